@@ -160,8 +160,14 @@ fn no_code_reads_its_own_messages() {
 }
 
 /// Most lines of a crate's sources, tests included: a crate that grows beyond is to be divided, or another to take something over.
-const ROOMS: &[(&str, usize)] =
-    &[("answers", 6_000), ("server", 3_000), ("cli", 33_600), ("step", 5_000), ("spec", 20_000)];
+const ROOMS: &[(&str, usize)] = &[
+    ("answers", 6_000),
+    ("server", 3_000),
+    ("report", 2_000),
+    ("cli", 33_000),
+    ("step", 5_000),
+    ("spec", 20_000),
+];
 
 #[test]
 fn rooms_stay_of_bearable_size() {
@@ -183,6 +189,7 @@ const PUBLIC_MODULES: &[(&str, usize)] = &[
     ("network", 13),
     ("profiler", 45),
     ("answers", 0),
+    ("report", 8),
     ("server", 0),
     ("tables", 4),
 ];

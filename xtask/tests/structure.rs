@@ -19,6 +19,7 @@ const FLOORS: &[&str] = &[
     "railwright-network",
     "railwright-tuner",
     "railwright-answers",
+    "railwright-report",
     "railwright-server",
     "railwright-remote",
     "railwright",

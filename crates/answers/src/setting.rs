@@ -89,15 +89,15 @@ impl Setting {
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
         spec.plan = PlanSpec::from_plan(plan);
-        // A name would narrow the interval without evidence: inferred software is written as inferred, and so is assumed software unless it
-        // is assumed again where none is named.
+        // A name alone would narrow the interval without evidence: inferred and assumed software are written as such. Assumed software that is
+        // assumed again where none is named is left out.
         if self.run.software_origin == SoftwareOrigin::Assumed {
             let open = PlanSpec { software: None, ..spec.plan.clone() };
             if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
                 spec.plan = open;
             }
         }
-        spec.software_is_inferred = self.run.software_origin.is_open() && spec.plan.software.is_some();
+        spec.unspecified_software = spec.plan.software.as_ref().and(self.run.software_origin.unspecified());
         spec
     }
 }

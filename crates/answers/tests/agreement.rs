@@ -22,7 +22,7 @@ use railwright_spec::cluster::{self, Cluster, ClusterSpec};
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{self, ModelSpec, Run, RunSpec};
+use railwright_spec::run::{self, ModelSpec, Run, RunSpec, SoftwareOrigin};
 use railwright_tuner::flows::wiring;
 use railwright_tuner::search::{Options, Search, Space};
 use railwright_tuner::sensitivity::sensitivity;
@@ -277,6 +277,10 @@ fn one_run_has_one_interval() {
     let known = one_interval(&named, &NoTexts);
     assert!(open.low < known.low && open.high > known.high, "{open:?} {known:?}");
     assert!(!open.calibrated && known.calibrated);
+    // An assumed generation that a run file names stays assumed.
+    let assumed =
+        spec_of_eight(&[&format!("plan.software={}", SoftwareOrigin::Assumed.written(&plan.software))]);
+    assert_eq!(one_interval(&assumed, &NoTexts), open);
 
     let run = resolve(named, &NoTexts).expect("a run").run;
     let seconds = estimate_run(&run).expect("priced").step_time * 1.1;

@@ -1,29 +1,21 @@
 //! Output formats of an answer (terminal, JSON, CSV, Markdown) and messages on stderr.
 //!
 //! Responsible for: format and destination of answers and problems. Data goes to stdout or a file, messages
-//! to stderr. Does not compute: all numbers come from the libraries of the commands.
+//! to stderr. Does not compute: all numbers come from the libraries of the commands, and `railwright-report` renders documents.
 
-pub(crate) mod chart;
-pub(crate) mod clean;
-pub(crate) mod delimited;
-pub(crate) mod document;
-mod html;
 mod interruptible;
-mod markdown;
 mod progress;
-mod prometheus;
 mod talk;
-mod terminal;
-mod text;
 mod watched;
-mod widths;
 
 use crate::args::{ColourChoice, Format, Global, Output};
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use document::{Document, Tone};
 pub(crate) use progress::{Progress, Stop, Watching, end_tidily};
-pub(crate) use prometheus::Metric;
+pub(crate) use railwright_report::prometheus::Metric;
+pub(crate) use railwright_report::{Terminal, chart, clean, delimited, document};
+use railwright_report::{html, markdown, prometheus, text};
 use railwright_server::Watch;
 use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
@@ -32,7 +24,6 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
-pub(crate) use terminal::Terminal;
 
 /// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
 pub(crate) const SCHEMA_VERSION: u32 = 2;

@@ -274,3 +274,37 @@ fn what_makes_no_sense_is_reported() {
     }
     insta::assert_snapshot!(text);
 }
+
+/// A network that was prepared for its growth discards nothing; as needed, it is the same network as without growth today.
+#[test]
+fn growth_compares_two_ways_to_a_larger_network() {
+    fn cost<'a>(more: &[&'a str]) -> Vec<&'a str> {
+        [&["network", "cost", "--gpus", "1024", "--designs", "clos,dragonfly"], more].concat()
+    }
+    let answer = json(&cost(&["--grow-to", "8192", "--json"]), 0);
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let today = json(&cost(&["--json"]), 0);
+    let larger = json(&["network", "cost", "--gpus", "8192", "--designs", "clos,dragonfly", "--json"], 0);
+    for (n, name) in ["clos", "dragonfly"].iter().enumerate() {
+        let growth = &answer["growth"][n];
+        assert_eq!(growth["name"], *name);
+        let needed = &growth["as_needed"];
+        assert_eq!(needed["now"], today["designs"][n]["bill"]["total"], "{growth}");
+        let left = number(&needed["now"]) + number(&needed["later"]) - number(&needed["discarded"]);
+        let total = number(&larger["designs"][n]["bill"]["total"]);
+        assert!((left / total - 1.0).abs() < 1e-9, "{growth} {total}");
+    }
+    let prepared = &answer["growth"][0]["prepared"];
+    assert!(number(&prepared["now"]) > number(&answer["growth"][0]["as_needed"]["now"]), "{prepared}");
+    assert_eq!((number(&prepared["discarded"]), &prepared["moved_links"]), (0.0, &0.into()));
+    assert!(answer["growth"][1]["prepared"].is_null());
+    let text = run(&cost(&["--grow-to", "8192"])).stdout;
+    assert!(text.contains("growth to 8,192 devices") && text.contains("prepared"), "{text}");
+    let smaller = run(&cost(&["--grow-to", "512"]));
+    assert_eq!(smaller.code, 2);
+    assert!(
+        smaller.stderr.contains("--grow-to: 512 devices are not more than today's 1,024"),
+        "{}",
+        smaller.stderr
+    );
+}

@@ -115,6 +115,34 @@ fn a_second_run_shares_the_network() {
     assert!(slowdown(&mixed, 0) > 1.0001 && slowdown(&mixed, 1) > 1.0001, "{}", mixed["jobs"]);
 }
 
+/// A named second run needs its hosts in the network, and has the links of the first run's cluster.
+#[test]
+fn a_second_run_is_on_the_network_of_the_first() {
+    let folder = Folder::new("two-clusters");
+    let text = "model = \"llama-3-8b\"\n[cluster]\npreset = \"dgx-a100\"\ndevices = 64\n[plan]\ntensor_parallel = 8\n\
+                micro_batch = 1\nglobal_batch = 64\n";
+    let job = folder.put("job.toml", text);
+    let job = ["--job", job.as_str(), "--job-nodelist", "n[40-47]", "--json"];
+    let answer = json(&with("simulate", &[&["--nodelist", "n[0-33]"], &job]), 0);
+    assert_eq!(answer["devices"], 384, "{answer}");
+    assert_eq!(answer["jobs"][1]["ranks"], 64);
+    let chosen: Vec<&str> =
+        answer["chosen"].as_array().expect("a list").iter().filter_map(|line| line.as_str()).collect();
+    assert!(chosen.contains(&"2 hosts unused for 256 ranks"), "{chosen:?}");
+    assert!(chosen.contains(&"links of dgx-h100 for the second run, which is for dgx-a100"), "{chosen:?}");
+}
+
+/// CSV has the same table with and without hosts.
+#[test]
+fn named_hosts_keep_the_table_of_steps() {
+    let header = |more: &[&str]| {
+        let text = run(&with("simulate", &[more, &["--format", "csv"]])).stdout;
+        text.lines().next().map(str::to_owned)
+    };
+    assert_eq!(header(&IN_TURN), header(&[]));
+    assert_eq!(header(&[]).as_deref(), Some("with,step,costs"));
+}
+
 #[test]
 fn what_cannot_be_placed_is_reported() {
     let small = ["--network", "gpus=256"];

@@ -8,7 +8,7 @@ use crate::launch::{Measured, Open, Remark, RemarkKind};
 use crate::{Format, Launch, Origin};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Place, Problem};
-use railwright_spec::run::{Field, RunSpec, Value};
+use railwright_spec::run::{Field, RunSpec, Unspecified, Value};
 
 /// Maximum number of kept remarks and problems of one file.
 const MOST: usize = 500;
@@ -276,8 +276,8 @@ impl Draft {
         if self.problems.is_empty() {
             self.vocabulary();
             // No launch file names a generation: what is set of it was inferred.
-            self.launch.spec.software_is_inferred =
-                self.launch.spec.plan.software.is_some() || self.is_of_assumed_framework();
+            let is_inferred = self.launch.spec.plan.software.is_some() || self.is_of_assumed_framework();
+            self.launch.spec.unspecified_software = is_inferred.then_some(Unspecified::Inferred);
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));
             Ok(self.launch)
         } else {

@@ -4,6 +4,7 @@
 //! a cluster. Refuses to know what a step takes, and counts no scale-up domain: its links and switches come with the devices.
 
 pub mod compare;
+pub mod growth;
 pub mod prices;
 pub mod savings;
 pub mod share;

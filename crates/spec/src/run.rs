@@ -15,11 +15,11 @@ mod units;
 mod value;
 
 pub use field::{Amount, Field, no_choice, wrong};
-pub use resolved::{Checkpoints, Cost, Run, SoftwareOrigin, Training, Writing};
+pub use resolved::{Checkpoints, Cost, Run, SoftwareOrigin, Training, Unspecified, Writing};
 pub use schema::{reference, schema};
 pub use section::{Key, Section};
 pub use sheet::Sheet;
-pub use spec::{INFERRED, RunSpec, key, keys, parse};
+pub use spec::{RunSpec, key, keys, parse};
 pub use specs::{CostSpec, ModelSpec, TrainingSpec};
 pub use value::{Kind, Value};
 

@@ -27,7 +27,8 @@ pub(crate) enum Network {
         railwright network cost --gpus 32768 --domain 256 --radix 64 --speed 400G\n  \
         railwright network cost --gpus 16384 --designs clos,rail-only,examples/networks/hpn-pod.toml\n  \
         railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n  \
-        railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n\n\
+        railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n  \
+        railwright network cost --gpus 8192 --grow-to 32768 --designs clos,rail-optimized,rail-only\n\n\
         Savings are relative to the first design. A price list has the header of catalog/network/prices.csv.")]
     Cost(Later<Cost>),
     /// Estimate the impact of link, NIC and switch failures
@@ -152,6 +153,9 @@ pub(crate) struct Cost {
     /// Electricity price in dollars per kWh [default: from the catalogue]
     #[arg(long, value_name = "X", help_heading = "Prices")]
     pub(crate) electricity_price: Option<f64>,
+    /// Devices of a larger network later: report what each design buys now and later
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..), help_heading = "Prices")]
+    pub(crate) grow_to: Option<u64>,
     /// Show all lines of all bills
     #[arg(long, help_heading = "Output")]
     pub(crate) lines: bool,

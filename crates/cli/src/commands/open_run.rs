@@ -15,7 +15,7 @@ use railwright_answers::{
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{INFERRED, Run, RunSpec, keys};
+use railwright_spec::run::{Run, RunSpec, keys};
 use railwright_tuner::size::numbers;
 use railwright_tuner::tuning;
 use railwright_tuner::written;
@@ -275,12 +275,8 @@ impl Question for Asked<'_> {
             }
         }
         let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
-        // A name would narrow the interval without evidence.
-        if setting.run.software_origin.is_open()
-            && let Some(software) = &mut short.software
-        {
-            *software = format!("{INFERRED}{software}");
-        }
+        // A name without its origin would narrow the interval without evidence.
+        short.software = short.software.map(|id| setting.run.software_origin.written(&id));
         if let Some(freed) = &setting.freed {
             over(&mut short, &freed.specified, plan);
         }

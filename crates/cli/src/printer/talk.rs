@@ -1,8 +1,7 @@
 //! What goes to stderr: errors, warnings and notes, each with its place and what to do.
 
-use super::clean;
-use super::document::Tone;
-use super::terminal::Terminal;
+use railwright_report::document::Tone;
+use railwright_report::{Terminal, clean};
 use railwright_spec::problem::{Place, Problem};
 use std::fmt::Write as _;
 

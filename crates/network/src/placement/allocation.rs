@@ -63,6 +63,8 @@ impl Inventory {
 pub struct Allocation {
     /// The hosts.
     pub hosts: Vec<Host>,
+    /// Hosts behind the last rank, which the run does not use.
+    pub unused: usize,
 }
 
 impl Allocation {
@@ -77,14 +79,14 @@ impl Allocation {
             ))
             .hint("name more hosts, or set --gpus to the devices of the allocation"));
         }
-        let mut left = ranks;
+        let (mut left, named) = (ranks, hosts.len());
         hosts.retain_mut(|host| {
             let own = left.min(host.devices.len() as u64);
             host.devices.truncate(own as usize);
             left -= own;
             own > 0
         });
-        let allocation = Self { hosts };
+        let allocation = Self { unused: named - hosts.len(), hosts };
         allocation.check_names()?;
         allocation.seats()?;
         Ok(allocation)
@@ -124,6 +126,7 @@ impl Allocation {
     /// The same hosts in another order; `order[n]` is the former place of the n-th host.
     #[must_use]
     pub fn ordered(&self, order: &[usize]) -> Self {
-        Self { hosts: order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect() }
+        let hosts = order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect();
+        Self { hosts, unused: self.unused }
     }
 }

@@ -1,7 +1,7 @@
 //! Host files of MPI launchers, read and written.
 //!
 //! Responsible for: `HOST`, `HOST slots=N` (Open MPI), `HOST:N` (MPICH, Hydra), and `HOST gpus=LIST` for chosen devices of a host. Refuses
-//! keys that would change the placement and are not understood.
+//! keys that would change the placement and are not understood, and numbers of devices that contradict each other.
 
 use super::names::host_names;
 use super::{Allocation, Host, Inventory};
@@ -20,22 +20,30 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
         let mut words = content.split_whitespace();
         let Some(first) = words.next() else { continue };
         let placed = |problem: Problem| problem.at_offset(text, start).in_file(file);
-        let (mut name, mut local) = (first, None);
-        if let Some((host, slots)) = first.rsplit_once(':').filter(|_| !first.contains('[')) {
-            (name, local) = (host, Some(slots_of(slots, inventory).map_err(placed)?));
+        let (mut name, mut slots, mut gpus) = (first, None, None);
+        if let Some((host, number)) = first.rsplit_once(':').filter(|_| !first.contains('[')) {
+            (name, slots) = (host, Some(slots_of(number, inventory).map_err(placed)?));
         }
         for word in words {
-            local = Some(
-                match word.split_once('=') {
-                    Some(("slots", slots)) => slots_of(slots, inventory),
-                    Some(("gpus", list)) => list_of(list, inventory),
-                    Some(("max_slots" | "max-slots", _)) => continue,
-                    _ => Err(Problem::new(format!("`{}` is no part of a host file", shorten(word)))
-                        .hint("use `slots=8`, or `gpus=4-7` for chosen devices of the host")),
+            match word.split_once('=') {
+                Some(("slots", number)) => slots = Some(slots_of(number, inventory).map_err(placed)?),
+                Some(("gpus", list)) => gpus = Some(list_of(list, inventory).map_err(placed)?),
+                Some(("max_slots" | "max-slots", _)) => {}
+                _ => {
+                    let problem = Problem::new(format!("`{}` is no part of a host file", shorten(word)))
+                        .hint("use `slots=8`, or `gpus=4-7` for chosen devices of the host");
+                    return Err(placed(problem));
                 }
-                .map_err(placed)?,
-            );
+            }
         }
+        if let (Some(slots), Some(gpus)) = (&slots, &gpus)
+            && slots.len() != gpus.len()
+        {
+            let problem = Problem::new(format!("{} slots, but {} devices", slots.len(), gpus.len()))
+                .hint("give one of `slots` and `gpus`, or the same number in both");
+            return Err(placed(problem));
+        }
+        let local = gpus.or(slots);
         for name in host_names(name).map_err(placed)? {
             hosts.push(inventory.host(name, local.as_deref()).map_err(placed)?);
         }

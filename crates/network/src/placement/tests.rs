@@ -45,9 +45,14 @@ fn host_files_have_slots_and_devices() {
     assert_eq!(written_hosts(&allocation, 8), "gpu1 slots=2\ngpu3 slots=3\ngpu2 gpus=4,5,6,1\n");
     let line =
         |text: &str| read_hosts(text, "hosts.txt", &INVENTORY).expect_err(text).place.and_then(|p| p.line);
-    for (bad, at) in
-        [("gpu1\ngpu2 slots=9", 2), ("gpu9", 1), ("gpu0", 1), ("gpu1 port=3", 1), ("gpu1 gpus=8", 1)]
-    {
+    for (bad, at) in [
+        ("gpu1\ngpu2 slots=9", 2),
+        ("gpu9", 1),
+        ("gpu0", 1),
+        ("gpu1 port=3", 1),
+        ("gpu1 gpus=8", 1),
+        ("gpu1 slots=4 gpus=0-1", 1),
+    ] {
         assert_eq!(line(bad), Some(at), "{bad}");
     }
     assert!(read_hosts("# none\n", "hosts.txt", &INVENTORY).is_err());

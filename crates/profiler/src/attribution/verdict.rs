@@ -22,6 +22,10 @@ const NAMED: usize = 8;
 /// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
 const TOGETHER: f64 = 0.02;
 
+/// What a further straggler saves at least, as a share of what those before it save. Mending one keeps the order of launches, so that what
+/// it delayed can stay on others by up to a few percent of its cost.
+const FURTHER: f64 = 0.05;
+
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
 const OUTSTANDING: i64 = 4;
 
@@ -131,7 +135,8 @@ impl Mending<'_> {
     pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
         let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
         let mut mended: Vec<Delay> = Vec::new();
-        let mut span = self.span(&[]);
+        let measured = self.span(&[]);
+        let mut span = measured;
         while named.len() < NAMED {
             let with = |&delay: &Delay| {
                 let mut all = mended.clone();
@@ -140,7 +145,8 @@ impl Mending<'_> {
             };
             let open = candidates.iter().filter(|delay| !mended.contains(delay));
             let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
-            if span - next <= least {
+            let saved = (measured - span) as f64;
+            if span - next <= least.max((saved * FURTHER) as i64) {
                 break;
             }
             named.push((vec![delay], span - next));

@@ -41,7 +41,48 @@ pub enum SoftwareOrigin {
 impl SoftwareOrigin {
     /// Whether the generation is unspecified, so that the run may be of another.
     pub const fn is_open(self) -> bool {
-        !matches!(self, Self::Specified)
+        self.unspecified().is_some()
+    }
+
+    /// Why the generation is what it is, where it is unspecified.
+    pub const fn unspecified(self) -> Option<Unspecified> {
+        match self {
+            Self::Specified => None,
+            Self::Inferred => Some(Unspecified::Inferred),
+            Self::Assumed => Some(Unspecified::Assumed),
+        }
+    }
+
+    /// A generation as run files and flags have it, with its origin: `inferred:megatron-core-2025`. What was written so is read back with the
+    /// same interval: that of all versions of the framework where it was inferred, of all software where it was assumed.
+    pub fn written(self, id: &str) -> String {
+        self.unspecified().map_or_else(|| id.to_owned(), |why| format!("{}{id}", why.prefix()))
+    }
+}
+
+/// Why an unspecified software generation is the one of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unspecified {
+    /// See [`SoftwareOrigin::Inferred`].
+    Inferred,
+    /// See [`SoftwareOrigin::Assumed`].
+    Assumed,
+}
+
+impl Unspecified {
+    /// What precedes the generation in a run file.
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Inferred => "inferred:",
+            Self::Assumed => "assumed:",
+        }
+    }
+
+    /// The origin before a generation, and the generation.
+    pub fn read(text: &str) -> Option<(Self, &str)> {
+        [Self::Inferred, Self::Assumed]
+            .into_iter()
+            .find_map(|why| Some((why, text.trim_start().strip_prefix(why.prefix())?.trim())))
     }
 }
 

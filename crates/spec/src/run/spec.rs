@@ -3,7 +3,7 @@
 use super::section::{Key, Section};
 use super::text::{self, Keys};
 use super::value::{Kind, Value};
-use super::{CostSpec, ModelSpec, Run, SoftwareOrigin, TrainingSpec};
+use super::{CostSpec, ModelSpec, Run, SoftwareOrigin, TrainingSpec, Unspecified};
 use crate::cluster::ClusterSpec;
 use crate::human::shorten;
 use crate::plan::{PlanSpec, validate, warnings};
@@ -25,9 +25,9 @@ pub struct RunSpec {
     pub training: TrainingSpec,
     /// At what price.
     pub cost: CostSpec,
-    /// Whether the software generation is what the reader of a launch file inferred; without one, whether the reader inferred the framework
-    /// of the generation that is assumed.
-    pub software_is_inferred: bool,
+    /// Why the software generation is what it is, where it is unspecified. Inferred without a generation: a reader inferred the framework of
+    /// the generation that is assumed. `None`: a named generation is specified, an unnamed one assumed.
+    pub unspecified_software: Option<Unspecified>,
     /// Where each key was set, for messages about its value later.
     places: BTreeMap<String, Place>,
 }
@@ -62,9 +62,6 @@ pub fn key(path: &str) -> Result<Key, Problem> {
 
 /// The key of the software generation.
 const SOFTWARE: &str = "plan.software";
-/// What stands before a generation that a reader inferred, as in `inferred:megatron-core-2025`. A run file that was written from a launch file
-/// so keeps that it was not specified: its interval stays that of all versions of the framework, or of all software.
-pub const INFERRED: &str = "inferred:";
 
 impl RunSpec {
     /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
@@ -127,9 +124,9 @@ impl RunSpec {
         self.model.overlay(&other.model);
         self.cluster.overlay(&other.cluster);
         if other.plan.software.is_some() {
-            self.software_is_inferred = other.software_is_inferred;
+            self.unspecified_software = other.unspecified_software;
         } else if self.plan.software.is_none() {
-            self.software_is_inferred |= other.software_is_inferred;
+            self.unspecified_software = other.unspecified_software.or(self.unspecified_software);
         }
         self.plan.overlay(&other.plan);
         self.training.overlay(&other.training);
@@ -137,13 +134,11 @@ impl RunSpec {
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
-    /// A value of this specification as a run file has it: an inferred generation stays an inferred one.
+    /// A value of this specification as a run file has it: an inferred generation stays an inferred one, and an assumed one assumed.
     #[must_use]
     pub fn written(&self, key: &Key, value: Value) -> Value {
         match value {
-            Value::Text(id) if self.software_is_inferred && key.path() == SOFTWARE => {
-                Value::Text(format!("{INFERRED}{id}"))
-            }
+            Value::Text(id) if key.path() == SOFTWARE => Value::Text(self.software_origin().written(&id)),
             value => value,
         }
     }
@@ -184,10 +179,10 @@ impl RunSpec {
 
     /// Where the software generation comes from.
     pub const fn software_origin(&self) -> SoftwareOrigin {
-        match (&self.plan.software, self.software_is_inferred) {
-            (_, true) => SoftwareOrigin::Inferred,
-            (None, false) => SoftwareOrigin::Assumed,
-            (Some(_), false) => SoftwareOrigin::Specified,
+        match (&self.plan.software, self.unspecified_software) {
+            (_, Some(Unspecified::Inferred)) => SoftwareOrigin::Inferred,
+            (_, Some(Unspecified::Assumed)) | (None, None) => SoftwareOrigin::Assumed,
+            (Some(_), None) => SoftwareOrigin::Specified,
         }
     }
 
@@ -221,12 +216,11 @@ impl RunSpec {
     /// Takes one value by its dotted key (aliases are not known here), with its `place` for later messages.
     pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
-        let inferred = match value {
-            Value::Text(text) if path == SOFTWARE => text.strip_prefix(INFERRED),
+        let unspecified = match value {
+            Value::Text(text) if path == SOFTWARE => Unspecified::read(text),
             _ => None,
         };
-        let is_inferred = inferred.is_some();
-        let bare = inferred.map(|id| Value::Text(id.trim().to_owned()));
+        let bare = unspecified.map(|(_, id)| Value::Text(id.to_owned()));
         let value = bare.as_ref().unwrap_or(value);
         let done = match section {
             "model" => self.model.set(name, value),
@@ -239,7 +233,7 @@ impl RunSpec {
         let done = done.unwrap_or_else(|| Err(Keys(sections()).unknown(path)));
         done.map_err(|problem| Problem { place: Some(Box::new(place.clone())), ..problem })?;
         if path == SOFTWARE {
-            self.software_is_inferred = is_inferred;
+            self.unspecified_software = unspecified.map(|(why, _)| why);
         }
         self.places.insert(path.to_owned(), place);
         Ok(())

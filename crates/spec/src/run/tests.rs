@@ -321,13 +321,21 @@ fn values_of_other_formats_keep_their_place() {
 }
 
 #[test]
-fn an_inferred_software_stays_inferred_in_a_run_file() {
-    let text = "[plan]\nsoftware = \"inferred:megatron-core-2024\"\n";
-    let spec = parse(text, "f").expect("a run file");
-    assert_eq!(spec.plan.software.as_deref(), Some("megatron-core-2024"));
-    assert_eq!(spec.software_origin(), SoftwareOrigin::Inferred);
-    assert_eq!(spec.to_toml(), text);
+fn an_unspecified_software_keeps_its_origin_in_a_run_file() {
+    for origin in [SoftwareOrigin::Inferred, SoftwareOrigin::Assumed] {
+        let text = format!("[plan]\nsoftware = \"{}\"\n", origin.written("megatron-core-2024"));
+        let spec = parse(&text, "f").expect("a run file");
+        assert_eq!(spec.plan.software.as_deref(), Some("megatron-core-2024"));
+        assert_eq!(spec.software_origin(), origin);
+        assert_eq!(spec.to_toml(), text);
+        let mut below = RunSpec::default();
+        below.overlay(&spec);
+        assert_eq!(below.software_origin(), origin);
+    }
     let named = parse("[plan]\nsoftware = \"megatron-core-2024\"\n", "f").expect("a run file");
     assert_eq!(named.software_origin(), SoftwareOrigin::Specified);
-    assert!(!named.to_toml().contains("inferred"));
+    assert_eq!(
+        named.to_toml(),
+        SoftwareOrigin::Specified.written("[plan]\nsoftware = \"megatron-core-2024\"\n")
+    );
 }

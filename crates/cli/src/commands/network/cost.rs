@@ -1,17 +1,21 @@
 //! `network cost`: bills of several designs side by side.
 
+mod growth;
+
 use super::{design, gigabits, on_run, placed};
 use crate::args::network::Cost;
 use crate::exit::{Failure, Outcome};
 use crate::input;
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal, delimited};
+use growth::Grown;
 use railwright_calculator::money::electricity_price;
 use railwright_network::bill::compare::{BreakEven, Cheapest, Entry, Sweep};
 use railwright_network::bill::compare::{Comparison, Refused, compare};
+use railwright_network::bill::growth::Growth;
 use railwright_network::bill::prices::Prices;
 use railwright_network::bill::share::{Cluster, Whole};
-use railwright_network::topology::Kind;
+use railwright_network::topology::{DesignSpec, Kind};
 use railwright_spec::cluster::accelerator_by_name;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
@@ -67,10 +71,46 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
             }
         }
     }
-    let answer =
-        Compared { comparison, refused, cluster, with_lines: arguments.lines, run: arguments.run.clone() };
+    let grown = arguments.grow_to.map(|devices| grown(&comparison, &specs, devices, &prices)).transpose()?;
+    let answer = Compared {
+        comparison,
+        refused,
+        grown,
+        cluster,
+        with_lines: arguments.lines,
+        run: arguments.run.clone(),
+    };
     printer.answer(&answer, &arguments.output)?;
     Ok(Outcome::Yes)
+}
+
+/// Designs that cannot grow, and what the columns count.
+fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
+    let refused = grown.refused.iter().map(|refused| {
+        let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
+        Cell::new(super::dashed(&text), Tone::Doubtful)
+    });
+    let words = "discarded: parts without a place in the larger network; links moved: links of today with another end \
+                 there, at least";
+    refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
+}
+
+/// The designs at a number of devices above that of all of them.
+fn grown(
+    comparison: &Comparison,
+    specs: &[DesignSpec],
+    devices: u64,
+    prices: &Prices,
+) -> Result<Grown, Problem> {
+    let today = comparison.entries.iter().map(|entry| entry.design.devices).max().unwrap_or(0);
+    if devices <= today {
+        let message =
+            format!("{} devices are not more than today's {}", human::whole(devices), human::whole(today));
+        return Err(Problem::new(message)
+            .in_file("--grow-to")
+            .hint("give the devices of the larger network; --gpus sets those of today"));
+    }
+    Ok(Grown::of(comparison, specs, devices, prices))
 }
 
 fn positive(flag: &str, value: f64) -> Result<f64, Problem> {
@@ -123,6 +163,8 @@ pub(crate) struct Compared {
     comparison: Comparison,
     /// Designs without a step of the run, and why.
     refused: Vec<Refused>,
+    /// The designs at a larger number of devices, if one was given.
+    grown: Option<Grown>,
     cluster: Cluster,
     with_lines: bool,
     /// The run file whose steps are shown.
@@ -150,6 +192,10 @@ pub(crate) struct ComparedFields<'a> {
     names: &'a [String],
     /// The cheapest design by number of devices.
     cheapest_by_devices: &'a [Cheapest],
+    /// What each design buys for a larger network, now and later.
+    growth: &'a [Growth],
+    /// Designs that cannot be built at that size.
+    without_growth: &'a [Refused],
     cluster: &'a Cluster,
     /// The run in one line.
     run: Option<&'a str>,
@@ -181,6 +227,8 @@ impl Answer for Compared {
             break_even_by_port_price,
             names,
             cheapest_by_devices: by_devices,
+            growth: self.grown.as_ref().map_or(&[], |grown| &grown.designs),
+            without_growth: self.grown.as_ref().map_or(&[], |grown| &grown.refused),
             cluster: &self.cluster,
             run: self.run.as_deref(),
         }
@@ -220,6 +268,17 @@ impl Answer for Compared {
             );
             document.table(self.steps());
         }
+        if let Some(grown) = &self.grown {
+            let devices = grown.designs.first().map_or(0, |design| design.devices);
+            if devices > 0 {
+                document.heading_with(
+                    format!("growth to {} devices", human::whole(devices)),
+                    "today's prices; prepared: all upper switches from the start",
+                );
+                document.table(grown.table());
+            }
+            document.blocks.push(Block::Bullets(remarks_of_growth(grown)));
+        }
         if self.with_lines {
             for entry in &comparison.entries {
                 document.heading_with(format!("bill of {}", entry.name), "units, prices and their sources");
@@ -248,14 +307,6 @@ impl Answer for Compared {
     }
 }
 
-fn money(amount: Dollars) -> Cell {
-    Cell::number(human::dollars(amount), amount.get())
-}
-
-fn share(share: f64) -> Cell {
-    Cell::number(human::percent(share), share)
-}
-
 impl Compared {
     fn bills(&self) -> Table {
         let mut columns = vec![
@@ -280,24 +331,24 @@ impl Compared {
         let number = |n: u64| Cell::number(human::whole(n), n as f64);
         let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
             let (bill, counts) = (&entry.bill, &entry.bill.counts);
-            let saving = if n == 0 { Cell::default() } else { share(entry.saving) };
+            let saving = if n == 0 { Cell::default() } else { Cell::percent(entry.saving) };
             let mut row = vec![
                 Cell::new(entry.name.as_str(), Tone::Name),
                 number(counts.switches()),
                 number(counts.ports()),
                 number(counts.cables()),
                 number(counts.transceivers()),
-                money(bill.fabric),
-                money(bill.total),
-                money(bill.total_low),
-                money(bill.total_high),
-                money(bill.per_device()),
+                Cell::dollars(bill.fabric),
+                Cell::dollars(bill.total),
+                Cell::dollars(bill.total_low),
+                Cell::dollars(bill.total_high),
+                Cell::dollars(bill.per_device()),
                 saving,
                 bill.known_watts().map_or_else(
                     || Cell::new("unknown", Tone::Doubtful),
                     |watts| Cell::number(human::watts(watts), watts.get()),
                 ),
-                entry.share.of_dollars.map_or_else(Cell::default, share),
+                entry.share.of_dollars.map_or_else(Cell::default, Cell::percent),
             ];
             if has_tokens {
                 row.push(entry.share.dollars_per_million_tokens.map_or_else(Cell::default, |price| {
@@ -389,21 +440,21 @@ impl Compared {
             let of = |get: &dyn Fn(&Whole) -> Option<Cell>| whole.as_ref().and_then(get).unwrap_or_default();
             let part = |w: &Whole| {
                 let of_it = w.network_energy_per_million_tokens?.get() / w.energy_per_million_tokens?.get();
-                Some(share(of_it))
+                Some(Cell::percent(of_it))
             };
             let mut row = vec![
                 name,
                 Cell::number(human::seconds(step.step_time), step.step_time.get()),
-                share(step.network_share),
+                Cell::percent(step.network_share),
                 Cell::number(human::count(step.tokens_per_second), step.tokens_per_second),
                 entry.share.dollars_per_million_tokens.map_or_else(Cell::default, cents),
                 of(&|w| w.dollars_per_million_tokens.map(cents)),
-                of(&|w| Some(money(w.dollars_per_day))),
+                of(&|w| Some(Cell::dollars(w.dollars_per_day))),
                 of(&|w| w.energy_per_million_tokens.map(|e| Cell::number(human::energy(e), e.get()))),
                 of(&part),
             ];
             if has_tokens {
-                row.push(of(&|w| w.dollars_per_run.map(money)));
+                row.push(of(&|w| w.dollars_per_run.map(Cell::dollars)));
             }
             row
         });
@@ -463,7 +514,7 @@ impl Compared {
         columns.extend(others.map(|entry| Column::numbers(&entry.name)));
         let rows = self.comparison.sweep.iter().map(|row| {
             let mut cells = vec![Cell::number(format!("{:.2}", row.ratio), row.ratio)];
-            cells.extend(row.savings.iter().map(|saving| share(*saving)));
+            cells.extend(row.savings.iter().map(|saving| Cell::percent(*saving)));
             cells
         });
         Table { columns, rows: rows.collect() }
@@ -493,7 +544,7 @@ impl Compared {
                 Cell::number(human::whole(row.devices), row.devices as f64),
                 Cell::new(row.name.as_str(), Tone::Name),
             ];
-            cells.extend(row.per_device.iter().map(|cost| cost.map_or_else(Cell::default, money)));
+            cells.extend(row.per_device.iter().map(|cost| cost.map_or_else(Cell::default, Cell::dollars)));
             cells
         });
         Table { columns, rows: rows.collect() }
@@ -518,8 +569,8 @@ fn lines(bill: &railwright_network::bill::Bill) -> Table {
             line.place.into(),
             line.speed.map_or_else(Cell::default, |s| Cell::number(gigabits(s), s.get())),
             Cell::number(human::whole(line.count.round() as u64), line.count),
-            money(line.price.dollars),
-            money(line.dollars),
+            Cell::dollars(line.price.dollars),
+            Cell::dollars(line.dollars),
             line.watts.map_or_else(
                 || Cell::new("unknown", Tone::Doubtful),
                 |w| Cell::number(human::watts(w), w.get()),

@@ -98,21 +98,33 @@ pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run 
     run.as_used()
 }
 
-/// A network with the devices of all wanted hosts, where none are set; with what was chosen.
+/// The hosts that an allocation names and its run does not use, in words.
+pub(super) fn unused(allocation: &Allocation) -> Option<String> {
+    let ranks = || human::several(allocation.ranks(), "rank");
+    (allocation.unused > 0)
+        .then(|| format!("{} unused for {}", human::several(allocation.unused as u64, "host"), ranks()))
+}
+
+/// A network with the devices of all wanted hosts, where none are set; with what was chosen. `other` is a second run: its number of ranks, and
+/// its hosts if they are named. Without hosts it takes those that the first run leaves free.
 pub(super) fn grown(
     on: &OnNetwork,
     specified: Option<u64>,
     cluster: &Cluster,
-    (wanted, more): (Option<&Hosts>, u64),
+    (wanted, other): (Option<&Hosts>, Option<(u64, Option<&Hosts>)>),
 ) -> Result<(OnNetwork, Option<String>), Problem> {
     let mut on = OnNetwork { topology: on.topology.clone(), keys: on.keys.clone() };
-    let least = wanted
-        .map(|hosts| hosts.devices(cluster.devices))
-        .transpose()?
-        .flatten()
-        .unwrap_or(0)
-        .max(cluster.devices)
-        + more;
+    let devices = |hosts: Option<&Hosts>, ranks: u64| {
+        hosts.map(|hosts| hosts.devices(ranks)).transpose().map(|devices| devices.flatten().unwrap_or(0))
+    };
+    let own = devices(wanted, cluster.devices)?.max(cluster.devices);
+    let least = match other {
+        None => own,
+        Some((ranks, None)) => own + ranks,
+        Some((ranks, hosts)) => {
+            own.max(devices(hosts, ranks).map_err(|problem| problem.in_file("--job-nodelist"))?)
+        }
+    };
     if specified.is_some() || least <= cluster.devices {
         return Ok((on, None));
     }

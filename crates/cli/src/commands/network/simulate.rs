@@ -64,13 +64,16 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     }
     let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?;
     let specified = on_network::specified(&on)?.spec.devices;
-    let more = job.as_ref().map_or(0, |job| job.cluster.devices);
-    let (on, grown) = on_hosts::grown(&on, specified, &run.cluster, (wanted.as_ref(), more))?;
+    let job_hosts = job.as_ref().map(|job| hosts_of_job(arguments, job)).transpose()?.flatten();
+    let other = job.as_ref().map(|job| (job.plan.world_size(), job_hosts.as_ref()));
+    let (on, grown) = on_hosts::grown(&on, specified, &run.cluster, (wanted.as_ref(), other))?;
     let Wired { sheet, wiring, chosen: laid } = wired(&on, &run.cluster, &failed)?;
     chosen.extend(grown);
     chosen.extend(laid);
     let allocation = wanted.map(|wanted| wanted.allocation(&wiring.topology, run.plan.world_size()));
     let allocation = allocation.transpose()?;
+    chosen.extend(allocation.as_ref().and_then(on_hosts::unused));
+    chosen.extend(job.as_ref().and_then(|job| links_of_job(job, &run.cluster)));
     let seats = allocation.as_ref().map(Allocation::seats).transpose()?;
     let recovery = Recovery::read(&Value::Text(arguments.recovery.clone()))
         .map_err(|problem| problem.in_file("--recovery"))?;
@@ -95,8 +98,8 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         }
         if let Some(job) = &job {
             let own = (run, seats.as_ref());
-            simulation.jobs =
-                concurrent(own, (job, arguments), &wiring, &mut |done, all| watching.advance(done, all))?;
+            let job = (job, job_hosts.as_ref());
+            simulation.jobs = concurrent(own, job, &wiring, &mut |done, all| watching.advance(done, all))?;
         }
         Ok(simulation)
     });
@@ -130,10 +133,28 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     Ok(Outcome::Yes)
 }
 
+/// The hosts of `--job-nodelist`.
+fn hosts_of_job(arguments: &Simulate, job: &Run) -> Result<Option<Hosts>, Problem> {
+    let on = OnHosts {
+        nodelist: arguments.job_nodelist.clone(),
+        first_node: arguments.hosts.first_node,
+        ..OnHosts::default()
+    };
+    Hosts::read(&on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
+}
+
+/// Both runs are on one network, whose links are those of the first run's cluster: a second run of another cluster is priced with these.
+fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
+    let other = &job.cluster;
+    let is_same = other.network.bandwidth == cluster.network.bandwidth
+        && other.scale_up.bandwidth == cluster.scale_up.bandwidth;
+    (!is_same).then(|| format!("links of {} for the second run, which is for {}", cluster.name, other.name))
+}
+
 /// A run and its devices, the first ones if none are given, with the run of `--job`.
 fn concurrent(
     (own, seats): ((&Model, &Cluster, &Plan), Option<&Seats>),
-    (job, arguments): (&Run, &Simulate),
+    (job, hosts): (&Run, Option<&Hosts>),
     wiring: &Wiring,
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Vec<SharedJob>, Problem> {
@@ -141,12 +162,7 @@ fn concurrent(
     let first = Seats::new((0..plan.world_size() as u32).collect())?;
     let seats = seats.unwrap_or(&first);
     let ranks = job.plan.world_size();
-    let on = OnHosts {
-        nodelist: arguments.job_nodelist.clone(),
-        first_node: arguments.hosts.first_node,
-        ..OnHosts::default()
-    };
-    let allocation = if let Some(wanted) = Hosts::read(&on, &job.cluster)? {
+    let allocation = if let Some(wanted) = hosts {
         wanted.allocation(&wiring.topology, ranks).map_err(|problem| problem.in_file("--job-nodelist"))?
     } else {
         let is_used = |device| seats.rank(device) != u32::MAX;

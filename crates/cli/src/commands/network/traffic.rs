@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
             chosen.push(format!("topology {}", Kind::RailOptimized.name()));
         }
         let specified = on_network::specified(&arguments.on)?.spec.devices;
-        let (on, grown) = on_hosts::grown(&arguments.on, specified, &run.cluster, (hosts.as_ref(), 0))?;
+        let (on, grown) = on_hosts::grown(&arguments.on, specified, &run.cluster, (hosts.as_ref(), None))?;
         chosen.extend(grown);
         Some(on_network::of(&on, Kind::RailOptimized, &run.cluster)?)
     } else {
@@ -115,6 +115,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         (Some(hosts), Some((_, design))) => Some(allocated(hosts, design, &place)?),
         _ => None,
     };
+    chosen.extend(allocated.as_ref().and_then(|allocated| on_hosts::unused(&allocated.allocation)));
     let place = place.seated(allocated.as_ref().map(|allocated| &allocated.seats));
     let wanted = || printer.wanted();
     let matrix = Matrix::watched(&traffic, &place, &wanted)?;

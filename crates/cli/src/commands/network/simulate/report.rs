@@ -30,6 +30,13 @@ impl Answer for Simulated {
         SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
     }
 
+    /// From the closed form to the simulated step, whatever else the report has.
+    fn csv(&self) -> String {
+        let mut document = Document::default();
+        document.table(changes(&self.simulation));
+        crate::printer::csv(&document)
+    }
+
     fn document(&self, _: Terminal) -> Document {
         let simulation = &self.simulation;
         let mut document = Document::default();

@@ -1,10 +1,10 @@
 //! A report in Markdown, for issues and notebooks.
 
-use super::document::{Block, Cell, Document};
+use crate::document::{Block, Cell, Document};
 use std::fmt::Write as _;
 
 /// The report in Markdown.
-pub(crate) fn render(document: &Document) -> String {
+pub fn render(document: &Document) -> String {
     let mut out = String::new();
     for block in &document.blocks {
         if !out.is_empty() {

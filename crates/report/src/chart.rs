@@ -1,9 +1,9 @@
 //! A filled curve in text.
 
-use super::terminal::Terminal;
+use crate::Terminal;
 
 /// A curve of values (one per column) under `top`, `height` lines high, with `label` at the value of each line.
-pub(crate) fn area(
+pub fn area(
     values: &[f64],
     top: f64,
     height: usize,
@@ -40,7 +40,7 @@ pub(crate) fn area(
 }
 
 /// A step function of (time, value) as one value per column: the highest in each.
-pub(crate) fn columns(curve: &[(f64, f64)], start: f64, end: f64, width: usize) -> Vec<f64> {
+pub fn columns(curve: &[(f64, f64)], start: f64, end: f64, width: usize) -> Vec<f64> {
     let mut columns = vec![0.0_f64; width];
     let scale = width as f64 / (end - start).max(f64::MIN_POSITIVE);
     for (index, &(time, value)) in curve.iter().enumerate() {

@@ -3,11 +3,11 @@
 //! Responsible for: the report's blocks as headings, tables and lists that take the colours of the page around them. Refuses scripts, styles
 //! of a page, and anything that is loaded.
 
-use super::document::{Bar, Block, Cell, Column, Document, Tone};
+use crate::document::{Bar, Block, Cell, Column, Document, Tone};
 use std::fmt::Write as _;
 
 /// The report as HTML. What it shows is clean and escaped.
-pub(crate) fn render(document: &Document) -> String {
+pub fn render(document: &Document) -> String {
     let mut out = String::from("<div>");
     document.blocks.iter().for_each(|block| write_block(&mut out, block));
     out.push_str("</div>");
@@ -114,7 +114,7 @@ fn write_block(out: &mut String, block: &Block) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::printer::document::Table;
+    use crate::document::Table;
 
     #[test]
     fn every_block_is_markup_and_nothing_from_outside_is() {

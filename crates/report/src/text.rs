@@ -1,12 +1,12 @@
 //! A report on a terminal: aligned, wrapped to the width, coloured where that is wanted.
 
-use super::document::{Bar, Block, Cell, Document, Table, Tone};
-use super::terminal::Terminal;
-use super::widths::{broken, columns_that_fit, width, widths};
+use crate::Terminal;
+use crate::document::{Bar, Block, Cell, Document, Table, Tone};
+use crate::widths::{broken, columns_that_fit, width, widths};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
 
-/// The report as text. Ends with a newline.
-pub(crate) fn render(document: &Document, terminal: Terminal) -> String {
+/// The report as text, at most as wide as the terminal where its words allow it. Ends with a newline.
+pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut out = String::new();
     for (index, block) in document.blocks.iter().enumerate() {
         let after_heading = index > 0 && matches!(document.blocks[index - 1], Block::Heading(..));

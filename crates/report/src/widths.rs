@@ -3,10 +3,10 @@
 //! Responsible for: breaks between words alone, and between the options of a command line rather than within one. A
 //! word is cut only where the terminal is too narrow for the longest word of every column.
 
-use super::document::Table;
+use crate::document::Table;
 
 /// Characters of a text.
-pub(super) fn width(text: &str) -> usize {
+pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
@@ -28,7 +28,7 @@ fn texts(table: &Table, column: usize) -> impl Iterator<Item = &str> {
 }
 
 /// The columns to draw, and those given up because the terminal is too narrow.
-pub(super) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
+pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
     let widths: Vec<usize> = table
         .columns
         .iter()
@@ -62,7 +62,7 @@ pub(super) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
 
 /// Characters of each column that is drawn. Every column has room for its longest word. What is left goes to numbers, then to
 /// options with their values in prose, then to other columns that are not prose, then to prose.
-pub(super) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
+pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
     let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
     let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
     let units: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
@@ -124,7 +124,7 @@ fn longest_word(table: &Table, column: usize) -> usize {
 
 /// A text in lines of at most `room` characters, broken between units, and within one only if it is longer than a line:
 /// between its words, then after commas.
-pub(super) fn broken(text: &str, room: usize) -> String {
+pub(crate) fn broken(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
@@ -169,7 +169,7 @@ fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::printer::document::{Cell, Column};
+    use crate::document::{Cell, Column};
 
     #[test]
     fn options_keep_their_values() {

@@ -3,7 +3,7 @@
 //! Responsible for: names of models, clusters, hosts, kernels and files, damages, notes and errors. All
 //! output passes the function of its format. Nothing is dropped silently: replaced characters are marked.
 
-use super::document::{Block, Cell, Document};
+use crate::document::{Block, Cell, Document};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -31,22 +31,22 @@ fn replaced(text: &str, is_bad: impl Fn(char) -> bool, mark: char) -> Cow<'_, st
 }
 
 /// One line for a terminal.
-pub(crate) fn line(text: &str) -> Cow<'_, str> {
+pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, steers, MARK)
 }
 
 /// Several lines for a terminal; tabs stay.
-pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK)
 }
 
 /// HTML or SVG whose texts are escaped already: neither may hold control characters, and the order of letters is not turned.
-pub(crate) fn markup(text: &str) -> Cow<'_, str> {
+pub fn markup(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && !matches!(c, '\n' | '\t' | '\r'), MARK)
 }
 
 /// JSON: strings keep their value with escapes; nothing outside of strings changes.
-pub(crate) fn json(text: &str) -> Cow<'_, str> {
+pub fn json(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(is_bad) {
         return Cow::Borrowed(text);
@@ -67,7 +67,7 @@ pub(crate) fn json(text: &str) -> Cow<'_, str> {
 
 /// A cell of CSV. Spreadsheets take a text that begins like a formula for one, so it gets an apostrophe in front; numbers stay numbers, and a minus before
 /// plain words (`--tp 8`) calls nothing.
-pub(crate) fn cell(text: &str) -> Cow<'_, str> {
+pub fn cell(text: &str) -> Cow<'_, str> {
     let text = replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK);
     let is_formula = match text.chars().next() {
         Some('=' | '@' | '\t' | '\r') => true,
@@ -83,7 +83,7 @@ fn is_plain(c: char) -> bool {
 }
 
 /// A report for a terminal or Markdown: each text is one line, but for what is kept as it is.
-pub(crate) fn document(mut document: Document) -> Document {
+pub fn document(mut document: Document) -> Document {
     for block in &mut document.blocks {
         match block {
             Block::Heading(title, remark) => {
@@ -180,20 +180,20 @@ mod tests {
         report.heading_with(HOSTILE, HOSTILE);
         report.paragraph(hostile());
         report.pairs(vec![("label", hostile())]);
-        report.table(super::super::document::Table {
-            columns: vec![super::super::document::Column::words(HOSTILE)],
+        report.table(crate::document::Table {
+            columns: vec![crate::document::Column::words(HOSTILE)],
             rows: vec![vec![hostile()]],
         });
         report.blocks.push(Block::Verbatim(HOSTILE.to_owned()));
         report.blocks.push(Block::Bullets(vec![hostile()]));
-        report.blocks.push(Block::Bars(vec![super::super::document::Bar {
+        report.blocks.push(Block::Bars(vec![crate::document::Bar {
             depth: 0,
             label: HOSTILE.to_owned(),
             value: HOSTILE.to_owned(),
             share: 0.5,
-            tone: super::super::document::Tone::Plain,
+            tone: crate::document::Tone::Plain,
         }]));
-        let shown = super::super::text::render(&document(report), super::super::Terminal::file(true));
+        let shown = crate::text::render(&document(report), crate::Terminal::file(true));
         assert!(!shown.chars().any(|c| steers(c) && c != '\n'), "{shown:?}");
     }
 }

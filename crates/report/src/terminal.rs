@@ -1,17 +1,17 @@
 //! What the terminal can show: its width, its colours, its characters.
 
-use super::document::Tone;
+use crate::document::Tone;
 use anstyle::{AnsiColor, Style};
 
 /// What a stream can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Terminal {
+pub struct Terminal {
     /// Characters in a line.
-    pub(crate) width: usize,
+    pub width: usize,
     /// Whether colours are understood and wanted.
-    pub(crate) colour: bool,
+    pub colour: bool,
     /// Whether characters beyond ASCII are.
-    pub(crate) unicode: bool,
+    pub unicode: bool,
 }
 
 /// Without a terminal, and the longest line of prose: longer ones are hard to read.
@@ -22,7 +22,7 @@ const NARROWEST: usize = 40;
 
 impl Terminal {
     /// Looks at the environment.
-    pub(crate) fn detect(colour: bool, ascii: bool) -> Self {
+    pub fn detect(colour: bool, ascii: bool) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let columns = variable("COLUMNS")
             .and_then(|value| value.parse::<usize>().ok())
@@ -43,17 +43,17 @@ impl Terminal {
     }
 
     /// A terminal for files: wide, plain.
-    pub(crate) const fn file(unicode: bool) -> Self {
+    pub const fn file(unicode: bool) -> Self {
         Self { width: USUAL_WIDTH, colour: false, unicode }
     }
 
     /// Characters in a line of prose.
-    pub(crate) fn prose(self) -> usize {
+    pub fn prose(self) -> usize {
         self.width.min(USUAL_WIDTH)
     }
 
     /// The text in a tone.
-    pub(crate) fn paint(self, text: &str, tone: Tone) -> String {
+    pub fn paint(self, text: &str, tone: Tone) -> String {
         if !self.colour || tone == Tone::Plain || text.is_empty() {
             return text.to_owned();
         }
@@ -62,12 +62,12 @@ impl Terminal {
     }
 
     /// One of two spellings, by what the terminal can show.
-    pub(crate) const fn either<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
+    pub const fn either<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.unicode { unicode } else { ascii }
     }
 
     /// A bar of a share, at most `width` characters.
-    pub(crate) fn bar(self, share: f64, width: usize) -> String {
+    pub fn bar(self, share: f64, width: usize) -> String {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         let eighths = (share * width as f64 * 8.0).round() as usize;
         if self.unicode {

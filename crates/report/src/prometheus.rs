@@ -6,18 +6,18 @@
 use std::fmt::Write as _;
 
 /// One gauge with its samples.
-pub(crate) struct Metric {
+pub struct Metric {
     /// `railwright_log_step_time_seconds`: the unit is the last word.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// One sentence.
-    pub(crate) help: &'static str,
+    pub help: &'static str,
     /// Labels with their values, and the value of the sample.
-    pub(crate) samples: Vec<(Vec<(&'static str, String)>, f64)>,
+    pub samples: Vec<(Vec<(&'static str, String)>, f64)>,
 }
 
 impl Metric {
     /// A gauge with one sample; none if the value is unknown.
-    pub(crate) fn one(
+    pub fn one(
         name: &'static str,
         help: &'static str,
         labels: &[(&'static str, String)],
@@ -28,7 +28,7 @@ impl Metric {
 }
 
 /// The text, metrics without samples left out.
-pub(crate) fn render(metrics: &[Metric]) -> String {
+pub fn render(metrics: &[Metric]) -> String {
     let mut text = String::new();
     for metric in metrics.iter().filter(|metric| !metric.samples.is_empty()) {
         // Writing to a String cannot fail.
@@ -47,7 +47,7 @@ pub(crate) fn render(metrics: &[Metric]) -> String {
 /// Backslashes and line breaks, and in labels quotes, are escaped.
 fn escaped(text: &str, is_label: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
-    let text = super::clean::line(&text).into_owned();
+    let text = crate::clean::line(&text).into_owned();
     if is_label { text.replace('"', "\\\"") } else { text }
 }
 

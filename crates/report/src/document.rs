@@ -5,11 +5,11 @@
 
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
-use railwright_spec::quantity::Seconds;
+use railwright_spec::quantity::{Dollars, Seconds};
 
 /// How a piece of text is meant; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Tone {
+pub enum Tone {
     /// As it is.
     #[default]
     Plain,
@@ -29,48 +29,55 @@ pub(crate) enum Tone {
 
 /// A text with a tone, and the exact value behind it for machines.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Cell {
-    pub(crate) text: String,
-    pub(crate) tone: Tone,
+pub struct Cell {
+    /// As people read it.
+    pub text: String,
+    /// How it is meant.
+    pub tone: Tone,
     /// The value without unit and rounding, for CSV.
-    pub(crate) raw: Option<String>,
+    pub raw: Option<String>,
 }
 
 impl Cell {
     /// With a tone.
-    pub(crate) fn new(text: impl Into<String>, tone: Tone) -> Self {
+    pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone, raw: None }
     }
 
     /// With the exact number behind the text.
-    pub(crate) fn number(text: impl Into<String>, value: f64) -> Self {
+    pub fn number(text: impl Into<String>, value: f64) -> Self {
         Self { text: text.into(), tone: Tone::Plain, raw: Some(format!("{value}")) }
     }
 
     /// A share in percent.
-    pub(crate) fn percent(share: f64) -> Self {
+    pub fn percent(share: f64) -> Self {
         Self::number(human::percent(share), share)
     }
 
     /// A duration.
-    pub(crate) fn seconds(time: Seconds) -> Self {
+    pub fn seconds(time: Seconds) -> Self {
         Self::number(human::seconds(time), time.get())
     }
 
+    /// An amount of money.
+    pub fn dollars(amount: Dollars) -> Self {
+        Self::number(human::dollars(amount), amount.get())
+    }
+
     /// A count.
-    pub(crate) fn whole(count: u64) -> Self {
+    pub fn whole(count: u64) -> Self {
         Self::number(human::whole(count), count as f64)
     }
 
     /// The same in another tone.
     #[must_use]
-    pub(crate) fn toned(mut self, tone: Tone) -> Self {
+    pub fn toned(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
     /// What CSV prints.
-    pub(crate) fn for_machines(&self) -> &str {
+    pub fn for_machines(&self) -> &str {
         self.raw.as_deref().unwrap_or(&self.text)
     }
 }
@@ -89,34 +96,36 @@ impl From<String> for Cell {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) right: bool,
+pub struct Column {
+    /// Its header.
+    pub name: String,
+    /// Whether cells are aligned to the right, as numbers are.
+    pub right: bool,
     /// Whether its cells may be broken into lines.
-    pub(crate) prose: bool,
+    pub prose: bool,
     /// What is given up first on a narrow terminal: the highest goes first, 0 never.
-    pub(crate) expendable: u8,
+    pub expendable: u8,
 }
 
 impl Column {
     /// A column of words.
-    pub(crate) fn words(name: &str) -> Self {
+    pub fn words(name: &str) -> Self {
         Self { name: name.to_owned(), right: false, prose: false, expendable: 0 }
     }
 
     /// A column of sentences.
-    pub(crate) fn prose(name: &str) -> Self {
+    pub fn prose(name: &str) -> Self {
         Self { prose: true, ..Self::words(name) }
     }
 
     /// A column of numbers.
-    pub(crate) fn numbers(name: &str) -> Self {
+    pub fn numbers(name: &str) -> Self {
         Self { name: name.to_owned(), right: true, prose: false, expendable: 0 }
     }
 
     /// Given up on a narrow terminal, the highest rank first.
     #[must_use]
-    pub(crate) fn expendable(mut self, rank: u8) -> Self {
+    pub fn expendable(mut self, rank: u8) -> Self {
         self.expendable = rank;
         self
     }
@@ -124,24 +133,31 @@ impl Column {
 
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Table {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Vec<Cell>>,
+pub struct Table {
+    /// The columns, from the left.
+    pub columns: Vec<Column>,
+    /// The rows, each with a cell for every column.
+    pub rows: Vec<Vec<Cell>>,
 }
 
 /// One line of a bar chart or of a tree with shares.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Bar {
-    pub(crate) depth: usize,
-    pub(crate) label: String,
-    pub(crate) value: String,
-    pub(crate) share: f64,
-    pub(crate) tone: Tone,
+pub struct Bar {
+    /// Levels of the tree above it.
+    pub depth: usize,
+    /// Its name.
+    pub label: String,
+    /// Its value, with a unit.
+    pub value: String,
+    /// Length of the bar, from 0 to 1.
+    pub share: f64,
+    /// How it is meant.
+    pub tone: Tone,
 }
 
 /// A piece of a report.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Block {
+pub enum Block {
     /// A section's heading, with a remark behind it.
     Heading(String, String),
     /// A paragraph, wrapped to the width.
@@ -162,47 +178,54 @@ pub(crate) enum Block {
 
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Document {
-    pub(crate) blocks: Vec<Block>,
+pub struct Document {
+    /// Its pieces in their order.
+    pub blocks: Vec<Block>,
 }
 
 impl Document {
-    pub(crate) fn heading(&mut self, title: impl Into<String>) {
+    /// A section's heading.
+    pub fn heading(&mut self, title: impl Into<String>) {
         self.blocks.push(Block::Heading(title.into(), String::new()));
     }
 
-    pub(crate) fn heading_with(&mut self, title: impl Into<String>, remark: impl Into<String>) {
+    /// A section's heading, with a remark behind it.
+    pub fn heading_with(&mut self, title: impl Into<String>, remark: impl Into<String>) {
         self.blocks.push(Block::Heading(title.into(), remark.into()));
     }
 
-    pub(crate) fn paragraph(&mut self, text: impl Into<Cell>) {
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: impl Into<Cell>) {
         self.blocks.push(Block::Paragraph(vec![text.into()]));
     }
 
     /// Warnings with their identifiers, as bullets.
-    pub(crate) fn warnings(&mut self, warnings: &[Warning]) {
+    pub fn warnings(&mut self, warnings: &[Warning]) {
         let line = |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
         self.blocks.push(Block::Bullets(warnings.iter().map(line).collect()));
     }
 
-    pub(crate) fn spans(&mut self, spans: Vec<Cell>) {
+    /// A paragraph of several tones.
+    pub fn spans(&mut self, spans: Vec<Cell>) {
         self.blocks.push(Block::Paragraph(spans));
     }
 
-    pub(crate) fn pairs(&mut self, pairs: Vec<(&str, Cell)>) {
+    /// Labels with their values; empty values are left out.
+    pub fn pairs(&mut self, pairs: Vec<(&str, Cell)>) {
         let pairs = pairs.into_iter().filter(|(_, value)| !value.text.is_empty());
         self.blocks.push(Block::Pairs(pairs.map(|(k, v)| (k.to_owned(), vec![v])).collect()));
     }
 
     /// The defaults; empty if everything is set.
-    pub(crate) fn chosen(&mut self, chosen: &[String]) {
+    pub fn chosen(&mut self, chosen: &[String]) {
         if !chosen.is_empty() {
             let text = format!("defaults: {}", chosen.join("; "));
             self.paragraph(Cell::new(text, Tone::Faint));
         }
     }
 
-    pub(crate) fn table(&mut self, table: Table) {
+    /// A table.
+    pub fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
     }
 }

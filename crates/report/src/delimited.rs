@@ -1,10 +1,10 @@
 //! The tables of a report as CSV: exact numbers, one header per table.
 
-use super::clean;
-use super::document::{Block, Document, Table};
+use crate::clean;
+use crate::document::{Block, Document, Table};
 
 /// The first table of the report, or its bars and pairs where it has no table.
-pub(crate) fn render(document: &Document) -> String {
+pub fn render(document: &Document) -> String {
     let tables: Vec<&Table> = document
         .blocks
         .iter()
@@ -20,7 +20,7 @@ pub(crate) fn render(document: &Document) -> String {
         Block::Pairs(pairs) => pairs
             .iter()
             .map(|(label, cells)| {
-                vec![label.clone(), cells.iter().map(super::document::Cell::for_machines).collect::<String>()]
+                vec![label.clone(), cells.iter().map(crate::document::Cell::for_machines).collect::<String>()]
             })
             .collect::<Vec<_>>(),
         _ => Vec::new(),
@@ -29,7 +29,7 @@ pub(crate) fn render(document: &Document) -> String {
 }
 
 /// A header and rows as CSV.
-pub(crate) fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
+pub fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     // Writing to memory cannot fail, and every row has the header's length.
     let _ = writer.write_record(header.iter().map(|name| clean::cell(name).into_owned()));

@@ -1,0 +1,31 @@
+//! Reports of Railwright, independent of their format: a document of headings, tables and bars, and its renderings.
+//!
+//! Responsible for: the elements of a [`document::Document`]; terminal text, HTML, Markdown and CSV of it; metrics for Prometheus; and outside
+//! text made safe for each of these formats. Refuses to compute, and to open files or streams.
+//!
+//! ```
+//! use railwright_report::Terminal;
+//! use railwright_report::document::{Cell, Column, Document, Table};
+//!
+//! let mut report = Document::default();
+//! report.heading("links");
+//! report.table(Table {
+//!     columns: vec![Column::words("link"), Column::numbers("busy")],
+//!     rows: vec![vec![Cell::from("leaf to spine"), Cell::percent(0.25)]],
+//! });
+//! assert!(railwright_report::text::render(&report, Terminal::file(false)).contains("25.0%"));
+//! assert_eq!(railwright_report::delimited::render(&report), "link,busy\nleaf to spine,0.25\n");
+//! ```
+
+pub mod chart;
+pub mod clean;
+pub mod delimited;
+pub mod document;
+pub mod html;
+pub mod markdown;
+pub mod prometheus;
+mod terminal;
+pub mod text;
+mod widths;
+
+pub use terminal::Terminal;
