@@ -23,8 +23,8 @@ pub struct Purchase {
     pub later: Dollars,
     /// Bought first, and without a place in the larger network.
     pub discarded: Dollars,
-    /// Links of today whose ends move, at least.
-    pub moved_links: u64,
+    /// Links of today whose ends move, at least; none where the topology has no rule for it.
+    pub moved_links: Option<u64>,
 }
 
 impl Purchase {
@@ -108,8 +108,8 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
 /// Links of the first network whose ends move, at least. A leaf with `u` links over `s` spines has `u / s` to each; in the larger network it
 /// has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores, and a leaf that
 /// serves fewer endpoints passes the others on.
-fn moved(first: &Design, grown: &Design) -> u64 {
-    let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return 0 };
+fn moved(first: &Design, grown: &Design) -> Option<u64> {
+    let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return None };
     let fabrics = first.planes * a.fabrics_per_plane;
     let (a_tiers, b_tiers) = (a.kept_tiers, b.kept_tiers);
     let (a, b) = (&a.clos, &b.clos);
@@ -127,7 +127,7 @@ fn moved(first: &Design, grown: &Design) -> u64 {
         let larger = if b_tiers < 3 { (0, 0) } else { (links(b), b.cores()) };
         a.pods * links(a).saturating_sub(kept((links(a), a.cores()), larger))
     };
-    fabrics * (access + leaf_spine + spine_core)
+    Some(fabrics * (access + leaf_spine + spine_core))
 }
 
 /// Links that keep both ends when `(links, switches above)` becomes another pair, at most: `min(s, s') min(l / s, l' / s')`, rounded up.
@@ -168,9 +168,9 @@ mod tests {
     #[test]
     fn a_second_tier_that_quadruples_moves_three_quarters_of_its_links() {
         let found = grows(Kind::Clos, 64, 512, 2048);
-        assert_eq!(found.as_needed.moved_links, 384);
+        assert_eq!(found.as_needed.moved_links, Some(384));
         let prepared = found.prepared.expect("has tiers");
-        assert_eq!((prepared.moved_links, prepared.discarded), (0, Dollars::ZERO));
+        assert_eq!((prepared.moved_links, prepared.discarded), (Some(0), Dollars::ZERO));
         // 24 more spines of 64 ports at the start.
         let spines = prepared.now - found.as_needed.now;
         let prices = Prices::catalogue().expect("reads");
@@ -181,7 +181,8 @@ mod tests {
 
     #[test]
     fn what_has_no_tiers_is_rebuilt() {
-        assert_eq!(grows(Kind::Dragonfly, 64, 1024, 4096).prepared, None);
+        let found = grows(Kind::Dragonfly, 64, 1024, 4096);
+        assert_eq!((found.prepared, found.as_needed.moved_links), (None, None));
         let spec = DesignSpec { devices: Some(1024), ..DesignSpec::default() };
         assert!(growth(&spec, 1024, &Prices::catalogue().expect("reads")).is_err());
     }
@@ -216,7 +217,7 @@ mod tests {
             }
             if let Some(prepared) = found.prepared {
                 prop_assert!(prepared.discarded.get() < 1e-6 * whole.get(), "{:?}", prepared);
-                prop_assert_eq!(prepared.moved_links, 0);
+                prop_assert_eq!(prepared.moved_links, Some(0));
             }
         }
     }

@@ -37,7 +37,7 @@ impl Grown {
                 Cell::dollars(way.later),
                 Cell::dollars(way.total()),
                 Cell::dollars(way.discarded),
-                Cell::whole(way.moved_links),
+                way.moved_links.map_or_else(|| Cell::new("unknown", Tone::Doubtful), Cell::whole),
             ]
         };
         let rows = self.designs.iter().flat_map(|design| {

@@ -102,10 +102,17 @@ impl<'a> Classes<'a> {
                 return Ok(Err(self.nothing_fits(domain, first)));
             }
         };
+        let listing = Options { keep: LISTED, every_detail: true, ..search.options };
         // A hair above what is known, so that a tie is found again.
-        let reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
+        let mut reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
+        // What is known bounds the list without a search for the fastest.
+        let lists_at_once = bounds_others && reached.is_finite();
+        if lists_at_once {
+            search.options = listing;
+            reached *= SPREAD;
+        }
         let Some(ran) = self.run(&search, reached) else { return Ok(Err(NoPlan::NotSearched)) };
-        // The fastest bounds the list of all that is not much slower.
+        // Otherwise the fastest bounds the list of all that is not much slower.
         let limit = match ran.results.best.entries().first() {
             Some(entry) => entry.time * SPREAD,
             // Nothing is faster than what is known.
@@ -121,8 +128,8 @@ impl<'a> Classes<'a> {
             }
         };
         let mut list = None;
-        if bounds_others {
-            search.options = Options { keep: LISTED, every_detail: true, ..search.options };
+        if bounds_others && !lists_at_once {
+            search.options = listing;
             list = self.run(&search, limit).map(|list| (list, limit));
         }
         let (list, limit) = list.unwrap_or((ran, reached));
