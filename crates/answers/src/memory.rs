@@ -28,7 +28,7 @@ pub struct Memory {
     /// The reason why it is empty.
     #[serde(skip)]
     pub left_out: Option<Problem>,
-    /// What is doubtful about the plan.
+    /// Warnings about the plan.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }

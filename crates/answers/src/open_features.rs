@@ -22,7 +22,7 @@ const MOST: usize = 3;
 pub struct OpenFeature {
     /// Setting of a run file that decides it.
     pub key: String,
-    /// What it is.
+    /// Kind.
     pub title: String,
     /// What the estimate assumes.
     pub assumed: String,

@@ -122,7 +122,7 @@ pub struct CollectiveCost {
     pub wire_bytes_scale_up: Bytes,
     /// Bytes that one rank sends through its NIC.
     pub wire_bytes_network: Bytes,
-    /// How well founded the time is.
+    /// Evidence for the time.
     pub source: Source,
     /// What the library is taken to run (`ring`, `tree`, `nvls`, ...).
     pub algorithm: &'static str,
@@ -149,7 +149,7 @@ pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
     /// One message from a rank of a group to the next.
     fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
-    /// Why something that was asked has no answer, if so; what it answered is then not to be used.
+    /// Reason why something that was asked has no answer, if so; what it answered is then not to be used.
     fn problem(&self) -> Option<Problem> {
         None
     }

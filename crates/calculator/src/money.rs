@@ -51,7 +51,7 @@ pub struct Bill {
     pub electricity: Dollars,
     /// The price of a kilowatt-hour that was used.
     pub electricity_price: DatedPrice,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

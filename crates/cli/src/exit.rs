@@ -61,7 +61,7 @@ impl From<Fit> for Outcome {
     }
 }
 
-/// Why a command did not work.
+/// Reason why a command did not work.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The input is at fault; all problems that were found, at least one.

@@ -214,7 +214,7 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
-/// Why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
+/// Reason why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
 fn unread(error: &std::io::Error, label: &str) -> Problem {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {

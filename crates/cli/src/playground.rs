@@ -37,7 +37,7 @@ mod page {
         pub(super) safe fn milliseconds() -> f64;
         /// How far the work is, as JSON.
         pub(super) safe fn progress(text: *const u8, length: usize);
-        /// Why the program ends.
+        /// Reason why the program ends.
         pub(super) safe fn failed(text: *const u8, length: usize);
     }
 }

@@ -119,7 +119,7 @@ pub(crate) trait Answer {
     /// For machines.
     fn json(&self) -> Self::Json<'_>;
 
-    /// For people.
+    /// Title for people.
     fn document(&self, terminal: Terminal) -> Document;
 
     /// As a page for a browser, if there is one.

@@ -26,7 +26,7 @@ pub trait Reader: Sync {
     }
 }
 
-/// Why a text is taken for a kind of file.
+/// Reason why a text is taken for a kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {

@@ -68,7 +68,7 @@ pub struct Bill {
     pub watts: Watts,
     /// Whether that is all.
     pub has_all_watts: bool,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

@@ -30,7 +30,7 @@ pub struct HtaTables {
     pub kernel_types: Vec<KernelTypeRow>,
     /// The kernels that take most, by kind and rank.
     pub kernels: Vec<KernelRow>,
-    /// Why streams are idle.
+    /// Reason why streams are idle.
     pub idle: Vec<IdleRow>,
     /// Launches and what they launch.
     pub launches: Vec<LaunchRow>,

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// As many rows are kept.
 const MOST: usize = 200;
 
-/// What time is summed by.
+/// Key of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ pub struct Origins {
     pub covered_share: f64,
     /// The places with most time, the longest first.
     pub rows: Vec<OriginRow>,
-    /// How many places there are; beyond the rows they are summed in one row without a place.
+    /// Number of places; beyond the rows they are summed in one row without a place.
     pub places: usize,
 }
 

@@ -21,9 +21,9 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80 % of the dense peak
+/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80% of the dense peak
 /// in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS), streaming kernels
-/// 80 to 90 % of the memory's bandwidth.
+/// 80 to 90% of the memory's bandwidth.
 pub const TARGET: f64 = 0.7;
 
 /// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
@@ -49,7 +49,7 @@ pub enum Bound {
 pub struct RooflineRow {
     /// The operator.
     pub operator: String,
-    /// What kind of work it is.
+    /// Kind of work it is.
     pub kind: Kind,
     /// Shapes of its inputs, as recorded.
     pub shapes: String,

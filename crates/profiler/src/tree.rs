@@ -37,7 +37,7 @@ pub enum Level {
 pub struct Node {
     /// What it is by.
     pub level: Level,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its time in the waterfall.
     #[serde(rename = "time_ns")]

@@ -104,7 +104,7 @@ impl Waterfall {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// What.
+    /// Subject.
     pub label: Label,
     /// The least.
     #[serde(rename = "least_ns")]

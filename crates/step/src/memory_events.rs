@@ -90,7 +90,7 @@ impl MemoryEvents {
         (0..self.time.len()).map(|n| (self.time[n], self.kind[n], self.bytes[n]))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }

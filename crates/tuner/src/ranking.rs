@@ -85,7 +85,7 @@ impl Share {
 pub struct Spent {
     /// On what.
     pub on: Share,
-    /// How long.
+    /// Duration.
     pub time: Seconds,
     /// Of the step.
     pub share: f64,
@@ -133,9 +133,9 @@ pub struct Ranked {
     pub dollars_per_trillion_tokens: Option<Dollars>,
     /// What the whole training costs; absent without a token budget.
     pub bill: Option<Bill>,
-    /// Where the time goes.
+    /// Step breakdown.
     pub spent: Vec<Spent>,
-    /// What is doubtful about it.
+    /// Warnings.
     pub warnings: Vec<Warning>,
     /// The step on the timeline; `None` if not requested or too long.
     pub retimed: Option<Retimed>,

@@ -36,7 +36,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What may be chosen.
+/// Choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Probability with which every stage must fit.
@@ -64,7 +64,7 @@ pub struct Variant {
     pub plan: Plan,
     /// What is recomputed, in short.
     pub what: String,
-    /// How long a step takes.
+    /// Step time.
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
@@ -86,9 +86,9 @@ pub struct StageRow {
     pub layers: u64,
     /// What it recomputes and offloads, by virtual stage.
     pub choice: Vec<String>,
-    /// Recompute of one micro batch.
+    /// Recompute of one micro-batch.
     pub recompute: Seconds,
-    /// Time in passes of one micro batch.
+    /// Time in passes of one micro-batch.
     pub time: Seconds,
     /// What it takes when nothing is recomputed.
     pub memory_none: Bytes,
@@ -104,9 +104,9 @@ pub struct StageRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindShare {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
     /// Of what the stage needs.
     pub share: f64,
@@ -232,7 +232,7 @@ pub(crate) fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment
 pub(crate) struct Choice {
     /// The entry of each virtual stage, with its place in the pipeline.
     pub(crate) entries: Vec<(usize, StageRecompute)>,
-    /// Passes of one micro batch.
+    /// Passes of one micro-batch.
     time: Seconds,
     /// No choice is faster.
     bound: Seconds,

@@ -75,7 +75,7 @@ pub enum Kind {
 pub struct Figure {
     /// A stable identifier: the key of the run file where there is one.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// What it belongs to.
     pub kind: Kind,
@@ -111,7 +111,7 @@ pub struct SumRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capacity {
-    /// What a device has.
+    /// Memory of a device.
     pub device: Bytes,
     /// What the run takes on the stage that needs most.
     pub peak: Bytes,

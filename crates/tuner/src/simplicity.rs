@@ -17,7 +17,7 @@ pub enum Oddity {
     UnequalChunks,
     /// A group that exchanges data in every layer lies across two scale-up domains although it would fit into one.
     TornGroup,
-    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro batch of several sequences,
+    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro-batch of several sequences,
     /// which a smaller micro batch would split without communication.
     ShortContext,
     /// Experts are spread over several scale-up domains, so that tokens travel over the network in every layer. Megatron-Core's guide to

@@ -396,7 +396,7 @@ fn whole(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
     let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
-    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not end"))
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
 }
 
 /// Names of the classes that take detours, each once.

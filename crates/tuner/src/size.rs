@@ -67,7 +67,7 @@ pub struct Row {
     pub plan_summary: String,
     /// The layout.
     pub plan: Plan,
-    /// How long a step takes.
+    /// Step time.
     pub step_time: Seconds,
     /// Between what bounds.
     pub step_time_interval: Interval,
@@ -120,7 +120,7 @@ pub struct Impossible {
     pub machine: usize,
     /// Devices.
     pub devices: u64,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -145,7 +145,7 @@ pub struct Sized {
     pub rows: Vec<Row>,
     /// Those that cannot.
     pub impossible: Vec<Impossible>,
-    /// Which to take.
+    /// Selection.
     pub verdict: Verdict,
 }
 

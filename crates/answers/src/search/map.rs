@@ -44,7 +44,7 @@ pub enum Outcome {
     OutOfMemory {
         /// By how much a device would have to be larger for the wanted probability of fitting.
         lacks: Bytes,
-        /// What a device has.
+        /// Memory of a device.
         device_memory: Bytes,
         /// The stage that needs the most.
         stage: usize,

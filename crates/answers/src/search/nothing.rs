@@ -149,7 +149,7 @@ fn freed(change: Change) -> &'static [&'static str] {
     }
 }
 
-/// Why nothing in a space is possible: the problems of the plan with everything that is pinned.
+/// Reason why nothing in a space is possible: the problems of the plan with everything that is pinned.
 pub(super) fn contradictions(
     setting: &Setting,
     specified: &PlanSpec,

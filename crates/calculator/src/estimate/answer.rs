@@ -1,4 +1,4 @@
-//! The answer's type: every figure of an estimate, and what it depends on beside the run.
+//! The answer's type: every figure of an estimate, and what it depends on besides the run.
 
 use super::breakdown::Part;
 use super::communication::CommunicationRow;
@@ -16,7 +16,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, SoftwareOrigin, Training};
 use serde::Serialize;
 
-/// What an estimate depends on beside model, cluster and plan.
+/// What an estimate depends on besides model, cluster and plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EstimateOptions {
     /// Token budget and availability.
@@ -38,7 +38,7 @@ impl EstimateOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// What is trained.
+    /// Trained model.
     pub model: ModelIdentity,
     /// On what.
     pub cluster: ClusterIdentity,
@@ -48,11 +48,11 @@ pub struct Estimate {
     pub plan: Plan,
     /// With which software generation.
     pub software: SoftwareIdentity,
-    /// How long one step takes.
+    /// Time of one step.
     pub step_time: Seconds,
     /// Between what bounds a measurement of it is expected.
     pub step_time_interval: Interval,
-    /// What a step gets done.
+    /// Throughput of a step.
     pub throughput: Throughput,
     /// How well the arithmetic units are used, in every convention.
     pub efficiency: Efficiency,
@@ -68,8 +68,8 @@ pub struct Estimate {
     pub money: Option<Bill>,
     /// What the step time rests on; the shares sum to 1.
     pub provenance: Vec<Foundation>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Why the main numbers are what they are.
+    /// Reason why the main numbers are what they are.
     pub why: Vec<Explanation>,
 }

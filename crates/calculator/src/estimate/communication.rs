@@ -46,7 +46,7 @@ pub struct CommunicationRow {
     pub bus_bandwidth: BytesPerSecond,
     /// What the library is taken to run.
     pub algorithm: &'static str,
-    /// How well founded the time is.
+    /// Evidence for the time.
     pub source: Source,
     /// Whether links of one domain or node join the group: a node's bus joins devices that are each a domain of their own.
     #[serde(skip)]
@@ -223,7 +223,7 @@ mod tests {
     use railwright_spec::model::by_name;
     use railwright_spec::plan::Plan;
 
-    /// Sharded gradients are reduced by every micro batch: so often is the row's count, and one is as fast as ZeRO-1's.
+    /// Sharded gradients are reduced by every micro-batch: so often is the row's count, and one is as fast as ZeRO-1's.
     #[test]
     fn sharded_gradients_count_every_reduction() {
         let model = by_name("llama-3-8b").expect("in the catalogue");

@@ -29,7 +29,7 @@ pub struct Efficiency {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelFlop {
-    /// How attention is counted.
+    /// Convention for attention.
     pub convention: Convention,
     /// Forward and backward for one token.
     pub per_token: Flop,

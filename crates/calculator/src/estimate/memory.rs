@@ -15,7 +15,7 @@ const TOP: usize = 12;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEstimate {
-    /// What the device has.
+    /// Memory of the device.
     pub device_memory: Bytes,
     /// What the worst stage needs, context included.
     pub peak: Bytes,
@@ -47,9 +47,9 @@ pub struct StageMemory {
     pub moment: Moment,
     /// Micro batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
-    /// What tensors occupy.
+    /// Bytes of tensors.
     pub allocated: Bytes,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     pub reserved: Bytes,
     /// What the device shows; the kinds sum to it.
     pub device: Bytes,
@@ -61,9 +61,9 @@ pub struct StageMemory {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindBytes {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
 }
 
@@ -71,11 +71,11 @@ pub struct KindBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopItem {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// Of which module, if of one.
+    /// Module, if any.
     pub module: Option<Module>,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
 }
 

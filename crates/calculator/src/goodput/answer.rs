@@ -53,7 +53,7 @@ pub struct Assumed {
     pub setting: &'static str,
     /// Its value, in words.
     pub value: String,
-    /// Where it comes from.
+    /// Origin.
     pub source: String,
 }
 

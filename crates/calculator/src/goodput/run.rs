@@ -27,7 +27,7 @@ pub struct Failures {
     pub highest: f64,
     /// Mean time between failures of the whole job.
     pub mtbf: Seconds,
-    /// Time from the start of a checkpoint until it can be restored.
+    /// Time from the start of a checkpoint until it is restorable.
     pub checkpoint: Seconds,
     /// Bytes of a checkpoint, where its time follows from the bandwidth of the storage.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct Availability {
     pub share: f64,
     /// Where it comes from, if failures are modelled.
     pub failures: Option<Failures>,
-    /// What is doubtful.
+    /// Warnings.
     pub warning: Option<Warning>,
 }
 

@@ -56,7 +56,7 @@ pub struct Used {
 pub struct RowResult {
     /// The row's identifier.
     pub id: String,
-    /// Where it was published.
+    /// Publication.
     pub source: Option<String>,
     /// Predicted step time in seconds.
     pub predicted_step_time_s: Option<f64>,
@@ -90,7 +90,7 @@ pub struct RowResult {
     /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
     #[serde(skip)]
     pub(super) ran: bool,
-    /// Why the row was not predicted.
+    /// Reason why the row was not predicted.
     pub skipped: Option<String>,
     /// Whether the row publishes all that the model needs.
     #[serde(skip)]

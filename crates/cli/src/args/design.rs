@@ -18,7 +18,7 @@ pub(crate) struct Design {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Sizes of scale-up domains [default: 8 to 576, those that divide the devices]
+    /// Sizes of scale-up domains [default: divisors of the devices from 8 to 576]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) domains: Vec<u64>,
     /// Topologies to compare, from `network topologies`

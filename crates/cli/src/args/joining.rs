@@ -20,7 +20,7 @@ pub(crate) struct Joining {
     pub(crate) kernels: Option<String>,
 }
 
-/// What to do with the clocks.
+/// Clock alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Clocks {
     /// Align only if clocks differ by more than those of one host

@@ -39,7 +39,7 @@ pub(crate) struct Simulate {
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// Hash seeds to simulate: median and 90th percentile of the step time (`ecmp` routing)
+    /// Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing)
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
@@ -51,7 +51,7 @@ pub(crate) struct Simulate {
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
     #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
     pub(crate) background: Option<String>,
-    /// Write the load of links over the step: CSV, or a picture if the name ends in `.svg`
+    /// Write the load of links over the step: CSV, or a chart if the name ends in `.svg`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) loads: Option<String>,
     #[command(flatten)]

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     };
     let sides = [&arguments.first, second];
     if kinds == [Some(Kind::Run); 2] {
-        let problem = Problem::new("both are run files, so nothing is measured");
+        let problem = Problem::new("both files are run files, so there is no measurement");
         return Err(problem.hint("`railwright whatif` compares two predictions").into());
     }
     if kinds.contains(&Some(Kind::Run)) {

@@ -84,7 +84,7 @@ pub(crate) struct LaunchFields<'a> {
     /// Every value with its line.
     values: &'a [Origin],
     remarks: &'a [Remark],
-    /// Why the file shows only a part of the run.
+    /// Reason why the file shows only a part of the run.
     partial: Option<&'a str>,
     /// Values that the file decides and that cannot be read from it.
     open: &'a [Open],
@@ -192,7 +192,7 @@ fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
     }
-    document.heading_with("open", "these keys have no known value, and none is assumed");
+    document.heading_with("open", "these keys have no known value and no default");
     let (source, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.source.is_empty());
     let rows: Vec<Vec<Cell>> = source
         .into_iter()

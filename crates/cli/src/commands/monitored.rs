@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 /// Communicators and ranks that are shown; `--json` has all.
 const SHOWN: usize = 16;
 
-/// What is asked.
+/// Question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     Communication,
@@ -281,7 +281,7 @@ impl Answer for Stragglers {
 
 fn communicators(document: &mut Document, seen: &Inspected) {
     let remark =
-        format!("waits are lengths beyond the shortest rank's; most time first{}", shown(seen.rows.len()));
+        format!("waits are the excess over the shortest rank; most time first{}", shown(seen.rows.len()));
     document.heading_with("By communicator, operation and size", remark);
     let columns = vec![
         Column::words("communicator"),

@@ -78,7 +78,7 @@ struct Key {
 
 static OPENED: Kept<Key, Read> = Kept::new(JOBS, 4);
 
-/// Why there is no job.
+/// Reason why there is no job.
 enum Missing {
     Ranks(Box<Loaded>),
     Failed(Problem),

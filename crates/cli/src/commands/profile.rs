@@ -225,6 +225,9 @@ impl Answer for Shown {
         self.health(&mut document);
         self.recorded(&mut document);
         self.doubts(&mut document);
+        if let Some(finding) = self.report.findings.first() {
+            document.next_step(&finding.advice);
+        }
         document
     }
 

@@ -24,7 +24,7 @@ const JOBS: usize = 200;
 /// Paths that stand for a job that is not a whole folder, at most.
 const PATHS: usize = 8_192;
 
-/// What was found.
+/// Result.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct JobList {
@@ -50,7 +50,7 @@ pub(crate) struct Job {
     pub(crate) ranks: Option<u32>,
     /// World size recorded by the job.
     pub(crate) world_size: Option<u32>,
-    /// How many files.
+    /// Number of files.
     pub(crate) files: usize,
     /// Their bytes.
     pub(crate) bytes: u64,

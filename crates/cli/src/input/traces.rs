@@ -28,7 +28,7 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What was read.
+/// Content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
     /// What files hold, in the order of their paths.
@@ -82,7 +82,7 @@ impl Loaded {
 
 /// What one stream holds.
 enum Content {
-    /// What was recorded.
+    /// Recording.
     Recordings(Vec<Recording>),
     /// Metadata of traces in the same folder.
     Beside { label: String, bytes: Vec<u8> },

@@ -202,6 +202,16 @@ impl Document {
         }
     }
 
+    /// The result in one line, at the start of a report.
+    pub(crate) fn verdict(&mut self, text: impl Into<String>) {
+        self.paragraph(Cell::new(text, Tone::Strong));
+    }
+
+    /// The next step for the user, at the end of a report.
+    pub(crate) fn next_step(&mut self, text: impl AsRef<str>) {
+        self.paragraph(format!("next: {}", text.as_ref()));
+    }
+
     pub(crate) fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
     }

@@ -19,7 +19,7 @@ pub struct Entry {
     pub name: String,
     /// Every figure of it.
     pub design: Design,
-    /// What it costs.
+    /// Cost.
     pub bill: Bill,
     /// Saving of the whole bill against the first design, NICs included.
     pub saving: f64,
@@ -58,7 +58,7 @@ impl Entry {
 pub struct Refused {
     /// Its name.
     pub name: String,
-    /// Why.
+    /// Reason.
     pub problem: Problem,
 }
 

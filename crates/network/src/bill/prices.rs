@@ -98,7 +98,7 @@ pub struct Price {
     pub dollars_high: Option<Dollars>,
     /// Watts of one; `None` is not known.
     pub watts: Option<Watts>,
-    /// When it was read.
+    /// Date of reading.
     pub date: String,
     /// Where the dollars come from.
     pub dollars_source: String,

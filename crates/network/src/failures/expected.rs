@@ -25,7 +25,7 @@ pub struct Job {
     pub exposed_share: f64,
     /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
     pub interruption_hours: f64,
-    /// Who carries the traffic of devices that lost bandwidth.
+    /// Devices that carry the traffic of devices with lost bandwidth.
     pub recovery: Recovery,
 }
 
@@ -85,7 +85,7 @@ pub struct Expectation {
     pub lost_hours_per_month: f64,
     /// Share of all device-hours.
     pub lost_share: f64,
-    /// Mean factor of the step's time over a month, interruptions aside.
+    /// Mean factor of the step's time over a month, without interruptions.
     pub mean_slowdown: f64,
     /// Devices out of work at a moment, on average.
     pub mean_lost_devices: f64,

@@ -46,7 +46,7 @@ pub struct Rate {
     pub fit: f64,
     /// Hours until it is repaired.
     pub repair_hours: f64,
-    /// When it was read.
+    /// Date of reading.
     pub date: String,
     /// Where the rate comes from.
     pub fit_source: String,
@@ -103,7 +103,7 @@ impl Rates {
                     let problem = Problem::new(format!("`{part}` needs a rate and a repair time"))
                         .in_file(file)
                         .at_offset(text, at);
-                    return Err(problem.hint("fill in `fit` or `mtbf_hours`, and `repair_hours`"));
+                    return Err(problem.hint("set `fit` or `mtbf_hours`, and `repair_hours`"));
                 }
                 (earlier, fit, repair) => {
                     let [date, fit_source, repair_source, confidence] = line.words;

@@ -1,6 +1,6 @@
 //! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: states drawn by a seeded generator, their mean slow-down, the chance that the step cannot
+//! Responsible for: sampled states by a seeded generator, their mean slow-down, the chance that the step cannot
 //! finish, and standard errors of both. The same seed gives the same answer everywhere. Approximate: see
 //! [`super::classes`] for exact single failures.
 

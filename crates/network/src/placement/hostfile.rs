@@ -30,7 +30,7 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
                     Some(("slots", slots)) => slots_of(slots, inventory),
                     Some(("gpus", list)) => list_of(list, inventory),
                     Some(("max_slots" | "max-slots", _)) => continue,
-                    _ => Err(Problem::new(format!("`{}` is no part of a host file", shorten(word)))
+                    _ => Err(Problem::new(format!("`{}` is not valid in a host file", shorten(word)))
                         .hint("use `slots=8`, or `gpus=4-7` for chosen devices of the host")),
                 }
                 .map_err(placed)?,
@@ -41,7 +41,7 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
         }
     }
     if hosts.is_empty() {
-        return Err(Problem::new("the file names no host").in_file(file).hint("use one host per line"));
+        return Err(Problem::new("the file lists no host").in_file(file).hint("use one host per line"));
     }
     Ok(hosts)
 }

@@ -78,7 +78,7 @@ impl ByLevel {
         sums
     }
 
-    /// What leaves domains.
+    /// Bytes that leave domains.
     pub fn across(&self) -> Bytes {
         self.same_leaf_group + self.same_pod + self.other_pod
     }

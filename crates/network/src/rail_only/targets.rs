@@ -31,7 +31,7 @@ pub struct Claim {
     pub variant: Option<f64>,
     /// The configuration.
     pub configuration: String,
-    /// Why it is not met, or how far it is founded.
+    /// Reason why it is not met, or how far it is founded.
     pub reason: String,
 }
 

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Design {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its family.
     pub kind: Kind,
@@ -46,7 +46,7 @@ pub struct Design {
     pub connection: Connection,
     /// Seed of the hash.
     pub seed: u64,
-    /// What a message to another rail does.
+    /// Forwarding of a message to another rail.
     pub forwarding: Forwarding,
     /// Latency of each link with the switch behind it.
     pub link_latency: Seconds,
@@ -99,7 +99,7 @@ pub struct Domain {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cabling {
-    /// What they are made of.
+    /// Components.
     pub medium: Medium,
     /// Mean length in metres.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "m")))]

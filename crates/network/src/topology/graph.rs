@@ -41,7 +41,7 @@ impl LinkId {
     }
 }
 
-/// What a node is.
+/// Kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -208,7 +208,7 @@ impl Graph {
         self.links.len()
     }
 
-    /// What a node is.
+    /// Kind of node.
     pub fn node(&self, node: NodeId) -> Node {
         self.nodes[node.index()]
     }

@@ -44,7 +44,7 @@ pub struct Row {
     pub design: String,
     /// Counts that can be compared.
     pub compared: Vec<Compared>,
-    /// Why a row, or a part of it, is not compared; empty if all of it is.
+    /// Reason why a row, or a part of it, is not compared; empty if all of it is.
     pub reason: String,
     /// Remark on the row.
     pub note: String,

@@ -27,9 +27,9 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRow {
-    /// Which layer.
+    /// Layer.
     pub layer: Layer,
-    /// Which way.
+    /// Way.
     pub direction: Direction,
     /// Links.
     pub links: u64,

@@ -24,7 +24,7 @@ pub struct DomainRow {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailRow {
-    /// Which.
+    /// Selection.
     pub rail: u64,
     /// Devices on it.
     pub devices: u64,

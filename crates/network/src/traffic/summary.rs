@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Where ranks stand.
+    /// Placement of ranks.
     pub place: Place,
     /// What all ranks send in a step.
     pub sent: Bytes,
@@ -35,7 +35,7 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRow {
-    /// Which.
+    /// Selection.
     pub class: PairClass,
     /// Pairs of this class.
     pub pairs: u64,
@@ -55,9 +55,9 @@ pub struct PairRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionRow {
-    /// Which.
+    /// Selection.
     pub dimension: Dimension,
-    /// What all ranks send.
+    /// Bytes sent by all ranks.
     pub bytes: Bytes,
     /// Its share of all bytes.
     pub share: f64,
@@ -69,15 +69,15 @@ pub struct DimensionRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeRow {
-    /// For which parallel dimension.
+    /// Parallel dimension.
     pub dimension: Dimension,
-    /// What is exchanged.
+    /// Exchanged tensors.
     pub purpose: &'static str,
     /// In which parts of the step.
     pub phases: Vec<Phase>,
-    /// What kind.
+    /// Kind.
     pub kind: CollectiveKind,
-    /// How it is carried out.
+    /// Implementation.
     pub algorithm: Algorithm,
     /// Ranks of a group.
     pub ranks: u64,

@@ -45,7 +45,7 @@ pub struct Culprit {
     /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
     /// The same as a share of the step.
     pub share: f64,
@@ -71,7 +71,7 @@ pub struct Culprit {
     pub cause_name: &'static str,
     /// Three numbers.
     pub evidence: Vec<Evidence>,
-    /// When, the worst first.
+    /// Time, the worst first.
     pub moments: Vec<Moment>,
 }
 
@@ -79,9 +79,9 @@ pub struct Culprit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
-    /// In which step, if steps have numbers.
+    /// Step, if steps have numbers.
     pub step: Option<u32>,
-    /// From when, in nanoseconds since the steps began.
+    /// Start time, in nanoseconds since the steps began.
     #[serde(rename = "start_ns")]
     pub start: i64,
     /// How long the rank took, in nanoseconds.
@@ -103,7 +103,7 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerReport {
-    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// What delays the job, that nothing does, or that it is unknown.
@@ -156,9 +156,9 @@ pub struct StragglerReport {
     /// Ranks of every stage with longer compute than the others, for any verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
-    /// How the clocks were treated.
+    /// Clock alignment.
     pub clocks: Clocks,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -426,7 +426,7 @@ fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
     order
 }
 
-/// Why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
+/// Reason why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
 fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
     let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();

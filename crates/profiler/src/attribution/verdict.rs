@@ -62,17 +62,17 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// Its ranks.
     pub ranks: Vec<u32>,
     /// Its stage, from 0.
     pub stage: Option<u32>,
-    /// Why.
+    /// Reason.
     pub cause: &'static str,
     /// What a step would be shorter by, in seconds, once those named before it are mended.
     pub cost_s: f64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
 }
 

@@ -33,13 +33,13 @@ pub struct Where {
 /// Idle time of a rank under one cause and in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseUse {
-    /// Why.
+    /// Reason.
     pub cause: Cause,
     /// Where the host was.
     pub place: Where,
     /// The time, in nanoseconds.
     pub time: i64,
-    /// How many stretches.
+    /// Number of stretches.
     pub count: u64,
     /// The longest of them.
     pub longest: i64,
@@ -122,7 +122,7 @@ impl Sums {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRow {
-    /// Why the device was idle.
+    /// Cause of idle time.
     pub cause: Cause,
     /// The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
     pub frame: Option<String>,

@@ -46,9 +46,9 @@ pub enum LinkKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
-    /// Which kind.
+    /// Kind.
     pub kind: LinkKind,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Bytes per second, in one direction.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]

@@ -14,10 +14,10 @@ use serde::Serialize;
 pub struct PartRow {
     /// The rank.
     pub rank: u32,
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// Until the last rank entered.
@@ -49,7 +49,7 @@ pub struct CollectiveRow {
     pub label: String,
     /// Its number within the communicator.
     pub index: u32,
-    /// What it does.
+    /// Kind.
     pub operation: Option<Operation>,
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,

@@ -124,7 +124,7 @@ impl Condition {
 }
 
 impl Limit {
-    /// For people.
+    /// Title for people.
     pub fn human(self) -> String {
         match self {
             Self::Relative(share) => format!("{:+}%", share * 100.0),

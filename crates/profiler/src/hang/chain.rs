@@ -8,7 +8,7 @@ use crate::flight::{Entry, FlightRecord, Frame};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why the search ends at a rank.
+/// Reason why the search ends at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -35,7 +35,7 @@ pub enum RootCause {
 pub struct Root {
     /// The rank, or the first one of a circle or of a group whose transfer is stuck.
     pub rank: u32,
-    /// Why.
+    /// Reason.
     pub cause: RootCause,
     /// All ranks that share it: of a circle, of a stuck transfer.
     pub ranks: Vec<u32>,
@@ -47,7 +47,7 @@ pub struct Root {
     pub last_operation: Option<String>,
     /// The group of what it entered last.
     pub last_group: Option<String>,
-    /// When, in nanoseconds since the epoch.
+    /// Time, in nanoseconds since the epoch.
     #[serde(rename = "last_time_ns")]
     pub last_time: Option<i64>,
     /// From where it was called, innermost first.

@@ -42,7 +42,7 @@ pub struct Stuck {
     pub sequence: u64,
     /// What the ranks that entered it called.
     pub operation: String,
-    /// In which way.
+    /// Way.
     pub state: State,
     /// The ranks that entered it and have not left it.
     pub waiting: Vec<u32>,

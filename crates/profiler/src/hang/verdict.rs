@@ -15,7 +15,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDump {
-    /// Whose it is.
+    /// Owner.
     pub rank: u32,
     /// What the user calls the file.
     pub label: String,
@@ -57,7 +57,7 @@ pub struct Hang {
     pub damaged: Vec<DamagedDump>,
     /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
     pub stuck: Vec<Stuck>,
-    /// Who is to blame, those with most victims first.
+    /// Root causes, most blocked ranks first.
     pub roots: Vec<Root>,
     /// What makes this doubtful.
     pub warnings: Vec<Warning>,

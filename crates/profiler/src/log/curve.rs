@@ -57,7 +57,7 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureCurve {
-    /// Which measure.
+    /// Measure.
     pub measure: Measure,
     /// Every report that has it, or the extremes of stretches of them: iteration and value.
     pub points: Vec<(u64, f64)>,

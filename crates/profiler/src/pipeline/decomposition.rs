@@ -13,10 +13,10 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
-    /// What it took.
+    /// Duration.
     #[serde(rename = "total_ns")]
     pub total: i64,
-    /// What every rank would do were all alike: m (mean forward + mean backward).
+    /// What every rank would do were all equal: m (mean forward + mean backward).
     #[serde(rename = "work_ns")]
     pub work: i64,
     /// Bubble of the schedule with balanced stages and messages that take no time.
@@ -113,7 +113,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
     }
 }
 
-/// What a pass takes when all stages are alike.
+/// What a pass takes when all stages are equal.
 pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
     let whole = |kind| replay.normal().balanced(kind).unwrap_or(0);
     match pass.kind {

@@ -20,7 +20,7 @@ pub struct RankSteps {
     pub step_time: Vec<i64>,
     /// The ranks, of rows.
     pub ranks: Vec<u32>,
-    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
     #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
     /// With arithmetic under way.

@@ -29,7 +29,7 @@ use railwright_step::Phase;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// Up to so many ranks are shown one by one, more as distributions.
+/// Up to this many ranks are shown one by one, more as distributions.
 const MOST_ROWS: usize = 64;
 
 /// How many missing ranks are named.
@@ -59,7 +59,7 @@ pub struct Report {
     pub flop_per_step: Option<Flop>,
     /// Model FLOPs utilisation, if it is known.
     pub utilisation: Option<f64>,
-    /// What steps were cut by.
+    /// Source of step boundaries.
     pub cut_by: Option<CutBy>,
     /// How far ranks disagree on where steps begin, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
@@ -80,7 +80,7 @@ pub struct Report {
     pub serving: Option<Serving>,
     /// Where it goes: parts that add up to it.
     pub lines: Vec<Line>,
-    /// Why devices were idle, by cause and frame of the host, the longest time first.
+    /// Reason why devices were idle, by cause and frame of the host, the longest time first.
     pub causes: Vec<CauseRow>,
     /// Operators against the roofline of the accelerator, where shapes were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -111,7 +111,7 @@ pub struct Report {
     /// Time by module or line of Python, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<Origins>,
-    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
     /// How phases were found, over all ranks.
@@ -124,7 +124,7 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// What those with a known cost come to together; none below two.
     pub joint: Option<Joint>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -293,7 +293,7 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {
         let message = format!(
-            "{:.1}% of the time is idle for unrecorded reasons (missing launches, or end of the recording)",
+            "{:.1}% of the time is idle without a recorded cause (missing launches, or end of the recording)",
             unexplained * 100.0
         );
         warnings.push(Warning::new("time-unexplained", message));

@@ -34,7 +34,7 @@ impl Default for Gaps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageClock {
-    /// Which stage.
+    /// Stage.
     pub stage: u32,
     /// What was taken off its times, in nanoseconds.
     #[serde(rename = "offset_ns")]

@@ -79,7 +79,7 @@ impl Server {
 /// One step, as its annotation records it. Absent numbers are not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMark {
-    /// Who wrote it.
+    /// Writer.
     pub server: Server,
     /// What the step computes.
     pub mode: Mode,

@@ -30,7 +30,7 @@ pub enum Use {
 }
 
 impl Use {
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parameters => "parameters",

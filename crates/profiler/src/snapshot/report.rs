@@ -20,7 +20,7 @@ const FRAMES: usize = 24;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// What it is.
+    /// Kind.
     pub name: String,
     /// What it is for, of a place.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,13 +41,13 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
-    /// Which event, from 0.
+    /// Event, from 0.
     pub event: usize,
-    /// When, in microseconds since the first event.
+    /// Time, in microseconds since the first event.
     pub time_us: Option<u64>,
-    /// What tensors occupy.
+    /// Bytes of tensors.
     pub allocated_bytes: u64,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     pub reserved_bytes: u64,
 }
 
@@ -61,7 +61,7 @@ pub struct DeviceReport {
     pub events: usize,
     /// Whether there is a history, so that the peak is one; otherwise the end is shown.
     pub has_history: bool,
-    /// When the peak occurs.
+    /// Time of the peak.
     pub peak: Option<Point>,
     /// What tensors asked for at the peak.
     pub peak_allocated_bytes: u64,

@@ -96,7 +96,7 @@ impl RankHealth {
 }
 
 impl Health {
-    /// What the counters beside a job's traces record; none without such counters.
+    /// What the counters with a job's traces record; none without such counters.
     pub fn of_job(job: &Job) -> Option<Self> {
         (!job.telemetry.is_empty()).then(|| health(job, &job.telemetry))
     }
@@ -107,7 +107,7 @@ impl Health {
         self.of(rank).map(|health| health.remarks().into_iter().map(of).collect()).unwrap_or_default()
     }
 
-    /// What is doubtful.
+    /// Warnings.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.other_time {

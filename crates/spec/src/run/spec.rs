@@ -15,15 +15,15 @@ use toml::de::DeValue;
 /// All settings of a run; open ones have a default or follow from the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSpec {
-    /// What is trained.
+    /// Trained model.
     pub model: ModelSpec,
     /// What on.
     pub cluster: ClusterSpec,
-    /// How.
+    /// Method.
     pub plan: PlanSpec,
-    /// How much.
+    /// Amount.
     pub training: TrainingSpec,
-    /// At what price.
+    /// Prices.
     pub cost: CostSpec,
     /// Whether the software generation is what the reader of a launch file inferred; without one, whether the reader inferred the framework
     /// of the generation that is assumed.

@@ -29,13 +29,13 @@ pub struct Candidate {
     pub step_time: Seconds,
     /// The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by.
     pub expected_time: Seconds,
-    /// Where the time goes.
+    /// Step breakdown.
     pub time: TimeBreakdown,
     /// The fullest stage's memory.
     pub memory: Peak,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
-    /// What is left of it at the peak.
+    /// Free memory at the peak.
     pub headroom: Bytes,
     /// Probability that it fits.
     pub probability_of_fitting: f64,
@@ -211,7 +211,7 @@ pub struct Miss {
     pub plan: Plan,
     /// What it needs.
     pub memory: Peak,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
     /// Probability that it fits all the same.
     pub probability_of_fitting: f64,

@@ -9,7 +9,7 @@ use super::{Goal, Row};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// Which to take.
+/// Selection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {

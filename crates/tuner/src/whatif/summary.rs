@@ -21,7 +21,7 @@ pub struct Summary {
     pub devices: u64,
     /// Pipeline stages.
     pub stages: usize,
-    /// How long one step takes.
+    /// Time of one step.
     pub step_time: Seconds,
     /// Between what bounds a measurement of it is expected.
     pub interval: Interval,
@@ -37,7 +37,7 @@ pub struct Summary {
     pub memory: Bytes,
     /// That stage.
     pub worst_stage: usize,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
     /// Whether it fits.
     pub fit: Fit,
@@ -57,9 +57,9 @@ pub struct Summary {
 pub struct TimePart {
     /// The identifier that `railwright explain` knows, such as `compute.mlp`.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// How long.
+    /// Duration.
     pub time: Seconds,
 }
 
@@ -69,7 +69,7 @@ pub struct TimePart {
 pub struct PartChange {
     /// The identifier that `railwright explain` knows.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// Its time before.
     pub before: Seconds,

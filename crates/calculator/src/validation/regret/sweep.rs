@@ -30,7 +30,7 @@ pub(crate) struct Layout {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepRegret {
-    /// What its rows share.
+    /// Common settings of its rows.
     #[serde(flatten)]
     pub sweep: Sweep,
     /// Layouts that ran.

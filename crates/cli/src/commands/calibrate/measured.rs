@@ -251,7 +251,7 @@ impl Where {
             id
         };
         if !arguments.set.is_empty() {
-            return Err(Problem::new("--set changes a run, but no run is given")
+            return Err(Problem::new("--set changes a run, but no run is set")
                 .in_file("--set")
                 .hint("pass one with --run")
                 .into());

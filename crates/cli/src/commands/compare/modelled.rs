@@ -35,7 +35,7 @@ pub(crate) struct Against {
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Waiting {
-    /// Who is waited for, the most first: hidden or not, over all ranks.
+    /// Awaited ranks, largest wait first: overlapped or not, over all ranks.
     waited_for: Vec<WaitedFor>,
     /// Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds,
     /// because other ranks were not traced.

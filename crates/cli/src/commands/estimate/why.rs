@@ -17,7 +17,7 @@ use serde::Serialize;
 pub(super) struct Item {
     /// As the report or `railwright explain` names it.
     id: String,
-    /// What it means.
+    /// Meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<Topic>,
     /// Its value here.
@@ -27,7 +27,7 @@ pub(super) struct Item {
     formula: Option<String>,
     /// What went into it here: name, value, source.
     inputs: Vec<(String, String, String)>,
-    /// What the equation rests on.
+    /// Basis of the equation.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
 }

@@ -187,21 +187,21 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
         let count = human::whole(all);
         if text.contains('=') {
             if number > all.min(MOST_FAILED) {
-                let message = format!("{number} cannot fail of {count} parts ({part})");
+                let message = format!("{number} of {count} parts ({part}) cannot fail");
                 let most = human::whole(all.min(MOST_FAILED));
-                return Err(refused(Problem::new(message)).hint(format!("at most {most} can")));
+                return Err(refused(Problem::new(message)).hint(format!("use at most {most}")));
             }
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
                 let message = format!("a {} has no {part} {number}: it has {count}", design.name);
-                return Err(refused(Problem::new(message)).hint("numbers begin at 0"));
+                return Err(refused(Problem::new(message)).hint("numbers start at 0"));
             }
             failed.named.push(Part { class: part, number });
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {
-        return Err(Problem::new("parts are either listed or drawn")
+        return Err(Problem::new("parts are either listed or sampled")
             .in_file("--fail")
             .hint("use `#` with a number for all parts, or `=` with a count"));
     }

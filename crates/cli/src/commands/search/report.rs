@@ -99,14 +99,14 @@ impl Answered {
         document.heading_with(
             "measure next",
             format!(
-                "10 steps each narrow the 90% intervals (now x{:.2} from end to end); pass them to `railwright calibrate --run FILE`",
+                "10 steps of each layout narrow the 90% intervals (now a factor of {:.2}); pass the times to `railwright calibrate --run FILE`",
                 first.width_now
             ),
         );
         let bullets = self.measure_next.iter().map(|measure| {
             Cell::new(
                 format!(
-                    "layout {}: x{:.2} afterwards, --step \"{}=SECONDS\"",
+                    "layout {}: a factor of {:.2} afterwards, --step \"{}=SECONDS\"",
                     measure.rank, measure.width_afterwards, measure.layout
                 ),
                 Tone::Plain,
@@ -152,7 +152,7 @@ impl Answered {
         }
         let ranked = &best.ranked;
         let text = format!(
-            " by {} of a space of {searched}, {fitting}: {} per step ({}), {}",
+            " by {} of {searched}, {fitting}: {} per step ({}), {}",
             objective(self.objective),
             human::seconds(ranked.candidate.step_time),
             between(&ranked.step_time_interval),
@@ -184,7 +184,7 @@ impl Answered {
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
                 format!(
-                    "fastest predicted: {:+.1}%, {why}: {}",
+                    "fastest prediction: {:+.1}%, {why}: {}",
                     unsigned_zero(lag * 100.0, 0.05),
                     fastest.short_layout
                 ),

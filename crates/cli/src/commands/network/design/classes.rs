@@ -24,7 +24,7 @@ pub(super) struct Classes<'a> {
     specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
     memo: Memo,
-    /// Why nothing can be trained on domains of a size.
+    /// Reason why nothing can be trained on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
     gap: f64,
