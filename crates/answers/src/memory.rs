@@ -47,7 +47,7 @@ pub struct OverTime {
     /// Length of the step.
     #[serde(rename = "duration")]
     pub end: Seconds,
-    /// When it is fullest.
+    /// Time of the peak.
     pub peak: Option<Peak>,
 }
 

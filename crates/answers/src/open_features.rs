@@ -24,13 +24,13 @@ pub struct OpenFeature {
     pub key: String,
     /// Kind.
     pub title: String,
-    /// What the estimate assumes.
+    /// Assumed value.
     pub assumed: String,
     /// The alternative that changes the step most.
     pub alternative: String,
     /// Step time with the alternative over that of the estimate, less 1.
     pub change: f64,
-    /// What to add to the command.
+    /// Option to add to the command.
     pub remedy: String,
 }
 

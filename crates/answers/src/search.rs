@@ -65,7 +65,7 @@ pub struct Impossible {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
-    /// What is searched, in one line.
+    /// Search in one line.
     pub title: String,
     /// Objective to minimize.
     pub objective: Objective,
@@ -83,7 +83,7 @@ pub struct Searched {
     pub shown: Vec<Shown>,
     /// The layout of the launch file that was named, in each setting where it is possible.
     pub own: Vec<Shown>,
-    /// What is free and what is kept of the launch file, in words.
+    /// Free and kept settings of the launch file, in words.
     pub freed: Option<String>,
     /// Layouts that were found, shown or not; of a front, its length.
     pub found: usize,
@@ -97,7 +97,7 @@ pub struct Searched {
     pub several_settings: bool,
     /// Settings on which nothing can be searched.
     pub impossible: Vec<Impossible>,
-    /// What would fit, where nothing does.
+    /// Layouts that would fit, if nothing fits.
     #[serde(rename = "nothing_fits")]
     pub nothing: Option<nothing::Nothing>,
     /// Answers about layouts that were named.

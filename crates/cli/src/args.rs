@@ -1,4 +1,4 @@
-//! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
+//! Flags and commands, as clap types, without behaviour.
 
 mod beside;
 pub(crate) mod calibrate;
@@ -210,7 +210,7 @@ pub(crate) enum Command {
     Man(Later<Man>),
 }
 
-/// What describes a run.
+/// Description of a run.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RunArguments {
     /// Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin
@@ -220,7 +220,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) launch: Option<String>,
     /// Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) launch_args: Option<String>,
     /// Read settings from a run file; other options override it [default: the nearest railwright.toml]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -284,7 +284,7 @@ pub(crate) struct Memory {
     pub(crate) output: Output,
 }
 
-/// What items of memory are summed by.
+/// Key of memory sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Parameters, gradients, activations, ...
@@ -321,7 +321,7 @@ pub(crate) struct Timeline {
     pub(crate) detail: Detail,
 }
 
-/// How much of a pass is shown.
+/// Level of detail within a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// Operators and collectives, or passes if there are too many
@@ -392,7 +392,7 @@ pub(crate) struct Examples {
     pub(crate) output: Option<String>,
 }
 
-/// What can be asked of a catalogue.
+/// Commands of a catalogue.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Catalogue {
     /// List entries, optionally filtered by name

@@ -22,7 +22,7 @@ const MEMORY: &str = "RAILWRIGHT_MEMORY_LIMIT";
 const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
-/// How often the guard looks.
+/// Interval of the guard.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
@@ -35,7 +35,7 @@ pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// How many threads the environment asks for, if it asks for any.
+/// Number of threads set in the environment.
 fn asked() -> Option<u128> {
     std::env::var(THREADS).ok()?.trim().parse().ok().filter(|asked| *asked > 0)
 }

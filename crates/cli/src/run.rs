@@ -84,10 +84,11 @@ pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failur
     layered(arguments)
 }
 
-/// What was typed, layer on layer, unresolved.
+/// Settings of all layers, unresolved.
 pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let arguments = &slots::sorted(arguments)?;
-    let mut spec = match arguments.run.as_deref().or_else(|| convention::run_file()) {
+    let conventional = if arguments.run.is_none() { convention::run_file() } else { None };
+    let mut spec = match arguments.run.as_deref().or(conventional) {
         Some(path) => from_file(path)?,
         None => RunSpec::default(),
     };

@@ -32,7 +32,7 @@ pub struct Launch {
     pub measured: Option<Measured>,
 }
 
-/// Where one value comes from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
@@ -128,7 +128,7 @@ impl Remark {
     }
 }
 
-/// What a log reports that a run took. Times are in seconds.
+/// Measurements of a run in its log. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {

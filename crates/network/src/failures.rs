@@ -62,7 +62,7 @@ pub struct Class {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
-    /// What the figures assume, where that is not plain.
+    /// Assumptions of the figures.
     pub remark: &'static str,
 }
 

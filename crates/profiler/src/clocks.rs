@@ -43,7 +43,7 @@ pub struct RankClock {
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.
     pub drift_ppm: f64,
-    /// How far that may be off, in parts per million.
+    /// Its uncertainty in parts per million.
     pub drift_error_ppm: f64,
     /// For how long its collectives were seen, in nanoseconds.
     #[serde(rename = "span_ns")]

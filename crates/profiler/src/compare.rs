@@ -54,7 +54,7 @@ pub struct KernelDifference {
     pub phase: Phase,
     /// Kind of operator.
     pub family: railwright_step::OperatorFamily,
-    /// How often it runs in a step of a rank in the first.
+    /// Calls per step and rank in the first.
     pub first_count: f64,
     /// And in the second.
     pub second_count: f64,
@@ -69,7 +69,7 @@ pub struct Named {
     /// Its time on the mean rank, in nanoseconds.
     #[serde(rename = "time_ns")]
     pub time: f64,
-    /// How often it runs on the mean rank.
+    /// Calls on the mean rank.
     pub calls: f64,
 }
 
@@ -90,7 +90,7 @@ pub struct OperatorDifference {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// What a step takes.
+    /// Step time.
     #[serde(rename = "step_time_ns")]
     pub step_time: Difference,
     /// The whole recordings, on the mean rank: not per step.

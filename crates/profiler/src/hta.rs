@@ -22,9 +22,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HtaTables {
-    /// Where the time of each rank's device goes.
+    /// Device time breakdown of each rank.
     pub temporal: Vec<TemporalRow>,
-    /// How much of communication lies under computation.
+    /// Share of communication overlapped with compute.
     pub overlap: Vec<OverlapRow>,
     /// Time by kinds of kernels that run at once, summed over ranks.
     pub kernel_types: Vec<KernelTypeRow>,
@@ -34,7 +34,7 @@ pub struct HtaTables {
     pub idle: Vec<IdleRow>,
     /// Launches and what they launch.
     pub launches: Vec<LaunchRow>,
-    /// How many launched kernels wait.
+    /// Number of launched kernels in the queue.
     pub queues: Vec<QueueRow>,
 }
 

@@ -36,7 +36,7 @@ pub struct OriginRow {
     /// The phase of what has no place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// How many instances of the module launched work; 0 of a source line.
+    /// Number of module instances that launched work; 0 for a source line.
     pub instances: u64,
     /// All of it.
     pub mean_ns: f64,

@@ -92,7 +92,7 @@ pub struct Row {
     pub rank: u32,
     /// Its passes, in order.
     pub boxes: Vec<PassBox>,
-    /// When it had none, and why.
+    /// Its bubbles with their causes.
     pub bubbles: Vec<Bubble>,
     /// The bubbles summed by cause.
     pub causes: Causes,
@@ -111,7 +111,7 @@ pub struct ShownStep {
     pub measured: i64,
     /// Where that went.
     pub parts: Decomposition,
-    /// What its stalls cost together, in nanoseconds.
+    /// Total cost of its stalls in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
     /// Certainty of that cost.
@@ -122,10 +122,10 @@ pub struct ShownStep {
     pub rows: Vec<Row>,
     /// The same order of passes with balanced stages, without latency and without stalls.
     pub expected: Vec<Row>,
-    /// How long that would take, in nanoseconds.
+    /// Duration of that in nanoseconds.
     #[serde(rename = "expected_duration_ns")]
     pub expected_duration: i64,
-    /// What makes it as long as it is.
+    /// Critical path.
     pub critical: CriticalPath,
 }
 
@@ -138,17 +138,17 @@ pub struct StepRow {
     /// Duration in nanoseconds.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// What its replay takes.
+    /// Its replayed duration.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// How far the replay is off, as a share.
+    /// Replay error as a share.
     pub error: f64,
-    /// What it took beyond the median step.
+    /// Excess over the median step.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// How many stalls there were.
+    /// Number of stalls.
     pub stalls: usize,
-    /// What they cost together, in nanoseconds.
+    /// Their total cost in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
     /// Certainty of that cost.
@@ -161,7 +161,7 @@ pub struct StepRow {
 pub struct StageRow {
     /// Stage.
     pub stage: u32,
-    /// How many ranks of it were recorded.
+    /// Number of recorded ranks.
     pub ranks: usize,
     /// The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds.
     #[serde(rename = "forward_ns")]
@@ -203,7 +203,7 @@ pub struct PipelinePage {
     /// The median step, in nanoseconds.
     #[serde(rename = "median_step_ns")]
     pub median_step: i64,
-    /// Where the time of steps goes: the median of every part over steps.
+    /// Step breakdown: the median of every part over steps.
     pub typical: Decomposition,
     /// Bubble share of the ideal schedule: (p - 1) / (v m + p - 1).
     pub ideal_bubble: Option<f64>,
@@ -219,14 +219,14 @@ pub struct PipelinePage {
     pub start: Option<u32>,
     /// What was fitted between passes.
     pub gaps: Gaps,
-    /// What was taken off the clocks of stages; empty when they agreed.
+    /// Offsets subtracted from the clocks of stages; empty if they agreed.
     pub clocks: Vec<StageClock>,
-    /// The slowdown and who has which share in it.
+    /// The slowdown and its shares.
     pub what_if: WhatIf,
     /// The request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
-    /// What to make of it, in order of importance.
+    /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
     /// One step.
     pub shown: ShownStep,

@@ -100,7 +100,7 @@ impl Waterfall {
     }
 }
 
-/// How a label's time spreads over ranks, in nanoseconds.
+/// Distribution of a label's time over ranks, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub struct Peak {
     /// Rank.
     pub rank: Rank,
-    /// When it is first this full.
+    /// First time of this peak.
     pub time: Time,
     /// Number of bytes.
     pub bytes: i64,

@@ -3,7 +3,7 @@
 use crate::Time;
 use serde::Serialize;
 
-/// What memory is taken for.
+/// Kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

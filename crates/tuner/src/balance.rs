@@ -55,7 +55,7 @@ pub struct StageRow {
     pub embedding: bool,
     /// Whether the head and the loss lie on it.
     pub head: bool,
-    /// What it recomputes, by virtual stage.
+    /// Recompute by virtual stage.
     pub recompute: Vec<String>,
     /// Passes of one micro-batch.
     pub time: Seconds,

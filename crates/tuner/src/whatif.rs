@@ -50,7 +50,7 @@ pub struct WhatIf {
     pub interaction: Option<Interaction>,
 }
 
-/// What one change makes of the run.
+/// Result of one change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsal {
@@ -66,7 +66,7 @@ pub struct Rehearsal {
     pub outcome: Outcome,
 }
 
-/// How a rehearsal ended.
+/// Outcome of a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]

@@ -22,7 +22,7 @@ pub struct Named {
     pins: Vec<(String, String)>,
 }
 
-/// What was named, and why it is not the answer.
+/// Requested layout, and why it is not the best.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {

@@ -54,9 +54,9 @@ pub struct Estimate {
     pub step_time_interval: Interval,
     /// Throughput of a step.
     pub throughput: Throughput,
-    /// How well the arithmetic units are used, in every convention.
+    /// MFU in every convention.
     pub efficiency: Efficiency,
-    /// Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+    /// Step breakdown on the critical stage. The children of every part add up to it.
     pub time: Part,
     /// Every pipeline stage.
     pub stages: Vec<StageRow>,
@@ -64,9 +64,9 @@ pub struct Estimate {
     pub communication: Vec<CommunicationRow>,
     /// Memory per stage and kind against the device's.
     pub memory: MemoryEstimate,
-    /// What the token budget takes and costs; absent without a budget.
+    /// Time and cost of the token budget; absent without a budget.
     pub money: Option<Bill>,
-    /// What the step time rests on; the shares sum to 1.
+    /// Evidence for the step time; the shares add up to 1.
     pub provenance: Vec<Foundation>,
     /// Warnings.
     pub warnings: Vec<Warning>,

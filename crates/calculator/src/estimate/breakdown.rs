@@ -19,7 +19,7 @@ pub struct Part {
     pub time: Seconds,
     /// Its share of the step.
     pub share: f64,
-    /// What it consists of; they sum to it.
+    /// Its parts, which add up to it.
     pub children: Vec<Part>,
 }
 

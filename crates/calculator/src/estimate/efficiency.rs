@@ -11,7 +11,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Flop, FlopPerSecond};
 use serde::Serialize;
 
-/// How well the arithmetic units are used.
+/// Utilisation of the compute units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {

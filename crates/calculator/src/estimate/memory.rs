@@ -17,9 +17,9 @@ const TOP: usize = 12;
 pub struct MemoryEstimate {
     /// Memory of the device.
     pub device_memory: Bytes,
-    /// What the worst stage needs, context included.
+    /// Memory of the worst stage, including context.
     pub peak: Bytes,
-    /// What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit.
+    /// Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit.
     pub margin: Bytes,
     /// The least that the worst stage runs with, once the allocator has given back.
     pub least: Bytes,
@@ -43,7 +43,7 @@ pub struct MemoryEstimate {
 pub struct StageMemory {
     /// The stage, from 0.
     pub stage: usize,
-    /// When its peak occurs.
+    /// Time of its peak.
     pub moment: Moment,
     /// Micro batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
@@ -51,7 +51,7 @@ pub struct StageMemory {
     pub allocated: Bytes,
     /// Bytes reserved by the allocator.
     pub reserved: Bytes,
-    /// What the device shows; the kinds sum to it.
+    /// Memory as shown by the device; the kinds add up to it.
     pub device: Bytes,
     /// By kind, in the order of [`Kind`].
     pub kinds: Vec<KindBytes>,

@@ -17,7 +17,7 @@ pub struct Foundation {
     pub id: String,
     /// Title for people.
     pub title: String,
-    /// How much of the step.
+    /// Share of the step.
     pub time: Seconds,
     /// As a share.
     pub share: f64,

@@ -24,7 +24,7 @@ pub struct Interval {
     pub runs: usize,
     /// Whether they are of the same software generation, or one's own.
     pub calibrated: bool,
-    /// Where the width comes from.
+    /// Origin of the width.
     pub source: String,
 }
 

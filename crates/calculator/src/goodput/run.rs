@@ -17,7 +17,7 @@ use serde::Serialize;
 /// The share that is taken where a job makes no progress: an upper bound.
 const LEAST: f64 = 1e-3;
 
-/// Where the goodput of a run comes from.
+/// Origin of the goodput of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failures {
@@ -34,7 +34,7 @@ pub struct Failures {
     pub checkpoint_bytes: Option<Bytes>,
     /// Time of training between checkpoints, the one with the highest goodput.
     pub interval: Seconds,
-    /// What was assumed, with sources.
+    /// Assumed values with sources.
     pub assumed: Vec<Assumed>,
 }
 

@@ -14,7 +14,7 @@ use railwright_spec::model::Module;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// What memory is used for.
+/// Kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -73,7 +73,7 @@ pub struct StageReport {
     pub in_flight: Vec<f64>,
     /// Time of the peak.
     pub moment: Moment,
-    /// What is in memory then; adds up to `device`.
+    /// Contents of memory at that time; adds up to `device`.
     pub items: Vec<Item>,
     /// Bytes of tensors.
     pub allocated: Bytes,
@@ -93,7 +93,7 @@ pub struct MemoryReport {
     pub worst: usize,
     /// Memory of the device.
     pub device_memory: Bytes,
-    /// What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails.
+    /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
     pub margin: Bytes,
     /// The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
     /// can be used.

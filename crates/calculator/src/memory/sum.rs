@@ -27,11 +27,11 @@ pub struct Peak {
     pub stage: usize,
     /// Time.
     pub moment: Moment,
-    /// What tensors occupy (torch's `max_memory_allocated`).
+    /// Bytes of tensors (torch's `max_memory_allocated`).
     pub allocated: Bytes,
-    /// What the allocator holds (torch's `max_memory_reserved`).
+    /// Bytes reserved by the allocator (torch's `max_memory_reserved`).
     pub reserved: Bytes,
-    /// What the device shows: reserved, the driver's context and the communicators.
+    /// Memory as shown by the device: reserved, the driver's context and the communicators.
     pub device: Bytes,
 }
 

@@ -99,7 +99,7 @@ impl Sweep {
 pub struct Regret {
     /// The file that was read.
     pub file: String,
-    /// What is aimed at.
+    /// Target.
     pub targets: Targets,
     /// Whether it is reached; unknown without sweeps.
     pub met: Option<bool>,
@@ -117,7 +117,7 @@ pub struct Regret {
     pub memory_sources: BTreeMap<String, MemoryTotal>,
 }
 
-/// What the regrets of some sweeps come to.
+/// Summary of regrets over sweeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Total {

@@ -1,11 +1,11 @@
-//! What `network` takes: designs by kind, by file, and by a flag for each key of a design file.
+//! Arguments of `network`: designs by kind, by file, and by a flag for each key of a design file.
 
 use super::{Later, Output};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueHint};
 use railwright_network::topology::DesignSpec;
 use railwright_spec::run::{Key, Kind, Section};
 
-/// What can be asked of networks.
+/// Commands of `network`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Network {
     /// List topologies, their keys, and published systems

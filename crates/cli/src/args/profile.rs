@@ -1,4 +1,4 @@
-//! What `profile` and `compare` take.
+//! Arguments of `profile` and `compare`.
 
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
@@ -21,7 +21,7 @@ pub(crate) const COMPARE_EXAMPLES: &str = "Examples:\n  \
     railwright compare run.toml traces/ --calibration calibration.toml --set plan.recompute=full\n\n\
     A run file in place of a trace is compared by its predicted step. Exit code 1: a condition of --fail-if is met.";
 
-/// How traces are read and their ranks joined.
+/// Options of reading and joining traces.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Reading {
     /// Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
     pub(crate) kernels: Option<String>,
 }
 
-/// What the model needs, for MFU.
+/// Model options, for MFU.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Needed {
     /// Run file, launch file or log: compute the model FLOPs of a step from it

@@ -1,4 +1,4 @@
-//! What `search` and `size` take: a run of which anything may be left open, several clusters and cluster sizes.
+//! Arguments of `search` and `size`: a run with open settings, several clusters and cluster sizes.
 
 use super::simulate::Pricing;
 use super::{Output, RunFlags, Sharding};
@@ -101,7 +101,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
     /// Add a map of TP x PP: the shortest step of each pair, or the memory that its smallest layout lacks
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) map: bool,
     /// Write the best layout to a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -110,7 +110,7 @@ pub(crate) struct Search {
     pub(crate) output: Output,
 }
 
-/// What a search makes small.
+/// Objective of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// Step time

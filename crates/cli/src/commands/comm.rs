@@ -158,11 +158,11 @@ fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -
 fn result(groups: &[GroupCommunication], largest: &GroupCommunication) -> String {
     let estimated = about(groups.iter().any(|group| group.estimate));
     format!(
-        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {} {}",
+        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {} ({})",
         time(sum(groups, |group| group.wait)).text,
         time(sum(groups, |group| group.transfer)).text,
-        largest.label,
-        largest.operation.map_or("communication", |operation| operation.name())
+        largest.operation.map_or("communication", |operation| operation.name()),
+        largest.label
     )
 }
 

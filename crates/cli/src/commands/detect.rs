@@ -187,7 +187,7 @@ fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     }
 }
 
-/// What stays open, with its reason; what a partial file does not mention at all is one line.
+/// Open settings, with the reason; what a partial file does not mention at all is one line.
 fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
@@ -279,7 +279,7 @@ fn remarks(document: &mut Document, launch: &Launch) {
     }
 }
 
-/// What the log measured.
+/// Measurements of the log.
 pub(super) fn report(document: &mut Document, measured: &Measured) {
     let starts = if measured.starts == 1 { String::new() } else { format!(" in {} starts", measured.starts) };
     document.heading("measured");

@@ -189,7 +189,7 @@ fn doubts(hang: &Hang) -> Vec<String> {
     doubts
 }
 
-/// What was read of damaged dumps, and where the rest was lost.
+/// Entries read from damaged dumps, and the place of the damage.
 fn of_damaged(hang: &Hang, document: &mut Document) {
     for dump in &hang.damaged {
         let entries =

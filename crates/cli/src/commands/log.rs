@@ -37,7 +37,7 @@ pub(crate) struct Read {
     file: String,
     /// Framework that wrote the reports.
     framework: Option<Framework>,
-    /// Where the times of its steps come from.
+    /// Source of its step times.
     times_from: TimesFrom,
     log: Judged,
     /// The last line of straggler detectors for each measure.

@@ -1,4 +1,4 @@
-//! What monitors that run all the time saw of a job's communication: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
+//! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
 //!
 //! Responsible for: the views of both. Refuses to judge: the profiler's monitors do.
 
@@ -25,7 +25,7 @@ pub(super) enum Question {
     Stragglers,
 }
 
-/// What monitors wrote.
+/// Records of monitors.
 pub(super) struct Monitored {
     inspected: Option<Inspected>,
     metrics: Option<Metrics>,

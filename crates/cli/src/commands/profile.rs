@@ -139,7 +139,7 @@ fn no_digest(read: &Read) -> Result<(), Failure> {
     Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into())
 }
 
-/// What to show of one step.
+/// Shown part of one step.
 fn question(arguments: &args::Profile) -> Result<Question, Failure> {
     Ok(Question {
         step: arguments.step,

@@ -179,7 +179,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     document.table(Table { columns, rows });
 }
 
-/// How far the replay is off, which its costs cannot be finer than.
+/// Replay error: the resolution of its costs.
 fn replay_error(report: &StragglerReport) -> Cell {
     let off = report.replay_error * report.step_time;
     let exact = Cell::new("0%: it reproduces the measured times", Tone::Plain);

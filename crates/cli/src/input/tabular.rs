@@ -13,7 +13,7 @@ pub(crate) use refusal::{detect, readers};
 
 use railwright_spec::problem::Problem;
 
-/// How to have what is missing.
+/// Hint for a missing feature.
 pub(crate) const WITH_TABLES: &str =
     "released programs have them; from source, leave out `--no-default-features` (they need a C compiler)";
 

@@ -31,11 +31,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// Content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
-    /// What files hold, in the order of their paths.
+    /// Recordings, in the order of their paths.
     pub(crate) recordings: Vec<Recording>,
     /// Files that could not be read, and why.
     pub(crate) problems: Vec<Problem>,
-    /// How many files were looked at, members of archives each counted.
+    /// Number of files, including members of archives.
     pub(crate) files: usize,
 }
 
@@ -80,7 +80,7 @@ impl Loaded {
     }
 }
 
-/// What one stream holds.
+/// Contents of one stream.
 enum Content {
     /// Recording.
     Recordings(Vec<Recording>),
@@ -102,7 +102,7 @@ pub(crate) struct Selected<'a> {
     streams: Vec<Stream>,
     left_out: BTreeSet<String>,
     problems: Vec<Problem>,
-    /// What errors call each.
+    /// Label of each in errors.
     pub(crate) labels: Vec<String>,
 }
 

@@ -7,15 +7,15 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
-/// How a piece of text is meant; never the only carrier of a meaning.
+/// Emphasis of a text; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// As it is.
     #[default]
     Plain,
-    /// What the eye should find first.
+    /// Most important.
     Strong,
-    /// What can be skipped.
+    /// Least important.
     Faint,
     /// A name that can be typed.
     Name,
@@ -69,7 +69,7 @@ impl Cell {
         self
     }
 
-    /// What CSV prints.
+    /// Text for CSV.
     pub(crate) fn for_machines(&self) -> &str {
         self.raw.as_deref().unwrap_or(&self.text)
     }
@@ -94,7 +94,7 @@ pub(crate) struct Column {
     pub(crate) right: bool,
     /// Whether its cells may be broken into lines.
     pub(crate) prose: bool,
-    /// What is given up first on a narrow terminal: the highest goes first, 0 never.
+    /// Rank of removal on a narrow terminal: the highest first, 0 never.
     pub(crate) expendable: u8,
 }
 

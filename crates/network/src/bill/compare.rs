@@ -27,7 +27,7 @@ pub struct Entry {
     pub saving_ports_and_transceivers: f64,
     /// Its share of the cluster.
     pub share: Share,
-    /// What a run makes of it, if one was given.
+    /// Results of a run, if one was given.
     pub step: Option<OnRun>,
 }
 

@@ -32,7 +32,7 @@ const COLUMNS: [&str; 12] = [
     "confidence",
 ];
 
-/// What can be bought.
+/// Kinds of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -100,11 +100,11 @@ pub struct Price {
     pub watts: Option<Watts>,
     /// Date of reading.
     pub date: String,
-    /// Where the dollars come from.
+    /// Source of the price.
     pub dollars_source: String,
-    /// Where that can be read: a web address, or `unknown`.
+    /// Address of the source, or `unknown`.
     pub address: String,
-    /// Where the watts come from.
+    /// Source of the power.
     pub watts_source: String,
     /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
     pub confidence: String,

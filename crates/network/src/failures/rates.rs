@@ -48,9 +48,9 @@ pub struct Rate {
     pub repair_hours: f64,
     /// Date of reading.
     pub date: String,
-    /// Where the rate comes from.
+    /// Source of the rate.
     pub fit_source: String,
-    /// Where the time to repair comes from.
+    /// Source of the repair time.
     pub repair_source: String,
     /// `retrieved`, `recalled`, `derived`, or what the user wrote.
     pub confidence: String,

@@ -35,7 +35,7 @@ pub struct Range {
     pub last: u64,
 }
 
-/// What is left of a network.
+/// Network with failed parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {

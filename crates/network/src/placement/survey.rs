@@ -9,7 +9,7 @@ use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where an allocation lies.
+/// Placement of an allocation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Survey {

@@ -44,7 +44,7 @@ pub struct LayerCount {
     pub bandwidth: BytesPerSecond,
 }
 
-/// What a network is made of.
+/// Parts of a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {

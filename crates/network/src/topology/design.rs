@@ -34,13 +34,13 @@ pub struct Design {
     pub port_bandwidth: BytesPerSecond,
     /// Ports of a switch, counted at `port_bandwidth`.
     pub ports_per_switch: u64,
-    /// What joins the NICs.
+    /// Kind of network.
     pub fabric: Fabric,
     /// Endpoints other than devices in one fabric.
     pub extra_endpoints: u64,
     /// Links in one cable.
     pub links_per_cable: u64,
-    /// How a message finds its way.
+    /// Routing of messages.
     pub routing: Routing,
     /// Paths of a connection where hashes choose them.
     pub connection: Connection,
@@ -106,7 +106,7 @@ pub struct Cabling {
     pub length: f64,
 }
 
-/// What joins NICs.
+/// Kinds of networks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

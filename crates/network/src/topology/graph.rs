@@ -72,7 +72,7 @@ pub struct Switch {
     pub index: u32,
 }
 
-/// Where in a network a link is.
+/// Layer of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

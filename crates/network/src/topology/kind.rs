@@ -178,7 +178,7 @@ impl Kind {
     }
 }
 
-/// How a message finds its way among equally long ones.
+/// Routing among equal-length paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -248,7 +248,7 @@ choice!(Forwarding {
     "after" => Self::After,
 });
 
-/// What a cable is made of.
+/// Medium of a cable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

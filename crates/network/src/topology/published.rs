@@ -24,9 +24,9 @@ const COLUMNS: [&str; 6] =
 pub struct Compared {
     /// The column of the table.
     pub column: &'static str,
-    /// What was published.
+    /// Published value.
     pub published: u64,
-    /// What the generator gives.
+    /// Generated value.
     pub here: u64,
 }
 
@@ -50,7 +50,7 @@ pub struct Row {
     pub note: String,
     /// Whether the row is derived from rules, according to the table.
     pub marked_derivable: bool,
-    /// Where the row was published.
+    /// Publication of the row.
     pub source: String,
 }
 

@@ -30,7 +30,7 @@ pub struct Exchange {
     pub groups: Groups,
 }
 
-/// How a collective is made of messages.
+/// Algorithm of a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -15,9 +15,9 @@ use std::collections::BTreeSet;
 pub struct Summary {
     /// Placement of ranks.
     pub place: Place,
-    /// What all ranks send in a step.
+    /// Bytes sent by all ranks per step.
     pub sent: Bytes,
-    /// What one rank sends, on average.
+    /// Bytes sent by one rank, mean.
     pub sent_per_rank: Bytes,
     /// Share of the bytes that stays inside scale-up domains.
     pub inside_share: f64,
@@ -41,13 +41,13 @@ pub struct PairRow {
     pub pairs: u64,
     /// Those of them in which the first sends to the second.
     pub talking: u64,
-    /// What all of them send.
+    /// Bytes sent by all of them.
     pub bytes: Bytes,
     /// Its share of all bytes.
     pub share: f64,
-    /// What one that talks sends, on average.
+    /// Bytes sent by a communicating pair, mean.
     pub mean: Bytes,
-    /// What the one with most sends.
+    /// Bytes sent by the pair with most.
     pub most: Bytes,
 }
 
@@ -73,7 +73,7 @@ pub struct ExchangeRow {
     pub dimension: Dimension,
     /// Exchanged tensors.
     pub purpose: &'static str,
-    /// In which parts of the step.
+    /// Parts of the step.
     pub phases: Vec<Phase>,
     /// Kind.
     pub kind: CollectiveKind,
@@ -91,7 +91,7 @@ pub struct ExchangeRow {
     stages: BTreeSet<u32>,
     #[serde(skip)]
     members: Axis,
-    /// What all ranks send for it.
+    /// Bytes sent by all ranks for it.
     pub sent: Bytes,
     /// Its share of all bytes.
     pub share: f64,

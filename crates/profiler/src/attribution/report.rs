@@ -84,10 +84,10 @@ pub struct Moment {
     /// Start time, in nanoseconds since the steps began.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// How long the rank took, in nanoseconds.
+    /// Duration on the rank in nanoseconds.
     #[serde(rename = "own_ns")]
     pub own: i64,
-    /// How much longer than its peers.
+    /// Excess over its peers.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// Waits charged to it.
@@ -106,7 +106,7 @@ pub struct StragglerReport {
     /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// What delays the job, that nothing does, or that it is unknown.
+    /// Cause of delay, none, or unknown.
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
@@ -123,13 +123,13 @@ pub struct StragglerReport {
     /// The mean step, in nanoseconds.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
-    /// What a step would take had every rank run like the median of its peers.
+    /// Step time with all ranks at the median speed of their peers.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
     /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
-    /// How far the replay of the measured times is from them, as a share of the steps.
+    /// Replay error as a share of the steps.
     pub replay_error: f64,
     /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
     /// were traced.

@@ -31,7 +31,7 @@ pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
     }
 }
 
-/// Which kind of link bounds a group.
+/// Kind of link that limits a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

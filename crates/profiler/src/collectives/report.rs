@@ -18,7 +18,7 @@ use railwright_step::{Dimension, OperatorFamily};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
+/// Communication time of one rank in nanoseconds; overlapping parts count twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankCommunication {
@@ -47,10 +47,10 @@ pub struct RankCommunication {
     /// Transfer in these.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
-    /// What of the waiting no compute hides.
+    /// Exposed wait time.
     #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: i64,
-    /// What of the transfer no compute hides.
+    /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
     /// In how many of these it was the last.
@@ -60,7 +60,7 @@ pub struct RankCommunication {
     /// The sum of these bounds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
-    /// What is left of these parts: transfer at most.
+    /// The rest of these parts: an upper bound of transfer.
     #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
     /// Leading collectives that it lost.
@@ -77,7 +77,7 @@ pub struct GroupCommunication {
     pub label: String,
     /// Reason.
     pub evidence: Evidence,
-    /// What is assumed of who takes part, and why, where the traces record no group.
+    /// Assumed participants and the reason, if the traces record no group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
     /// Ranks of each of its groups.

@@ -22,7 +22,7 @@ pub struct Condition {
     pub limit: Limit,
 }
 
-/// What a change is held against.
+/// Reference of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

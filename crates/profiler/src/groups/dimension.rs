@@ -19,7 +19,7 @@ pub enum Evidence {
     Description,
     /// Sets of ranks tile the world in one way.
     Tiling,
-    /// What it does: messages, all-to-all, many equal all-reduces, norms.
+    /// Kind of traffic: messages, all-to-all, many equal all-reduces, norms.
     Operations,
     /// No evidence.
     Nothing,

@@ -39,11 +39,11 @@ pub struct Root {
     pub cause: RootCause,
     /// All ranks that share it: of a circle, of a stuck transfer.
     pub ranks: Vec<u32>,
-    /// Where it is missing, by its place in the list of what is stuck.
+    /// Index of the stuck collective that it did not enter.
     pub stuck: usize,
     /// The ranks that wait for it in the end.
     pub victims: Vec<u32>,
-    /// What it entered last.
+    /// Last entered collective.
     pub last_operation: Option<String>,
     /// The group of what it entered last.
     pub last_group: Option<String>,

@@ -27,7 +27,7 @@ pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     points
 }
 
-/// What else a log reports along its iterations.
+/// Further measures of a log over its iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -33,7 +33,7 @@ pub struct CriticalPass {
     pub shown: bool,
 }
 
-/// What the path has of a rank, in nanoseconds.
+/// Time of the path on a rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalRank {
@@ -66,7 +66,7 @@ impl CriticalRank {
 pub struct CriticalPath {
     /// Its passes, first to last.
     pub passes: Vec<CriticalPass>,
-    /// What it has of each rank, most first.
+    /// Its time by rank, largest first.
     pub ranks: Vec<CriticalRank>,
     /// Before the first pass and after the last, in nanoseconds.
     #[serde(rename = "outside_ns")]

@@ -17,7 +17,7 @@ pub struct Verdict {
     pub id: &'static str,
     /// The sentence.
     pub message: String,
-    /// What it costs a typical step, in nanoseconds; 0 where that is not known.
+    /// Cost of a typical step in nanoseconds; 0 if unknown.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.

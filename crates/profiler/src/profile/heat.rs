@@ -13,9 +13,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSteps {
-    /// What steps are called.
+    /// Names of steps.
     pub steps: Vec<String>,
-    /// What they take, the same for all ranks.
+    /// Their duration, equal for all ranks.
     #[serde(rename = "step_time_ns")]
     pub step_time: Vec<i64>,
     /// The ranks, of rows.

@@ -47,7 +47,7 @@ pub struct Report {
     pub world_size_known: bool,
     /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
     pub from_host: bool,
-    /// How many ranks of the job were not recorded.
+    /// Number of ranks that were not recorded.
     pub missing: u32,
     /// The first of them.
     pub missing_ranks: Vec<u32>,
@@ -61,7 +61,7 @@ pub struct Report {
     pub utilisation: Option<f64>,
     /// Source of step boundaries.
     pub cut_by: Option<CutBy>,
-    /// How far ranks disagree on where steps begin, in nanoseconds.
+    /// Spread of step starts over ranks, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
     /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
@@ -78,17 +78,17 @@ pub struct Report {
     /// Steps by what they compute, where the trace is of an inference server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
-    /// Where it goes: parts that add up to it.
+    /// Breakdown: parts that add up to it.
     pub lines: Vec<Line>,
     /// Reason why devices were idle, by cause and frame of the host, the longest time first.
     pub causes: Vec<CauseRow>,
     /// Operators against the roofline of the accelerator, where shapes were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roofline: Option<Roofline>,
-    /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+    /// Estimated waiting per step because of unrecorded ranks, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: f64,
-    /// By the part of the machine that holds it up.
+    /// By limiting part of the machine.
     pub hardware: Vec<Part>,
     /// By phase, arithmetic alone.
     pub phases: Vec<Part>,
@@ -98,7 +98,7 @@ pub struct Report {
     pub rows: Vec<RankRow>,
     /// Every rank in every step.
     pub rank_steps: Option<RankSteps>,
-    /// How labels spread over ranks, when there are several.
+    /// Distribution of labels over ranks, if there are several.
     pub spreads: Vec<Spread>,
     /// Ranks whose kernels take longer than the same ones of others, and by which factor.
     pub slower_chips: Vec<(u32, f64)>,
@@ -114,15 +114,15 @@ pub struct Report {
     /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// How phases were found, over all ranks.
+    /// Source of the phases, over all ranks.
     pub phases_found: FoundBy,
-    /// What was done to clocks and why.
+    /// Clock alignment and its reason.
     pub clocks: String,
-    /// What readers repaired or dropped.
+    /// Repairs and omissions by readers.
     pub repairs: Vec<Repair>,
     /// Faults that rules found.
     pub findings: Vec<Finding>,
-    /// What those with a known cost come to together; none below two.
+    /// Joint cost of the findings with a known cost; none below two.
     pub joint: Option<Joint>,
     /// Warnings.
     pub warnings: Vec<Warning>,

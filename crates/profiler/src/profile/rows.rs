@@ -34,9 +34,9 @@ pub struct Line {
     /// All of it.
     #[serde(flatten)]
     pub part: Part,
-    /// What it is worth: hours of accelerators in a day of the whole job.
+    /// Its value: accelerator-hours per day of the whole job.
     pub gpu_hours_per_day: f64,
-    /// What it is made of, largest first.
+    /// Its components, largest first.
     pub parts: Vec<Part>,
 }
 
@@ -85,7 +85,7 @@ pub struct KernelRow {
     pub phase: Phase,
     /// Kind of operator.
     pub family: OperatorFamily,
-    /// How many, over all ranks and steps.
+    /// Number over all ranks and steps.
     pub count: u64,
     /// Their time, regardless of concurrent work, in nanoseconds.
     #[serde(rename = "duration_ns")]
@@ -136,7 +136,7 @@ pub struct Repair {
     pub file: String,
     /// Subject.
     pub kind: DamageKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Where first, and a word about it.
     pub first: Option<(u64, String)>,
@@ -171,9 +171,9 @@ impl Repair {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What `railwright explain` knows it by.
+    /// Identifier for `railwright explain`.
     pub id: String,
-    /// What is wrong, in one sentence.
+    /// The finding in one sentence.
     pub message: String,
     /// Cost per step in nanoseconds, if known.
     #[serde(rename = "cost_ns")]
@@ -211,17 +211,17 @@ pub enum Explained {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
-    /// What they are called.
+    /// Their name.
     pub steps: Vec<String>,
-    /// What they took, in nanoseconds.
+    /// Their duration in nanoseconds.
     pub time_ns: f64,
-    /// What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+    /// Their excess over as many median steps in nanoseconds: the one-off cost.
     pub one_off_ns: f64,
     /// Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps.
     pub causes: Vec<CauseRow>,
 }
 
-/// What findings cost together, in nanoseconds per step.
+/// Joint cost of findings, in nanoseconds per step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Joint {
@@ -230,7 +230,7 @@ pub struct Joint {
     /// Their cost, nothing counted twice: never more than the step.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
-    /// What would be counted twice in the sum of their costs.
+    /// Part that the sum of their costs counts twice.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
 }

@@ -11,7 +11,7 @@ use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a subset of passes has to do with a slowdown.
+/// Share of a subset of passes in a slowdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
@@ -32,7 +32,7 @@ pub struct Share {
     pub certainty: Certainty,
 }
 
-/// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
+/// Slowdown of a job by stragglers. Times are means over steps, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {

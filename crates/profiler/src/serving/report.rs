@@ -23,7 +23,7 @@ pub struct Serving {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeRow {
-    /// What they compute.
+    /// Kind of work.
     pub mode: Mode,
     /// Number.
     pub steps: usize,

@@ -27,7 +27,7 @@ pub struct Counter {
     pub others: Option<f64>,
 }
 
-/// What counters record of one rank.
+/// Device counters of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankHealth {
@@ -52,7 +52,7 @@ pub struct RankHealth {
     pub errors: Vec<(String, f64)>,
 }
 
-/// What counters record of a job.
+/// Device counters of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {

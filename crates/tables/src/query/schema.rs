@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct TableAbout {
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// Kind of row.
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [ColumnAbout],

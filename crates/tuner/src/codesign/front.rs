@@ -101,7 +101,7 @@ pub struct Row {
     pub network_share: Option<f64>,
     /// Tokens a second.
     pub tokens_per_second: Option<f64>,
-    /// What network and devices cost for a token, a day, a run.
+    /// Cost of network and devices per token, day and run.
     pub share: Share,
     /// Index of the class that shares its plan.
     pub class: usize,

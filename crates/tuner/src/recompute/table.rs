@@ -23,7 +23,7 @@ pub struct LayerTable {
     pub kept: Bytes,
     /// What its forward and backward passes take for one micro-batch then.
     pub time: Seconds,
-    /// What recomputing saves and costs, each module alone and the whole layer last.
+    /// Saving and cost of recompute, for each module and last for the whole layer.
     pub rows: Vec<ModuleRow>,
 }
 

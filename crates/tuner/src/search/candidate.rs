@@ -43,7 +43,7 @@ pub struct Candidate {
     pub tokens_per_second: f64,
     /// Rent of the devices for a billion tokens; `None` without a price.
     pub dollars_per_billion_tokens: Option<Dollars>,
-    /// What an expert would object to, the gravest first.
+    /// Oddities, the most severe first.
     pub oddities: Vec<Oddity>,
     /// Whether its lead or lag on the best is within what the model may be wrong about two layouts.
     pub tied_with_best: bool,
@@ -209,7 +209,7 @@ pub struct Miss {
     pub devices: u64,
     /// The plan.
     pub plan: Plan,
-    /// What it needs.
+    /// Required memory.
     pub memory: Peak,
     /// Memory of a device.
     pub device_memory: Bytes,

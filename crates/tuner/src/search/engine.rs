@@ -26,7 +26,7 @@ use railwright_spec::quantity::{Bytes, Dollars};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What is to be as small, or as large, as possible.
+/// Objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

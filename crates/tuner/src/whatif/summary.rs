@@ -63,7 +63,7 @@ pub struct TimePart {
     pub time: Seconds,
 }
 
-/// What a part of the step lost or won.
+/// Change of a part of the step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartChange {
@@ -81,7 +81,7 @@ pub struct PartChange {
     pub share: f64,
 }
 
-/// How two runs differ.
+/// Difference of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -101,7 +101,7 @@ pub struct Difference {
     pub price_of_tokens: Option<f64>,
     /// The stage on which both steps are taken apart; each on its own slowest if nothing.
     pub stage: Option<usize>,
-    /// What each part of the step lost or won; they sum to the change of the step.
+    /// Change of each part of the step; they add up to the change of the step.
     pub parts: Vec<PartChange>,
 }
 

@@ -42,7 +42,7 @@ pub struct Explanation {
     pub text: String,
     /// The equation, in the inputs' names.
     pub formula: String,
-    /// What went into it.
+    /// Inputs.
     pub inputs: Vec<Input>,
     /// Basis of the equation.
     pub source: String,

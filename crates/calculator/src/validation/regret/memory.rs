@@ -32,7 +32,7 @@ pub struct MemoryPick {
     pub regret: Option<f64>,
 }
 
-/// What the picks of some sweeps come to.
+/// Summary of picks over sweeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryTotal {

@@ -1,4 +1,4 @@
-//! What was measured, and where: traces, logs and tables from the disk.
+//! Measurements from the disk: traces, logs and tables.
 //!
 //! Responsible for: reading them, and finding the cluster and the software generation. Refuses to fit.
 
@@ -37,7 +37,7 @@ const WANTED: Wanted =
 pub(super) struct Measured {
     job: Option<(Job, Joined)>,
     options: SampleOptions,
-    /// What needs no trace.
+    /// Measurements without a trace.
     others: Vec<Samples>,
     /// Run settings found in logs.
     logs: Vec<Said>,

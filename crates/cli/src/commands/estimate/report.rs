@@ -134,7 +134,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     document.blocks.push(Block::Pairs(pairs));
 }
 
-/// What was assumed of the software and what each assumption is worth.
+/// Assumed software features and their effect.
 fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;

@@ -132,9 +132,9 @@ pub(crate) struct Compared {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ComparedFields<'a> {
-    /// What can be built; savings are relative to the first.
+    /// Designs that can be built; savings are relative to the first.
     designs: &'a [Entry],
-    /// What cannot be built.
+    /// Designs that cannot be built.
     refused: &'a [Refused],
     /// Designs without a step time.
     without_step: &'a [Refused],

@@ -360,7 +360,7 @@ impl Shown {
         });
         let columns = vec![
             Column::words("devices"),
-            Column::numbers("devices"),
+            Column::numbers("number"),
             Column::numbers("links"),
             Column::numbers("latency").expendable(1),
             Column::numbers("equal paths").expendable(2),

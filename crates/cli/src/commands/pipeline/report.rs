@@ -241,7 +241,7 @@ fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
     page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
 }
 
-/// What something costs, with a sign where it is a bound.
+/// Cost, with a sign if it is a bound.
 fn cost_cell(nanoseconds: i64, certainty: Certainty) -> Cell {
     let cost = cell(nanoseconds);
     Cell { text: certainty.signed(&cost.text), ..cost }

@@ -162,7 +162,7 @@ impl Answered {
         self.ties(document);
     }
 
-    /// What the first row means where others tie with it, and which layout is faster.
+    /// Remark on ties with the first row, and the fastest layout.
     fn ties(&self, document: &mut Document) {
         let Some(best) = self.shown.first().filter(|_| self.is_by_family) else { return };
         let ties = self.shown.iter().filter(|shown| shown.ranked.candidate.tied_with_best).count();
@@ -255,7 +255,7 @@ impl Answered {
         self.own.iter().chain(&self.shown)
     }
 
-    /// What an expert would object to in rows.
+    /// Oddities of rows.
     fn odd_rows(&self, document: &mut Document) {
         let odd: Vec<String> = self
             .shown
@@ -372,7 +372,7 @@ fn number(ranked: &Ranked) -> Cell {
     Cell::number(ranked.rank.to_string(), ranked.rank as f64)
 }
 
-/// What an expert would object to in a layout, in words.
+/// Oddities of a layout, in words.
 fn objections(ranked: &Ranked) -> String {
     let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
         Oddity::UnequalChunks => "unequal chunks",

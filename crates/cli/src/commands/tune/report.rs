@@ -40,7 +40,7 @@ pub(crate) struct TunedFields<'a> {
     tie_band: f64,
     /// The layout of the file.
     own: RowFields<'a>,
-    /// Where the file sets what the search is free to change.
+    /// Places of the freed settings in the file.
     origins: Vec<OriginFields<'a>>,
     /// Layouts, best first.
     layouts: Vec<RowFields<'a>>,
@@ -347,7 +347,7 @@ impl Tuned {
         }
     }
 
-    /// Where the file sets what the search is free to change.
+    /// Places of the freed settings in the file.
     fn pinned(&self) -> impl Iterator<Item = &railwright_launch::Origin> {
         let origins = self.launch.as_ref().map_or(&[][..], |launch| &launch.origins);
         origins.iter().filter(|origin| {
@@ -394,7 +394,7 @@ impl Tuned {
         }
     }
 
-    /// What the file has that no reader knows.
+    /// Unknown entries of the file.
     fn untouched(&self) -> Vec<&str> {
         self.launch.as_ref().map_or_else(Vec::new, |launch| {
             launch.remarks_of(RemarkKind::Unknown).map(|remark| remark.source.as_str()).collect()

@@ -50,7 +50,7 @@ impl<'a> Classes<'a> {
         !self.is_stopped
     }
 
-    /// How many classes were searched, in words.
+    /// Number of searched classes, in words.
     pub(super) fn summary(&self, classes: usize) -> Option<String> {
         let searched: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && searched > 0 && searched < classes).then(|| {

@@ -1,4 +1,4 @@
-//! What `network failures` shows: designs side by side, classes of parts, states.
+//! Report of `network failures`: designs side by side, classes of parts, states.
 
 use super::{Answered, Failing};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
