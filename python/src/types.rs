@@ -37,11 +37,11 @@ record! {
         stage: u64,
         /// Layers on it.
         layers: u64,
-        /// Forward pass of one micro batch, in seconds.
+        /// Forward pass of one micro-batch, in seconds.
         forward_s: f64,
-        /// Backward pass of one micro batch, recompute included, in seconds.
+        /// Backward pass of one micro-batch, recompute included, in seconds.
         backward_s: f64,
-        /// Recompute of one micro batch, in seconds.
+        /// Recompute of one micro-batch, in seconds.
         recompute_s: f64,
         /// Passes of a step, in seconds.
         busy_s: f64,
@@ -351,7 +351,7 @@ record! {
 record! {
     /// A plan of a solver, priced.
     Variant {
-        /// What it is.
+        /// Kind.
         name: String,
         /// Recomputed modules, or layers of each stage.
         choice: String,

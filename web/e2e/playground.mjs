@@ -145,7 +145,7 @@ async function stops() {
   await page.waitForSelector('text=Search all layouts', { timeout: 60_000 })
   await page.keyboard.press('r')
   await page.getByRole('button', { name: /^Stop/ }).first().click({ timeout: 60_000 })
-  await page.waitForSelector('text=stopped before the answer', { timeout: 10_000 })
+  await page.waitForSelector('text=stopped before a result', { timeout: 10_000 })
   await page.goto(`${site.url}${RUN}`)
   await page.waitForSelector('.headline .value', { timeout: 60_000 })
   await view.close()
@@ -217,7 +217,7 @@ async function traces() {
     page,
     names.map((name) => file(join(TRACES, name).slice(repository.length), name)),
   )
-  await page.waitForSelector('text=Where a step goes', { timeout: 120_000 })
+  await page.waitForSelector('text=Step breakdown', { timeout: 120_000 })
   check((await page.getByRole('tab', { name: 'SQL' }).count()) === 0, 'SQL is offered')
   await page.getByRole('tab', { name: 'Stragglers' }).click()
   await page.waitForSelector('text=All ranks', { timeout: 60_000 })

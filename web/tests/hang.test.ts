@@ -61,7 +61,7 @@ describe('the chain', () => {
 })
 
 it('tells causes that it does not know by their name', () => {
-  expect(causeText({ ...root([4], 0), cause: 'members_unknown' })).toBe('waits for nothing and may be missing')
+  expect(causeText({ ...root([4], 0), cause: 'members_unknown' })).toBe('waits for no other rank and may be missing')
   expect(causeText({ ...root([4], 0), cause: 'something_new' as Root['cause'] })).toBe('something new')
   expect(who([])).toBe('an unknown rank')
 })
@@ -79,10 +79,10 @@ describe('how much is known', () => {
   it('says why a verdict is no verdict', () => {
     const damaged = [{ label: 'rank3', rank: 3, entries: 12, unreadable: 0, cut_at: 4096 }]
     expect(doubts({ without_dump: [1], incomplete_groups: [{ name: 'tp', ranks: [2] }], damaged, world_size_listed: false })).toBe(
-      'a dump is missing (rank 1), a dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
+      'one dump is missing (rank 1), one dump is damaged (rank 3), the dumps do not record the number of ranks, tp was used only by rank 2: other ranks of it may have no dump',
     )
     expect(damageText(damaged[0]!)).toBe(
-      'Rank 3’s dump breaks off at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.',
+      'Rank 3’s dump is truncated at byte 4096 after 12 entries; what else it entered is not known, and the verdict is a bound.',
     )
   })
 })

@@ -8,6 +8,7 @@ mod anchors;
 mod at_scale;
 mod catalogue;
 mod mechanisms;
+mod recordings;
 mod regret;
 mod validation;
 
@@ -40,7 +41,7 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
         validation::groups(&answer.summary),
         validation::sources(&answer.summary)
     );
-    Ok(vec![
+    let mut pages = vec![
         ("railwright.schema.json", format!("{schema}\n")),
         ("docs/reference/run-file.md", run::reference()),
         ("docs/reference/models.md", catalogue::models()?),
@@ -59,7 +60,9 @@ fn pages() -> Result<Vec<(&'static str, String)>, String> {
             splice("docs/validation-network.md", &at_scale::tables(&read(at_scale::TABLE)?)?)?,
         ),
         ("docs/validation-regret.md", splice("docs/validation-regret.md", &regret::tables(&answer))?),
-    ])
+    ];
+    pages.extend(recordings::pages()?);
+    Ok(pages)
 }
 
 /// A page with the part between its `validation` marks replaced.

@@ -36,12 +36,12 @@ pub(crate) fn by_batch(
     })?;
     let whole = |n: &u64| human::whole(*n);
     let message = format!(
-        "{} sequences per step do not divide by any number of replicas possible on {} GPUs",
+        "{} sequences per step are not divisible by any number of replicas possible on {} GPUs",
         human::whole(batch),
         human::whole(devices)
     );
     let near: Vec<String> = near.iter().map(whole).collect();
-    let mut hint = format!("nearest possible batches: {}", near.join(" and "));
+    let mut hint = format!("nearest valid batches: {}", near.join(" and "));
     // The nearest may leave no layout but a slow one.
     if let Some(free) = divided_batch(batch, &[devices]).map(human::whole).filter(|free| !near.contains(free))
     {

@@ -15,7 +15,7 @@ pub struct Estimated {
     /// The estimate.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// What was chosen, in words.
+    /// Defaults in words.
     pub chosen: Vec<String>,
     /// Whether no software generation was named.
     pub software_is_inferred: bool,

@@ -28,7 +28,7 @@ pub struct Memory {
     /// The reason why it is empty.
     #[serde(skip)]
     pub left_out: Option<Problem>,
-    /// What is doubtful about the plan.
+    /// Warnings about the plan.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
 }
@@ -47,7 +47,7 @@ pub struct OverTime {
     /// Length of the step.
     #[serde(rename = "duration")]
     pub end: Seconds,
-    /// When it is fullest.
+    /// Time of the peak.
     pub peak: Option<Peak>,
 }
 

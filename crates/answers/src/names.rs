@@ -21,11 +21,12 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("plan.expert_tensor_parallel", &["etp"]),
     ("plan.micro_batch", &["mbs", "micro-batch-size"]),
     ("plan.global_batch", &["gbs", "global-batch-size"]),
+    ("plan.micro_batches", &["gradient-accumulation-steps"]),
     ("plan.sequence_length", &["seq", "seq-length"]),
     ("plan.sharding", &["zero"]),
     ("plan.uneven_stages", &["uneven"]),
     ("plan.software", &["framework"]),
-    ("cluster.devices", &["gpus"]),
+    ("cluster.devices", &["gpus", "num-gpus"]),
     ("cluster.accelerator", &["gpu"]),
 ];
 

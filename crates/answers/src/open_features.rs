@@ -22,15 +22,15 @@ const MOST: usize = 3;
 pub struct OpenFeature {
     /// Setting of a run file that decides it.
     pub key: String,
-    /// What it is.
+    /// Kind.
     pub title: String,
-    /// What the estimate assumes.
+    /// Assumed value.
     pub assumed: String,
     /// The alternative that changes the step most.
     pub alternative: String,
     /// Step time with the alternative over that of the estimate, less 1.
     pub change: f64,
-    /// What to add to the command.
+    /// Option to add to the command.
     pub remedy: String,
 }
 

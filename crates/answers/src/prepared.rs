@@ -39,7 +39,7 @@ impl Prepared {
         Self { run: resolved.run, spec: resolved.spec, machine }
     }
 
-    /// What was specified.
+    /// Specified settings.
     pub fn spec(&self) -> &RunSpec {
         &self.spec
     }

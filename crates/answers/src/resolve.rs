@@ -14,11 +14,11 @@ use railwright_spec::run::{Run, RunSpec};
 pub struct Resolved {
     /// The run.
     pub run: Run,
-    /// What is doubtful about the plan.
+    /// Warnings about the plan.
     pub warnings: Vec<Warning>,
     /// What was chosen because it was not specified, in words.
     pub chosen: Vec<String>,
-    /// What was specified.
+    /// Specified settings.
     pub spec: RunSpec,
 }
 

@@ -57,7 +57,7 @@ pub struct Impossible {
     pub cluster: String,
     /// Number of devices.
     pub devices: u64,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -65,9 +65,9 @@ pub struct Impossible {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
-    /// What is searched, in one line.
+    /// Search in one line.
     pub title: String,
-    /// What is minimized.
+    /// Objective to minimize.
     pub objective: Objective,
     /// The two objectives of a Pareto front, if requested.
     pub pareto: Option<(Objective, Objective)>,
@@ -83,7 +83,7 @@ pub struct Searched {
     pub shown: Vec<Shown>,
     /// The layout of the launch file that was named, in each setting where it is possible.
     pub own: Vec<Shown>,
-    /// What is free and what is kept of the launch file, in words.
+    /// Free and kept settings of the launch file, in words.
     pub freed: Option<String>,
     /// Layouts that were found, shown or not; of a front, its length.
     pub found: usize,
@@ -97,7 +97,7 @@ pub struct Searched {
     pub several_settings: bool,
     /// Settings on which nothing can be searched.
     pub impossible: Vec<Impossible>,
-    /// What would fit, where nothing does.
+    /// Layouts that would fit, if nothing fits.
     #[serde(rename = "nothing_fits")]
     pub nothing: Option<nothing::Nothing>,
     /// Answers about layouts that were named.
@@ -110,16 +110,16 @@ pub struct Searched {
     pub not_expressed: Vec<String>,
     /// Layouts of the ranking whose measured step time would narrow all intervals most.
     pub measure_next: Vec<Measure>,
-    /// What was chosen because it was not specified.
+    /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
-    /// What is doubtful about the question.
+    /// Warnings about the question.
     pub doubts: Vec<String>,
 }
 
 /// What is wanted of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
-    /// What is minimized.
+    /// Objective to minimize.
     pub objective: Objective,
     /// The two objectives of a front; none for a ranking.
     pub pareto: Option<(Objective, Objective)>,
@@ -131,7 +131,7 @@ pub struct SearchOptions {
     pub map: bool,
     /// Layouts with a requested rank.
     pub why_not: Vec<why_not::Named>,
-    /// How the search goes about it.
+    /// Search effort.
     pub effort: Effort,
 }
 
@@ -359,7 +359,8 @@ fn chosen_reasons(
         } else {
             "others may be better: the lower bound (closed form without contention) does not exclude them"
         };
-        let one = format!("{remark}: {layouts} layouts ranked by that, the best in closed form; {how}");
+        let one =
+            format!("{remark}: the best {layouts} layouts in closed form, re-ranked by simulation; {how}");
         if !words.contains(&one) {
             words.push(one);
         }

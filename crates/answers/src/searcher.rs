@@ -22,7 +22,7 @@ use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// How a search goes about it.
+/// Search effort.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effort {
     /// Dimensions and the values to which each is restricted, as in `tp=2..8`.
@@ -388,9 +388,9 @@ fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
     if is_possible {
         return Ok(());
     }
-    let ranks = ranks.map_or_else(|| "far too many".to_owned(), human::whole);
+    let ranks = ranks.map_or_else(|| "too many".to_owned(), human::whole);
     let message = format!(
-        "the parallel sizes multiply to {ranks} ranks, which do not divide {} devices",
+        "the product of the parallel sizes, {ranks} ranks, does not divide {} devices",
         human::whole(devices)
     );
     Err(placed(

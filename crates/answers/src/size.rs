@@ -46,7 +46,7 @@ pub struct SizeAnswer {
     /// Whether cluster sizes have batches of their own, because none divides among all.
     #[serde(skip)]
     pub own_batches: bool,
-    /// What was chosen because it was not specified.
+    /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
     /// Whether everything was searched.
     #[serde(rename = "complete")]
@@ -64,7 +64,7 @@ pub struct SizeOptions {
     pub growing_batch: bool,
     /// Minimum marginal scaling efficiency; half where open.
     pub worth: Option<f64>,
-    /// How the search goes about it.
+    /// Search effort.
     pub effort: Effort,
 }
 

@@ -13,9 +13,9 @@ use serde::{Serialize, Serializer};
 pub struct Solved<A, F> {
     /// The run in one line.
     pub title: String,
-    /// What was chosen because it was not specified.
+    /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
-    /// What is doubtful about the plan.
+    /// Warnings about the plan.
     pub warnings: Vec<Warning>,
     /// The answer.
     pub answer: A,
@@ -25,7 +25,7 @@ pub struct Solved<A, F> {
     pub plan: Option<Plan>,
     /// The run that was asked about.
     pub run: Run,
-    /// What was specified.
+    /// Specified settings.
     pub spec: RunSpec,
 }
 
@@ -98,7 +98,7 @@ fn guaranteed(p: f64) -> Result<(), Problem> {
     if (0.01..=0.99).contains(&p) {
         return Ok(());
     }
-    Err(Problem::new(format!("a probability of {p} cannot be guaranteed"))
+    Err(Problem::new(format!("the probability {p} cannot be guaranteed"))
         .in_file("--fit-probability")
         .hint("use a number from 0.01 to 0.99; the error distribution is not known beyond that"))
 }

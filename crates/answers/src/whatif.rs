@@ -13,7 +13,7 @@ pub struct Rehearsed {
     /// The rehearsals.
     #[serde(flatten)]
     pub answer: WhatIf,
-    /// What was chosen, in words.
+    /// Defaults in words.
     pub chosen: Vec<String>,
 }
 

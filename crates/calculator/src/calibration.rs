@@ -62,7 +62,7 @@ pub struct Line {
     pub regime: Regime,
     /// How many different shapes or sizes.
     pub shapes: u64,
-    /// How many measurements.
+    /// Number of measurements.
     pub samples: u64,
     /// The smallest work: FLOP of products and attention, else bytes.
     pub from: f64,
@@ -94,7 +94,7 @@ pub struct Line {
 pub struct StepLine {
     /// What: `step`, `products`, `host`, ...
     pub name: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// Mean over ranks and steps.
     pub measured: Seconds,
@@ -116,7 +116,7 @@ pub struct Fitted {
     pub steps: Vec<StepLine>,
     /// What was left out and what was assumed, in words.
     pub remarks: Vec<String>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -280,7 +280,7 @@ fn spread(times: &[Seconds]) -> f64 {
     (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
 }
 
-/// Half of the 95 % interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the
+/// Half of the 95% interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the
 /// normal approximation of the binomial); 1 if there are too few measurements, and 0 for a single one.
 fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = paces.filter(|pace| pace.is_finite()).collect();

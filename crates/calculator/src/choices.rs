@@ -22,11 +22,11 @@ pub struct Part {
     pub kind: usize,
     /// The treatment, as [`Choices::new`] was given them.
     pub treatment: usize,
-    /// How many.
+    /// Number.
     pub count: u64,
 }
 
-/// Device and host time of the passes of one micro batch, before the slower of them sets the pace: linear in the layers.
+/// Device and host time of the passes of one micro-batch, before the slower of them sets the pace: linear in the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Forward, backward, recompute; device and host of each.
@@ -107,7 +107,7 @@ impl<'a> Choices<'a> {
         &self.treatments
     }
 
-    /// What one layer keeps of one micro batch.
+    /// What one layer keeps of one micro-batch.
     pub fn saved(&self, kind: usize, treatment: usize) -> Bytes {
         self.kept[kind][treatment].0
     }

@@ -31,7 +31,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// What a group does together, and which buffer `bytes` counts.
+/// Collective operation, and the buffer that `bytes` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -93,7 +93,7 @@ impl Collective {
     }
 }
 
-/// How well founded a cost is.
+/// Evidence for a cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -122,7 +122,7 @@ pub struct CollectiveCost {
     pub wire_bytes_scale_up: Bytes,
     /// Bytes that one rank sends through its NIC.
     pub wire_bytes_network: Bytes,
-    /// How well founded the time is.
+    /// Evidence for the time.
     pub source: Source,
     /// What the library is taken to run (`ring`, `tree`, `nvls`, ...).
     pub algorithm: &'static str,
@@ -149,7 +149,7 @@ pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
     /// One message from a rank of a group to the next.
     fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
-    /// Why something that was asked has no answer, if so; what it answered is then not to be used.
+    /// Reason why something that was asked has no answer, if so; what it answered is then not to be used.
     fn problem(&self) -> Option<Problem> {
         None
     }

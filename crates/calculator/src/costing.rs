@@ -19,11 +19,11 @@ use std::sync::Arc;
 /// One evaluation's context.
 #[derive(Clone, Debug)]
 pub struct Costing<'a> {
-    /// What is trained.
+    /// Trained model.
     pub model: &'a Model,
     /// On what.
     pub cluster: &'a Cluster,
-    /// How.
+    /// Method.
     pub plan: &'a Plan,
     /// The laws.
     pub machine: &'a Machine,
@@ -33,7 +33,7 @@ pub struct Costing<'a> {
     pub stage_split: StageSplit,
     /// Where groups lie.
     pub layout: Layout,
-    /// Tokens of a micro batch on one rank: `micro_batch x sequence / context_parallel`.
+    /// Tokens of a micro-batch on one rank: `micro_batch x sequence / context_parallel`.
     pub tokens: f64,
     /// The same where sequence parallelism cuts them further: `/ tensor_parallel`.
     pub sequence_shard_tokens: f64,

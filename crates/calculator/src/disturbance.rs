@@ -58,7 +58,7 @@ pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
 
 /// What a pass of a stage waits more for a transfer over its slow link, beyond what every pass waits for transfers.
 ///
-/// Blocking transfers hold the sender: of a micro batch, a stage sends activations behind its forward pass and gradients behind its
+/// Blocking transfers hold the sender: of a micro-batch, a stage sends activations behind its forward pass and gradients behind its
 /// backward pass, and receives while it sends. Overlapped ones only delay who needs them, which is counted nowhere.
 pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
     let slow = costing.disturbance.and_then(|disturbance| disturbance.find(stage));

@@ -18,7 +18,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Flop, Seconds};
 use serde::Serialize;
 
-/// Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
+/// Step breakdown on the critical rank. The parts add up to `total`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeBreakdown {

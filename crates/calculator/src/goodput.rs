@@ -27,7 +27,7 @@ pub struct Job {
     pub restart: Seconds,
 }
 
-/// Where the calendar goes, as shares that sum to 1.
+/// Shares of calendar time, which add up to 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {

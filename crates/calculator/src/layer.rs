@@ -23,7 +23,7 @@ pub struct LayerCost {
     pub backward_input: Work,
     /// Backward: gradients of weights.
     pub backward_weight: Work,
-    /// What is computed again before the backward pass.
+    /// Recompute before the backward pass.
     pub recompute: Work,
 }
 

@@ -52,11 +52,11 @@ pub type InFlight<'a> = &'a dyn Fn(usize, usize) -> f64;
 /// What memory depends on.
 #[derive(Clone, Copy)]
 pub struct MemoryInput<'a> {
-    /// What is trained.
+    /// Trained model.
     pub model: &'a Model,
     /// What on.
     pub cluster: &'a Cluster,
-    /// How.
+    /// Method.
     pub plan: &'a Plan,
     /// What the software generation keeps.
     pub software: &'a MemorySoftware,
@@ -83,7 +83,7 @@ pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Tr
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
 
-/// What a layer keeps of one micro batch for its backward pass, wherever it is kept: the traffic of activation offload.
+/// What a layer keeps of one micro-batch for its backward pass, wherever it is kept: the traffic of activation offload.
 pub fn kept_by_layer(
     model: &Model,
     layer: &Layer,

@@ -8,7 +8,7 @@ use railwright_spec::plan::{Lora, Plan};
 use railwright_spec::quantity::Flop;
 use serde::Serialize;
 
-/// How attention is counted.
+/// Convention for attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -20,7 +20,7 @@ use serde::Serialize;
 #[serde(transparent)]
 pub struct DeviceHours(pub f64);
 
-/// What a training takes and costs.
+/// Time and cost of a training.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bill {
@@ -32,7 +32,7 @@ pub struct Bill {
     pub productive: Seconds,
     /// Share of the calendar in which steps make progress.
     pub availability: f64,
-    /// Where that share comes from, if failures are modelled.
+    /// Origin of that share, if failures are modelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
     /// Time on the calendar, failures and restarts included.
@@ -47,11 +47,11 @@ pub struct Bill {
     pub power: Watts,
     /// Energy at the facility's meter.
     pub energy: KilowattHours,
-    /// What that energy costs. It is part of most rents, so it is not added to them.
+    /// Cost of that energy. It is included in most rental prices, so it is not added.
     pub electricity: Dollars,
     /// The price of a kilowatt-hour that was used.
     pub electricity_price: DatedPrice,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

@@ -56,7 +56,7 @@ pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
     own.into_iter().map(|chunk| chunk as usize).collect()
 }
 
-/// The stage that runs a virtual stage for a micro batch.
+/// The stage that runs a virtual stage for a micro-batch.
 pub(crate) fn stage_of(plan: &Plan, chunk: u64, micro_batch: u64) -> u64 {
     plan.schedule.stage_of(plan.pipeline_parallel, plan.micro_batches().max(1), chunk, micro_batch)
 }

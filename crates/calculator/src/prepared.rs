@@ -22,7 +22,7 @@ use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Layers, embedding and head under one setting of degrees, micro batch and placement; nothing sharded or recomputed yet.
+/// Layers, embedding and head under one setting of degrees, micro-batch and placement; nothing sharded or recomputed yet.
 #[derive(Clone, Debug)]
 pub struct Setting {
     layers: Arc<Layers>,

@@ -46,7 +46,7 @@ pub use to_step::{ChunkParts, Detail, write_step};
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
 
-/// What one micro batch costs on one virtual stage.
+/// What one micro-batch costs on one virtual stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChunkCost {
     /// The forward pass.
@@ -63,7 +63,7 @@ pub struct ChunkCost {
 }
 
 impl ChunkCost {
-    /// Everything that one micro batch costs here, nothing fused.
+    /// Everything that one micro-batch costs here, nothing fused.
     pub fn total(&self) -> Seconds {
         self.forward + self.recompute + self.backward_input + self.backward_weight
     }

@@ -113,7 +113,7 @@ pub struct StageUpdate {
     pub optimizer: Seconds,
 }
 
-/// The passes of one micro batch over all chunks of a stage, behind which its update can hide.
+/// The passes of one micro-batch over all chunks of a stage, behind which its update can hide.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StagePasses {
     forward: Seconds,
@@ -139,7 +139,7 @@ impl StagePasses {
 
 /// Prices the update of a stage that holds `local` parameters and runs `passes`.
 ///
-/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro batch's backward
+/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro-batch's backward
 /// pass; with interleaving, earlier chunks finish earlier and have longer.
 pub fn stage_update(
     costing: &Costing<'_>,

@@ -26,7 +26,7 @@ use railwright_spec::quantity::Seconds;
 pub struct Chunk {
     /// Layers on it.
     pub layers: u64,
-    /// What they cost per micro batch.
+    /// What they cost per micro-batch.
     pub cost: LayerCost,
     /// Device and host time together.
     pub time: ChunkCost,

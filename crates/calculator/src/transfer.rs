@@ -37,7 +37,7 @@ pub struct Gather {
 }
 
 impl Gather {
-    /// What kind of collective it is.
+    /// Kind of collective it is.
     pub const OPERATION: Collective = Collective::AllGather;
     /// Which ranks make it.
     pub const PROCESS_GROUP: ProcessGroup = ProcessGroup::Tensor;
@@ -75,7 +75,7 @@ impl Transfer {
     }
 }
 
-/// Time of one transfer between neighbouring stages: the hidden states of a micro batch.
+/// Time of one transfer between neighbouring stages: the hidden states of a micro-batch.
 pub fn transfer_time(costing: &Costing<'_>) -> Seconds {
     Transfer::new(costing).map_or(Seconds::ZERO, |transfer| transfer.time())
 }

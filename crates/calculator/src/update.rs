@@ -17,7 +17,7 @@ use crate::partition::stage_of;
 use railwright_spec::plan::{Group, Layout};
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// What is exchanged.
+/// Exchanged tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// Gradients of the stage's weights are reduced.
@@ -31,7 +31,7 @@ pub enum Purpose {
 }
 
 impl Purpose {
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gradients => "gradients",
@@ -54,13 +54,13 @@ pub enum Weights {
 /// Collectives of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpdateCollective {
-    /// What is exchanged.
+    /// Exchanged tensors.
     pub purpose: Purpose,
-    /// Of which weights.
+    /// Weights.
     pub weights: Weights,
-    /// What kind.
+    /// Kind.
     pub operation: Collective,
-    /// Which group of the stage.
+    /// Group of the stage.
     pub process_group: ProcessGroup,
     /// Its figures in the layout.
     pub group: Group,

@@ -51,7 +51,7 @@ impl Family {
         Self::Loss,
     ];
 
-    /// For people.
+    /// Title for people.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Embedding => "embedding",

@@ -1,4 +1,4 @@
-//! What can be typed: flags and commands, as clap types. Refuses to act on any of it.
+//! Flags and commands, as clap types, without behaviour.
 
 mod beside;
 pub(crate) mod calibrate;
@@ -52,9 +52,10 @@ pub(crate) use whatif::{Sensitivity, WhatIf};
     name = "railwright",
     version,
     propagate_version = true,
-    max_term_width = 100,
+    max_term_width = 80,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 success; 1 negative result (does not fit); 2 bad input or usage; 3 internal error.\n\
+    after_help = "Exit codes: 0 success; 1 negative result (does not fit); 2 bad input or usage; 3 internal error;\n\
+                  4 at risk; 5 inconclusive; 130 stopped by Ctrl-C.\n\
                   Data goes to stdout, everything else to stderr. A command accesses only the network addresses that you pass."
 )]
 pub(crate) struct Arguments {
@@ -81,7 +82,7 @@ pub(crate) enum Command {
         railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n  \
         railwright estimate train.log --cluster dgx-h100\n  \
         railwright estimate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network flow --topology clos\n\n\
-        Precedence, lowest first: run file, launch file, MODEL and --cluster, flags, --set.\n\
+        Precedence, lowest first: railwright.toml, run file, launch file, MODEL and --cluster, flags, --set.\n\
         If no parallel size is set, a layout that fits is chosen.")]
     Estimate(Later<Estimate>),
     /// Break down peak memory per pipeline stage
@@ -209,7 +210,7 @@ pub(crate) enum Command {
     Man(Later<Man>),
 }
 
-/// What describes a run.
+/// Description of a run.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct RunArguments {
     /// Model: a name from `models list`, a config.json or its folder, a launch file, a log, or `-` for stdin
@@ -219,9 +220,9 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) launch: Option<String>,
     /// Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, hide_short_help = true)]
     pub(crate) launch_args: Option<String>,
-    /// Read settings from a run file; other options override it
+    /// Read settings from a run file; other options override it [default: the nearest railwright.toml]
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) run: Option<String>,
     /// Cluster: a name from `clusters list` or `gpus list`, or a file
@@ -247,7 +248,7 @@ pub(crate) struct Estimate {
     /// Add a scenario with this argument changed, or removed (`tp=-`), to an HTML report (repeatable)
     #[arg(long, value_name = "NAME=VALUE", hide_short_help = true, help_heading = "Output")]
     pub(crate) compare: Vec<String>,
-    /// Write a chart of where the time goes (`-` for standard output)
+    /// Write a chart of the step breakdown (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) svg: Option<String>,
     #[command(flatten)]
@@ -270,7 +271,7 @@ pub(crate) struct Values {
 pub(crate) struct Memory {
     #[command(flatten)]
     pub(crate) run: RunArguments,
-    /// Pipeline stage to show [default: the one that needs the most memory]
+    /// Pipeline stage to show [default: the stage with the highest peak]
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) stage: Option<usize>,
     /// Group items by
@@ -283,7 +284,7 @@ pub(crate) struct Memory {
     pub(crate) output: Output,
 }
 
-/// What items of memory are summed by.
+/// Key of memory sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum By {
     /// Parameters, gradients, activations, ...
@@ -320,7 +321,7 @@ pub(crate) struct Timeline {
     pub(crate) detail: Detail,
 }
 
-/// How much of a pass is shown.
+/// Level of detail within a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Detail {
     /// Operators and collectives, or passes if there are too many
@@ -391,7 +392,7 @@ pub(crate) struct Examples {
     pub(crate) output: Option<String>,
 }
 
-/// What can be asked of a catalogue.
+/// Commands of a catalogue.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Catalogue {
     /// List entries, optionally filtered by name

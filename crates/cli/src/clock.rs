@@ -17,7 +17,7 @@ impl Moment {
         Self(crate::playground::milliseconds())
     }
 
-    /// What has passed since.
+    /// Elapsed time.
     pub(crate) fn elapsed(self) -> std::time::Duration {
         let passed = (crate::playground::milliseconds() - self.0) / 1e3;
         std::time::Duration::try_from_secs_f64(passed).unwrap_or_default()

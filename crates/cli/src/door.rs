@@ -19,16 +19,16 @@ use railwright_spec::problem::Problem;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What a command answered.
+/// Answer of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// The kind of answer, such as `stragglers`; none where the answer is a text in a format of its own.
     pub kind: Option<&'static str>,
     /// The fields of the answer, as `--json` names them; null where the answer is a text.
     pub fields: Value,
-    /// What the command prints: its table, or the text in the form that was asked for.
+    /// Printed output: the table, or the text in the requested format.
     pub text: String,
-    /// What the command writes to standard output in addition to its answer, such as a picture.
+    /// Further output on stdout, such as a chart.
     pub data: String,
     /// The table as a fragment of HTML; empty where the answer is a text.
     pub html: String,
@@ -45,7 +45,7 @@ pub struct Answer {
 ///
 /// # Errors
 ///
-/// What is wrong with the question or its files, as the program would print it.
+/// Problems of the request or its files, as the program prints them.
 pub fn ask(
     command: &[&str],
     arguments: &Map<String, Value>,

@@ -1,4 +1,4 @@
-//! How a command ends: the exit codes, and what leads to each.
+//! Exit codes and their conditions.
 //!
 //! Scripts rely on these numbers; they are part of the interface and do not change within a major version.
 
@@ -17,7 +17,7 @@ pub(crate) const BAD_INPUT: u8 = 2;
 pub(crate) const INTERNAL: u8 = 3;
 /// The answer is neither yes nor no: the plan may fit the devices, with a probability below the one that counts as fitting.
 pub(crate) const AT_RISK: u8 = 4;
-/// What was recorded does not carry an answer: neither yes nor no.
+/// Inconclusive: the recording does not determine the result.
 pub(crate) const CANNOT_TELL: u8 = 5;
 /// The user stopped a search (Ctrl-C); what it had found is printed and marked as incomplete. Shells use this number for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -61,7 +61,7 @@ impl From<Fit> for Outcome {
     }
 }
 
-/// Why a command did not work.
+/// Reason why a command did not work.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The input is at fault; all problems that were found, at least one.

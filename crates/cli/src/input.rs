@@ -37,7 +37,7 @@ use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What paths are called in titles.
+/// Title of paths.
 pub(crate) fn title(paths: &[String]) -> String {
     match paths {
         [one] => remote::without_query(one).to_owned(),
@@ -214,7 +214,7 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
-/// Why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
+/// Reason why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
 fn unread(error: &std::io::Error, label: &str) -> Problem {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
@@ -266,7 +266,7 @@ pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
     if error.kind() == ErrorKind::NotFound { problem.hint(missing(Path::new(path))) } else { problem }
 }
 
-/// What may have been meant by a file that is not there.
+/// Suggestions for a missing file.
 fn missing(path: &Path) -> String {
     if cfg!(target_family = "wasm") {
         return "drop the file on the web UI".to_owned();
@@ -302,7 +302,7 @@ fn listing(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What stands in a directory where a file was expected.
+/// Contents of a directory in place of a file.
 fn inside(folder: &Path) -> String {
     let files: Vec<String> = listing(folder)
         .into_iter()

@@ -42,14 +42,25 @@ pub fn main() -> ExitCode {
     };
     let printer = Printer::new(&arguments.global);
     limits::bound_threads(&printer);
-    limits::bound_memory(
-        arguments.global.memory_limit,
-        matches!(arguments.command, args::Command::Serve(_)),
-        &printer,
-    );
+    let is_server = matches!(arguments.command, args::Command::Serve(_));
+    let limit = match limits::of_environment() {
+        Ok(limit) => arguments.global.memory_limit.or(limit),
+        Err(problem) => {
+            printer.problems(&[problem]);
+            return ExitCode::from(exit::BAD_INPUT);
+        }
+    };
+    limits::bound_memory(limit, is_server, &printer);
+    // A server reads only the paths that it was given.
+    if !is_server {
+        run::convention::enable();
+    }
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         commands::run(&arguments.command, &printer)
     }));
+    if let Some(used) = run::convention::used() {
+        printer.note(&used);
+    }
     let Ok(end) = ran else {
         printer.note("this is a bug in railwright; please report it with the command line and its inputs");
         return ExitCode::from(exit::INTERNAL);

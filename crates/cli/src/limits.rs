@@ -16,11 +16,13 @@ use std::time::Duration;
 
 /// The environment variable for the number of rayon threads.
 const THREADS: &str = "RAYON_NUM_THREADS";
+/// The environment variable for the memory limit.
+const MEMORY: &str = "RAILWRIGHT_MEMORY_LIMIT";
 /// Above any real number of processors.
 const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
-/// How often the guard looks.
+/// Interval of the guard.
 const LOOK: Duration = Duration::from_millis(50);
 /// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
@@ -33,7 +35,7 @@ pub(crate) fn processors() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 
-/// How many threads the environment asks for, if it asks for any.
+/// Number of threads set in the environment.
 fn asked() -> Option<u128> {
     std::env::var(THREADS).ok()?.trim().parse().ok().filter(|asked| *asked > 0)
 }
@@ -96,6 +98,12 @@ pub(crate) fn amount(text: &str) -> Result<u64, String> {
     };
     let bytes = number.parse::<f64>().map_err(|_| format!("`{number}` is not a number"))? * unit;
     if bytes < LEAST { Err("expected at least 32 MiB".to_owned()) } else { Ok(bytes as u64) }
+}
+
+/// The limit that the environment sets.
+pub(crate) fn of_environment() -> Result<Option<u64>, Problem> {
+    let Ok(text) = std::env::var(MEMORY) else { return Ok(None) };
+    amount(&text).map(Some).map_err(|message| Problem::new(message).in_file(MEMORY))
 }
 
 /// Less is no limit that any command stays within.

@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 /// Where uploads lie in memory.
 const UPLOADS: &str = "uploads";
 
-/// What came from the page, and what goes back.
+/// Request of the page, and its response.
 static BUFFER: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static REPLY: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
@@ -29,15 +29,15 @@ static DESK: LazyLock<Box<dyn Desk>> = LazyLock::new(|| {
     desk
 });
 
-/// What the page lends.
+/// Functions that the page provides.
 mod page {
     #[link(wasm_import_module = "page")]
     unsafe extern "C" {
         /// Milliseconds of the page's clock.
         pub(super) safe fn milliseconds() -> f64;
-        /// How far the work is, as JSON.
+        /// Progress as JSON.
         pub(super) safe fn progress(text: *const u8, length: usize);
-        /// Why the program ends.
+        /// Reason why the program ends.
         pub(super) safe fn failed(text: *const u8, length: usize);
     }
 }
@@ -105,7 +105,7 @@ extern "C" fn railwright_ask() -> usize {
     }
 }
 
-/// What the page shows first. Returns the length of the reply.
+/// Initial state of the page. Returns the length of the reply.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_start() -> usize {
     reply(&json!({ "status": 200, "media": "application/json" }), DESK.start().to_string().as_bytes())

@@ -44,7 +44,7 @@ pub(crate) struct Listener {
     data: Mutex<String>,
     notes: Mutex<Vec<String>>,
     watch: Arc<Watch>,
-    /// What was answered, for who wants values instead of text.
+    /// Answer as values instead of text.
     typed: Option<Mutex<Option<Typed>>>,
 }
 
@@ -91,7 +91,7 @@ impl Listener {
         }
     }
 
-    /// What was printed.
+    /// Printed text.
     pub(crate) fn take(&self) -> String {
         std::mem::take(&mut self.data.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -110,7 +110,7 @@ pub(crate) trait Answer {
     /// For machines.
     fn json(&self) -> Self::Json<'_>;
 
-    /// For people.
+    /// Title for people.
     fn document(&self, terminal: Terminal) -> Document;
 
     /// As a page for a browser, if there is one.
@@ -394,7 +394,7 @@ pub(crate) trait Described {}
 #[cfg(not(test))]
 impl<T> Described for T {}
 
-/// What stands around the fields of every answer.
+/// Common fields of every answer.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Envelope<'a, T> {

@@ -4,6 +4,7 @@
 //! Responsible for: the order of these layers (later ones override) and the report of defaults. Does not
 //! price.
 
+pub(crate) mod convention;
 pub(crate) mod flags;
 pub(crate) mod launch;
 pub(crate) mod slots;
@@ -83,10 +84,11 @@ pub(crate) fn starting_point(arguments: &RunArguments) -> Result<RunSpec, Failur
     layered(arguments)
 }
 
-/// What was typed, layer on layer, unresolved.
+/// Settings of all layers, unresolved.
 pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
     let arguments = &slots::sorted(arguments)?;
-    let mut spec = match &arguments.run {
+    let conventional = if arguments.run.is_none() { convention::run_file() } else { None };
+    let mut spec = match arguments.run.as_deref().or(conventional) {
         Some(path) => from_file(path)?,
         None => RunSpec::default(),
     };
@@ -110,7 +112,10 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             None => spec.set_flag("MODEL", "model.name", word)?,
         }
     }
-    if let Some(word) = &arguments.cluster {
+    let is_set =
+        arguments.run.is_some() && (spec.cluster.preset.is_some() || spec.cluster.accelerator.is_some());
+    let by_convention = || if is_set { None } else { convention::cluster() };
+    if let Some(word) = arguments.cluster.as_deref().or_else(by_convention) {
         let (devices, per_node) = (spec.cluster.devices, spec.cluster.devices_per_node);
         spec.cluster = cluster(word)?;
         spec.cluster.devices = spec.cluster.devices.or(devices);

@@ -256,7 +256,7 @@ fn a_log_of_another_run_is_refused() {
     let outcome = expected(&path("runs/modded-nanogpt-dp8.toml"));
     assert_eq!(outcome.code, 2, "{}", outcome.stdout);
     for part in [
-        "of another run",
+        "belongs to another run",
         "the global batch is 256 there and 8 in the run",
         "the sequence length is 2,048 there and 32,768 in the run",
         "the number of layers is 12 there and 11 in the run",

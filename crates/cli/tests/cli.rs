@@ -10,6 +10,7 @@ mod clean;
 mod collective;
 mod columns;
 mod compare;
+mod convention;
 mod damaged;
 mod digest;
 mod documentation;

@@ -39,7 +39,7 @@ fn a_ranking_names_the_best_and_what_ties_with_it() {
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters on 8 x H100",
-        "best by step time of a space of ",
+        "best by step time of ",
         "defaults: ",
         "ranking: by step time",
         "against best",
@@ -230,7 +230,7 @@ fn why_not_has_an_answer_for_the_impossible_the_large_the_slow_and_the_best() {
     // 512 sequences are no multiple of three, and the divisor is named.
     let third = verdict("mbs=3", &line);
     let message = third["problems"][0]["message"].as_str().expect("a message");
-    assert!(message.contains("512 sequences do not divide into micro-batches of 3"), "{message}");
+    assert!(message.contains("512 sequences cannot be divided into micro-batches of 3"), "{message}");
     // Unsearched layouts are reported, faster or not.
     let outside = |named: &'static str| {
         json(&small(&["--json", "--why-not", named]), 0)["why_not"][0]["outside"].clone()
@@ -392,7 +392,7 @@ fn odd_numbers_of_devices_have_a_batch_that_divides_among_them() {
     }
     let outcome = with(&["--gpus", "1000", "--global-batch", "512"]);
     assert_eq!(outcome.code, 2);
-    for part in ["512 sequences per step do not divide by any number of replicas", "500"] {
+    for part in ["512 sequences per step are not divisible by any number of replicas", "500"] {
         assert!(outcome.stderr.contains(part), "{}", outcome.stderr);
     }
 }

@@ -108,7 +108,7 @@ impl Sources {
         all.into_iter().map(|source| (source.text.as_str(), source.base)).collect()
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub(crate) fn count(&self) -> usize {
         self.files.len()
     }

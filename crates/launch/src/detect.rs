@@ -17,7 +17,7 @@ const LONGEST_CONFIGURATION: usize = 1 << 20;
 pub struct Sighting {
     /// The kind.
     pub format: Format,
-    /// Why.
+    /// Reason.
     #[serde(flatten)]
     pub evidence: Evidence,
 }

@@ -49,7 +49,7 @@ pub struct Change {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
-    /// Why, in a lowercase fragment.
+    /// Reason, as a lowercase fragment.
     pub reason: String,
     /// The changes to make by hand, in the framework's words.
     pub by_hand: Vec<Change>,

@@ -132,11 +132,11 @@ impl<'a> Fields<'a> {
                 .collect::<Option<Vec<_>>>()
         };
         match &entry.data {
-            Data::List(items) => texts(items).or_else(|| self.wrong(&entry, "a list of texts")),
+            Data::List(items) => texts(items).or_else(|| self.wrong(&entry, "a list of strings")),
             Data::Text(text) => {
                 Some(text.split(',').map(|word| word.trim().to_owned()).filter(|w| !w.is_empty()).collect())
             }
-            _ => self.wrong(&entry, "a list of texts"),
+            _ => self.wrong(&entry, "a list of strings"),
         }
     }
 

@@ -49,9 +49,9 @@ pub enum Format {
     Trace,
     /// MaxText's YAML.
     MaxText,
-    /// What nccl-tests prints.
+    /// Output of nccl-tests.
     NcclTests,
-    /// What `nvidia-smi topo -m` prints.
+    /// Output of `nvidia-smi topo -m`.
     Topology,
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn repository(model: &Model) -> Option<&'static str> {
     entry.aliases.iter().map(String::as_str).find(|alias| is_same && alias.contains('/'))
 }
 
-/// Why a framework that loads models of Hugging Face cannot be given this one.
+/// Reason why a framework that loads models of Hugging Face cannot be given this one.
 pub(crate) fn unknown(framework: &str, model: &Model) -> Lost {
     Lost {
         key: "model".to_owned(),

@@ -24,7 +24,7 @@ pub struct Launch {
     pub origins: Vec<Origin>,
     /// All remarks.
     pub remarks: Vec<Remark>,
-    /// Why the file shows only a part of the run, if it does. Then nothing that it leaves open has a default.
+    /// Reason why the file shows only a part of the run, if it does. Then nothing that it leaves open has a default.
     pub partial: Option<String>,
     /// Values that the file decides and that could not be found out, or that a partial file leaves open.
     pub open: Vec<Open>,
@@ -32,7 +32,7 @@ pub struct Launch {
     pub measured: Option<Measured>,
 }
 
-/// Where one value comes from.
+/// Origin of a value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origin {
@@ -62,7 +62,7 @@ pub struct Open {
     /// The file of that line, where it is not the launch file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Why it is open, in a lowercase fragment.
+    /// Reason why it is open, as a lowercase fragment.
     pub why: String,
 }
 
@@ -128,7 +128,7 @@ impl Remark {
     }
 }
 
-/// What a log reports that a run took. Times are in seconds.
+/// Measurements of a run in its log. Times are in seconds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {

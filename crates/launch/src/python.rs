@@ -243,7 +243,7 @@ impl Recipe {
             unresolved(&format!("{}(...)", call.name), call.line, message);
         }
         for line in &self.others {
-            unresolved("a statement", *line, "is not understood and ignored".to_owned());
+            unresolved("a statement", *line, "is unknown and ignored".to_owned());
         }
         for entry in &self.document.entries {
             let Some(path) = entry.path.strip_suffix("_target_") else { continue };

@@ -26,17 +26,17 @@ pub trait Reader: Sync {
     }
 }
 
-/// Why a text is taken for a kind of file.
+/// Reason why a text is taken for a kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// How strong the evidence is.
+    /// Strength of the evidence.
     pub strength: Strength,
     /// What was seen, such as "the keys `parallelism` and `tokens`".
     pub why: String,
 }
 
-/// How strong evidence is.
+/// Strength of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -73,11 +73,11 @@ pub(crate) struct Word {
 pub(crate) struct Unknown {
     /// As it is written: `${TP}`, `$(nproc)`.
     pub(crate) text: String,
-    /// Why it has none.
+    /// Reason why it has none.
     pub(crate) why: Why,
 }
 
-/// Why something has no value.
+/// Reason why something has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
     /// A variable that the script does not set; to a test it is empty.

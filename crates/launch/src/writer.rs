@@ -38,7 +38,7 @@ pub struct Written {
     pub files: Vec<WrittenFile>,
     /// What the format has no word for, or not this value.
     pub not_expressed: Vec<Lost>,
-    /// Why nothing was written: what the framework does not have at all. A file without it would describe another run.
+    /// Reason why nothing was written: what the framework does not have at all. A file without it would describe another run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Lost>,
 }

@@ -19,13 +19,13 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// What is bought.
+    /// Kind of part.
     pub item: Item,
-    /// Where it goes: a tier of switches or a layer of cables.
+    /// Location: a tier of switches or a layer of cables.
     pub place: &'static str,
     /// Its speed, one direction; `None` where the price has none.
     pub speed: Option<BytesPerSecond>,
-    /// How many; metres of fibre.
+    /// Number; metres of fibre.
     pub count: f64,
     /// The price of one, dated and with its source.
     pub price: Price,
@@ -69,7 +69,7 @@ pub struct Bill {
     pub watts: Watts,
     /// Whether that is all.
     pub has_all_watts: bool,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

@@ -75,7 +75,7 @@ pub struct Cable {
     pub ends: [End; 2],
     /// One direction.
     pub bandwidth: BytesPerSecond,
-    /// What it is made of.
+    /// Components.
     pub medium: Medium,
     /// In metres; none if no cable of this length is sold.
     pub length: Option<f64>,

@@ -70,7 +70,7 @@ pub enum Work {
     },
     /// A collective.
     Collective {
-        /// What kind.
+        /// Kind.
         kind: CollectiveKind,
         /// Bytes of a rank's input: its part before an all-gather, the whole buffer of all others.
         input: Bytes,

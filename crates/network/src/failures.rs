@@ -20,7 +20,7 @@ use railwright_spec::choice;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Who carries the traffic of a device that lost network bandwidth.
+/// Devices that carry the traffic of a device with lost network bandwidth.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -46,7 +46,7 @@ choice!(Recovery {
 pub struct Class {
     /// The part: `NIC`, `leaf`, `leaf-spine link`, ...
     pub part: &'static str,
-    /// How many there are.
+    /// Number of entries.
     pub count: u64,
     /// Devices with a disconnected NIC.
     pub cut_off: u64,
@@ -62,7 +62,7 @@ pub struct Class {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
-    /// What the figures assume, where that is not plain.
+    /// Assumptions of the figures.
     pub remark: &'static str,
 }
 
@@ -317,7 +317,7 @@ fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Be
     kinds.into_iter().rev().collect()
 }
 
-/// How many parts of each name there are, in the order of their first class.
+/// Number of parts of each name, in the order of their first class.
 pub fn parts(classes: &[Class]) -> Vec<(&'static str, u64)> {
     let mut parts: Vec<(&'static str, u64)> = Vec::new();
     for class in classes {

@@ -47,7 +47,7 @@ pub const PALM: Model = Model { name: "PaLM 540B", parameters: 540e9, layers: 11
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parameters {
-    /// What is trained.
+    /// Trained model.
     pub model: Model,
     /// Tokens of an iteration, tau.
     pub tokens: f64,

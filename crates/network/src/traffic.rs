@@ -46,7 +46,7 @@ const GROUPS_AT_ONCE: u64 = 4096;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
-    /// Where ranks stand.
+    /// Placement of ranks.
     pub numbering: Numbering,
     /// What they exchange.
     pub exchanges: Vec<Exchange>,

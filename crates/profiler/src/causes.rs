@@ -18,7 +18,7 @@ pub use table::CauseTable;
 use crate::waterfall::Label;
 use serde::Serialize;
 
-/// Why a device had nothing to do.
+/// Reason why a device had nothing to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -81,7 +81,7 @@ impl Cause {
         Self::Unknown,
     ];
 
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Allocation => "memory allocation",

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// What a cost is.
+/// Certainty of a cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

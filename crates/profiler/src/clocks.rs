@@ -43,12 +43,12 @@ pub struct RankClock {
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.
     pub drift_ppm: f64,
-    /// How far that may be off, in parts per million.
+    /// Its uncertainty in parts per million.
     pub drift_error_ppm: f64,
     /// For how long its collectives were seen, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: i64,
-    /// When, by its own clock, in nanoseconds.
+    /// Time, by its own clock, in nanoseconds.
     #[serde(rename = "about_ns")]
     pub about: i64,
     /// The median distance of its ends from the common ends, in nanoseconds.
@@ -88,7 +88,7 @@ pub struct Clocks {
     pub clocks: Vec<RankClock>,
     /// Whether times were moved.
     pub applied: bool,
-    /// Why, in a sentence.
+    /// Reason, in a sentence.
     pub reason: String,
     /// The greatest offset between any two ranks that share a time, in nanoseconds.
     #[serde(rename = "spread_ns")]
@@ -168,7 +168,7 @@ impl Clocks {
         }
     }
 
-    /// What is doubtful about the clocks.
+    /// Warnings about the clocks.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         let first = self.clocks.first().map_or(0, |clock| clock.against);

@@ -22,13 +22,13 @@ const KERNELS: usize = 40;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// What.
+    /// Subject.
     pub name: String,
     /// In the first.
     pub first: f64,
     /// In the second.
     pub second: f64,
-    /// How much more the second has.
+    /// Excess of the second.
     pub change: f64,
     /// The same over the first; none where the first has nothing.
     pub relative: Option<f64>,
@@ -50,11 +50,11 @@ pub struct KernelDifference {
     /// Its time.
     #[serde(flatten)]
     pub time: Difference,
-    /// For which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind of operator.
+    /// Kind of operator.
     pub family: railwright_step::OperatorFamily,
-    /// How often it runs in a step of a rank in the first.
+    /// Calls per step and rank in the first.
     pub first_count: f64,
     /// And in the second.
     pub second_count: f64,
@@ -64,12 +64,12 @@ pub struct KernelDifference {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its time on the mean rank, in nanoseconds.
     #[serde(rename = "time_ns")]
     pub time: f64,
-    /// How often it runs on the mean rank.
+    /// Calls on the mean rank.
     pub calls: f64,
 }
 
@@ -90,7 +90,7 @@ pub struct OperatorDifference {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// What a step takes.
+    /// Step time.
     #[serde(rename = "step_time_ns")]
     pub step_time: Difference,
     /// The whole recordings, on the mean rank: not per step.
@@ -106,7 +106,7 @@ pub struct Comparison {
     pub operators: Vec<OperatorDifference>,
     /// Figures by the names that conditions use.
     pub figures: Vec<Difference>,
-    /// What is doubtful about comparing the two.
+    /// Warnings about comparing the two.
     pub warnings: Vec<railwright_spec::problem::Warning>,
 }
 

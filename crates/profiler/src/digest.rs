@@ -21,11 +21,11 @@ pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time 
 /// An idle interval of the device with its cause: derived, for readers of digests as tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdleRow {
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Until when.
     pub end: i64,
-    /// Why.
+    /// Reason.
     pub cause: Cause,
     /// The innermost frame of the launching thread, if one was recorded.
     pub frame: Option<String>,

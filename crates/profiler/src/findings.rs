@@ -69,11 +69,11 @@ pub struct Context<'a> {
     pub windows: &'a Windows,
     /// Where the time of these ranks goes.
     pub waterfall: &'a Waterfall,
-    /// Why devices were idle.
+    /// Reason why devices were idle.
     pub causes: &'a [CauseRow],
     /// Operators against the roofline, where shapes were recorded.
     pub roofline: Option<&'a Roofline>,
-    /// Who is waited for, where more than one rank was recorded.
+    /// Awaited ranks, if more than one rank was recorded.
     pub stragglers: Option<&'a StragglerReport>,
     /// What counters of devices record of the ranks.
     pub health: Option<&'a Health>,

@@ -31,7 +31,7 @@ struct Content {
 struct Entries {
     /// Those that can be read.
     read: Vec<Entry>,
-    /// How many there were.
+    /// Number of entries.
     seen: u64,
 }
 

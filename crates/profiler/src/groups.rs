@@ -35,7 +35,7 @@ pub struct GroupId(pub u32);
 pub struct Group {
     /// Its ranks; none when no trace lists them.
     pub ranks: Option<RankSet>,
-    /// How many ranks it has.
+    /// Number of its ranks.
     pub size: u32,
     /// Its purpose as recorded.
     pub description: Option<String>,

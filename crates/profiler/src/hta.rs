@@ -22,19 +22,19 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HtaTables {
-    /// Where the time of each rank's device goes.
+    /// Device time breakdown of each rank.
     pub temporal: Vec<TemporalRow>,
-    /// How much of communication lies under computation.
+    /// Share of communication overlapped with compute.
     pub overlap: Vec<OverlapRow>,
     /// Time by kinds of kernels that run at once, summed over ranks.
     pub kernel_types: Vec<KernelTypeRow>,
     /// The kernels that take most, by kind and rank.
     pub kernels: Vec<KernelRow>,
-    /// Why streams are idle.
+    /// Reason why streams are idle.
     pub idle: Vec<IdleRow>,
     /// Launches and what they launch.
     pub launches: Vec<LaunchRow>,
-    /// How many launched kernels wait.
+    /// Number of launched kernels in the queue.
     pub queues: Vec<QueueRow>,
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn text(operator: &str, shapes: &[u8], types: &[u8], concrete: &[u8],
     }
 }
 
-/// The texts of a list of texts, without quotes.
+/// The texts of a list of strings, without quotes.
 fn entries(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| *byte == b'"').skip(1).step_by(2)
 }

@@ -35,9 +35,9 @@ pub struct Job {
     pub world_size: u32,
     /// Whether the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// What is doubtful about who is who.
+    /// Warnings about who is who.
     pub warnings: Vec<Warning>,
-    /// Counters of devices and network cards that were recorded beside the traces.
+    /// Counters of devices and network cards that were recorded with the traces.
     pub telemetry: Vec<Sample>,
 }
 

@@ -24,7 +24,7 @@ pub struct JoinOptions {
     pub names: Option<NameTable>,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
-    /// What to do with the clocks.
+    /// Clock alignment.
     pub clocks: ClockPolicy,
 }
 
@@ -37,7 +37,7 @@ pub struct Joined {
     pub matching: Matching,
     /// The clocks.
     pub clocks: Clocks,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
     /// Whether ranks of the job were not recorded: an unrecorded communicator may then include them.
     pub ranks_missing: bool,
@@ -128,7 +128,7 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
             format!("; {} would have stride {}", sets(tiling), time(apart))
         });
         let or = inferred.or.map_or_else(String::new, |(tiling, apart)| {
-            format!(" (or {}, {}: as near)", sets(tiling), time(apart))
+            format!(" (or {}, {}: as close)", sets(tiling), time(apart))
         });
         format!("{}: {}, ends {} apart{or}{next}", inferred.lane, sets(inferred.tiling), time(inferred.apart))
     });

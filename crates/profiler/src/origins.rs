@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// As many rows are kept.
 const MOST: usize = 200;
 
-/// What time is summed by.
+/// Key of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -36,7 +36,7 @@ pub struct OriginRow {
     /// The phase of what has no place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// How many instances of the module launched work; 0 of a source line.
+    /// Number of module instances that launched work; 0 for a source line.
     pub instances: u64,
     /// All of it.
     pub mean_ns: f64,
@@ -70,7 +70,7 @@ pub struct Origins {
     pub covered_share: f64,
     /// The places with most time, the longest first.
     pub rows: Vec<OriginRow>,
-    /// How many places there are; beyond the rows they are summed in one row without a place.
+    /// Number of places; beyond the rows they are summed in one row without a place.
     pub places: usize,
 }
 

@@ -9,12 +9,12 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What a pass does.
+/// Kind of pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PassKind {
-    /// The forward pass of a micro batch.
+    /// The forward pass of a micro-batch.
     Forward,
     /// Its backward pass, not divided.
     Backward,
@@ -117,7 +117,7 @@ impl PassKind {
         })
     }
 
-    /// What people call it.
+    /// Common name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -147,7 +147,7 @@ impl PassKind {
 pub struct Pass {
     /// In which training step, as the recorder counts.
     pub step: u32,
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
     /// On which pipeline stage.
     pub stage: u32,
@@ -155,20 +155,20 @@ pub struct Pass {
     pub replica: u32,
     /// Which part of a replica's stage (tensor and context parallel ranks), 0 when there is one.
     pub shard: u32,
-    /// What it does.
+    /// Kind.
     pub kind: PassKind,
-    /// For which micro batch, counted from 0.
+    /// For which micro-batch, counted from 0.
     pub micro_batch: Option<u32>,
     /// On which virtual stage of its rank, counted from 0.
     pub chunk: u32,
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Until when, in nanoseconds.
     pub end: i64,
 }
 
 impl Pass {
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }
@@ -178,11 +178,11 @@ impl Pass {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepTime {
-    /// Which step.
+    /// Step.
     pub step: u32,
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub duration: i64,
     /// The memory that the rank held, in bytes, if it was recorded.
     pub memory_bytes: Option<u64>,
@@ -301,7 +301,7 @@ impl Passes {
         joined
     }
 
-    /// Deals the positions in which a recorder counts the passes of an interleaved schedule to chunks and micro batches, as Megatron orders
+    /// Deals the positions in which a recorder counts the passes of an interleaved schedule to chunks and micro-batches, as Megatron orders
     /// them: micro batches in rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
     fn deal(&mut self) {
         let PassShape { pipeline_parallel: stages, virtual_pipeline: chunks, micro_batches, .. } = self.shape;

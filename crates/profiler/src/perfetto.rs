@@ -25,7 +25,7 @@ const THREADS: u64 = 1_000_000;
 const ANNOTATIONS: u64 = 2_000_000;
 const MARKS: u64 = 3_000_000;
 
-/// What to write.
+/// Output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     /// Arrows from launches to what they launched.

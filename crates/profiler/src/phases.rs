@@ -16,7 +16,7 @@ use marks::{Mark, mark};
 use railwright_step::Phase;
 use serde::Serialize;
 
-/// How the phases of a rank's rows were found.
+/// Source of the phases of a rank's rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundBy {

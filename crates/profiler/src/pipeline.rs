@@ -31,7 +31,7 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What to show.
+/// Shown part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Which step; else the one that lost most to stalls, or a typical one.
@@ -48,7 +48,7 @@ pub struct Question {
 pub struct Asked {
     /// Their description.
     pub passes: String,
-    /// How many there are.
+    /// Number of entries.
     pub count: usize,
     /// What a step would save if they were ideal: like the mean of their kind over the job.
     pub ideal: Share,
@@ -65,13 +65,13 @@ pub struct Asked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassBox {
-    /// What it does.
+    /// Kind.
     pub kind: PassKind,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage of its rank.
+    /// Virtual stage of its rank.
     pub chunk: u32,
-    /// From when.
+    /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
@@ -86,13 +86,13 @@ pub struct PassBox {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// Which stage.
+    /// Stage.
     pub stage: u32,
     /// Which rank stands for it.
     pub rank: u32,
     /// Its passes, in order.
     pub boxes: Vec<PassBox>,
-    /// When it had none, and why.
+    /// Its bubbles with their causes.
     pub bubbles: Vec<Bubble>,
     /// The bubbles summed by cause.
     pub causes: Causes,
@@ -102,19 +102,19 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownStep {
-    /// Which one.
+    /// One.
     pub step: u32,
-    /// Of which replica.
+    /// Replica.
     pub replica: u32,
-    /// What it took, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
     /// Where that went.
     pub parts: Decomposition,
-    /// What its stalls cost together, in nanoseconds.
+    /// Total cost of its stalls in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
-    /// What that cost is.
+    /// Certainty of that cost.
     pub certainty: Certainty,
     /// Its stalls on all ranks, most expensive first.
     pub stalls: Vec<Stall>,
@@ -122,10 +122,10 @@ pub struct ShownStep {
     pub rows: Vec<Row>,
     /// The same order of passes with balanced stages, without latency and without stalls.
     pub expected: Vec<Row>,
-    /// How long that would take, in nanoseconds.
+    /// Duration of that in nanoseconds.
     #[serde(rename = "expected_duration_ns")]
     pub expected_duration: i64,
-    /// What makes it as long as it is.
+    /// Critical path.
     pub critical: CriticalPath,
 }
 
@@ -133,25 +133,25 @@ pub struct ShownStep {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {
-    /// Which step.
+    /// Step.
     pub step: u32,
-    /// What it took, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// What its replay takes.
+    /// Its replayed duration.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// How far the replay is off, as a share.
+    /// Replay error as a share.
     pub error: f64,
-    /// What it took beyond the median step.
+    /// Excess over the median step.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// How many stalls there were.
+    /// Number of stalls.
     pub stalls: usize,
-    /// What they cost together, in nanoseconds.
+    /// Their total cost in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
     pub stall_cost: i64,
-    /// What that cost is.
+    /// Certainty of that cost.
     pub certainty: Certainty,
 }
 
@@ -159,11 +159,11 @@ pub struct StepRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
-    /// Which stage.
+    /// Stage.
     pub stage: u32,
-    /// How many ranks of it were recorded.
+    /// Number of recorded ranks.
     pub ranks: usize,
-    /// The forward passes of a micro batch through all chunks of the stage, each chunk's the median, in nanoseconds.
+    /// The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds.
     #[serde(rename = "forward_ns")]
     pub forward: i64,
     /// Its backward passes with what belongs to them, likewise, in nanoseconds.
@@ -185,7 +185,7 @@ pub struct StageRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipelinePage {
-    /// What was read.
+    /// Content.
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
@@ -203,7 +203,7 @@ pub struct PipelinePage {
     /// The median step, in nanoseconds.
     #[serde(rename = "median_step_ns")]
     pub median_step: i64,
-    /// Where the time of steps goes: the median of every part over steps.
+    /// Step breakdown: the median of every part over steps.
     pub typical: Decomposition,
     /// Bubble share of the ideal schedule: (p - 1) / (v m + p - 1).
     pub ideal_bubble: Option<f64>,
@@ -213,24 +213,24 @@ pub struct PipelinePage {
     pub stages: Vec<StageRow>,
     /// Stalls of all steps, most expensive first, then longest first; at most a thousand.
     pub stalls: Vec<Stall>,
-    /// How many there are.
+    /// Number of entries.
     pub stall_count: usize,
     /// The first step, if it is much longer than others. It is excluded from typical steps.
     pub start: Option<u32>,
     /// What was fitted between passes.
     pub gaps: Gaps,
-    /// What was taken off the clocks of stages; empty when they agreed.
+    /// Offsets subtracted from the clocks of stages; empty if they agreed.
     pub clocks: Vec<StageClock>,
-    /// The slowdown and who has which share in it.
+    /// The slowdown and its shares.
     pub what_if: WhatIf,
     /// The request.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
-    /// What to make of it, in order of importance.
+    /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
     /// One step.
     pub shown: ShownStep,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -332,7 +332,7 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
 }
 
 impl PipelinePage {
-    /// How many stages there are: `8 stages`, or `7 of 8 stages` when some were not recorded.
+    /// Number of stages: `8 stages`, or `7 of 8 stages` when some were not recorded.
     pub fn extent(&self) -> String {
         let all = self.shape.pipeline_parallel;
         match self.missing_stages.len() {
@@ -390,7 +390,7 @@ impl PipelinePage {
                  less affected"
             };
             let message = format!(
-                "the replay deviates from the recorded steps by {:.1} % (median), so the shares of its parts \
+                "the replay deviates from the recorded steps by {:.1}% (median), so the shares of its parts \
                  are approximate{costs}",
                 typical * 100.0
             );
@@ -404,7 +404,7 @@ impl PipelinePage {
     }
 }
 
-/// Bubble share of an ideal schedule: (p - 1) / (v m + p - 1), for p stages, v chunks of a rank, m micro batches.
+/// Bubble share of an ideal schedule: (p - 1) / (v m + p - 1), for p stages, v chunks of a rank, m micro-batches.
 pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
     let wait = f64::from(shape.pipeline_parallel) - 1.0;
     let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);

@@ -51,7 +51,7 @@ impl Workers for OneByOne {
 /// Options, and values that traces do not record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// What names mean.
+    /// Meaning of names.
     pub tables: Tables,
     /// One step alone, by its number.
     pub step: Option<u64>,

@@ -46,7 +46,7 @@ pub enum Recording {
         /// Lines that could not be read.
         damaged: u64,
     },
-    /// Counters of devices and network cards, recorded beside a trace.
+    /// Counters of devices and network cards, recorded with a trace.
     Telemetry {
         /// The readings.
         samples: Vec<Sample>,
@@ -77,7 +77,7 @@ pub trait Reader: Sync {
     /// Whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
     fn matches(&self, head: &[u8]) -> bool;
 
-    /// What kind of record its files are.
+    /// Kind of record its files are.
     fn family(&self) -> Family {
         Family::Ranks
     }

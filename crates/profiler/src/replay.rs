@@ -53,9 +53,9 @@ pub struct Replay<'a> {
 /// One step of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayedStep {
-    /// Which step.
+    /// Step.
     pub step: u32,
-    /// What it took, in nanoseconds.
+    /// Duration in nanoseconds.
     pub measured: i64,
     /// What its replay takes, without delays but with what passed after its last pass.
     pub replayed: i64,
@@ -147,12 +147,12 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// How many steps there are.
+    /// Number of steps.
     pub fn len(&self) -> usize {
         self.graphs.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.graphs.is_empty()
     }

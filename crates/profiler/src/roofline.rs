@@ -21,9 +21,9 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80 % of the dense peak
+/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80% of the dense peak
 /// in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS), streaming kernels
-/// 80 to 90 % of the memory's bandwidth.
+/// 80 to 90% of the memory's bandwidth.
 pub const TARGET: f64 = 0.7;
 
 /// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
@@ -32,7 +32,7 @@ const START: f64 = 10_000.0;
 /// As many rows are kept.
 const MOST: usize = 64;
 
-/// What limits an operator at its best.
+/// Limit of an operator at the roofline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -49,13 +49,13 @@ pub enum Bound {
 pub struct RooflineRow {
     /// The operator.
     pub operator: String,
-    /// What kind of work it is.
+    /// Kind of work it is.
     pub kind: Kind,
     /// Shapes of its inputs, as recorded.
     pub shapes: String,
     /// The format of its kernels.
     pub data_type: DataType,
-    /// How many calls, over all ranks and steps.
+    /// Number of calls, over all ranks and steps.
     pub calls: u64,
     /// Time of its kernels of a rank and step, in nanoseconds.
     pub mean_ns: f64,
@@ -65,7 +65,7 @@ pub struct RooflineRow {
     pub flop: f64,
     /// Least bytes that one call moves: every input read once, the output written once.
     pub bytes: f64,
-    /// What limits it at its best.
+    /// Limit at the roofline.
     pub bound: Bound,
     /// Reached, in FLOP/s.
     pub flop_per_s: f64,
@@ -92,9 +92,9 @@ pub struct Roofline {
     pub target_share: f64,
     /// The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
     pub compute_target_share: f64,
-    /// What of the arithmetic's time belongs to operators with a row.
+    /// Share of compute time in operators with a row.
     pub covered_share: f64,
-    /// What all rows would save at the target, of a rank and step, in nanoseconds.
+    /// Saving of all rows at the target per rank and step, in nanoseconds.
     pub saving_ns: f64,
     /// The rows that would save most.
     pub rows: Vec<RooflineRow>,

@@ -1,4 +1,4 @@
-//! Counters of devices and network cards beside a trace: why a device is slow.
+//! Counters of devices and network cards with a trace: why a device is slow.
 //!
 //! Responsible for: samples of `nvidia-smi --query-gpu`, `dcgmi dmon`, dcgm-exporter and the node exporter ([`read`]), and what they record of each rank while it was traced
 //! ([`health`]). Refuses a cause without a sample, and samples of a host or device that no rank names: these are counted.
@@ -20,9 +20,9 @@ pub struct Sample {
     pub host: Option<String>,
     /// Which device: the index of a GPU, the name of a network card with its port.
     pub device: String,
-    /// When, in nanoseconds since 1970, if the file records it.
+    /// Time, in nanoseconds since 1970, if the file records it.
     pub time: Option<i64>,
-    /// What was read.
+    /// Content.
     pub metric: Metric,
     /// The value, in the metric's unit.
     pub value: f64,

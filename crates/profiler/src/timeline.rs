@@ -33,10 +33,10 @@ const MOST_RANKS: usize = 16;
 /// Spans that are shown at most of all tracks together.
 const MOST_SPANS: usize = 600_000;
 
-/// What to show.
+/// Shown part.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// Which step, by its number; else a typical one.
+    /// Step, by its number; else a typical one.
     pub step: Option<u64>,
     /// One rank alone.
     pub rank: Option<u32>,

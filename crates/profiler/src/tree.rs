@@ -14,12 +14,12 @@ use serde::Serialize;
 /// How many kernels of one family are named.
 const KERNELS: usize = 16;
 
-/// What a level of the tree is by.
+/// Key of a level of the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// What time is counted as.
+    /// Label of time.
     Label,
     /// The part of the step.
     Phase,
@@ -37,12 +37,12 @@ pub enum Level {
 pub struct Node {
     /// What it is by.
     pub level: Level,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its time in the waterfall.
     #[serde(rename = "time_ns")]
     pub time: i64,
-    /// How many activities have time in it.
+    /// Number of activities with time in it.
     pub count: u64,
     /// Their mean duration, including overlapped parts.
     #[serde(rename = "mean_ns")]
@@ -50,7 +50,7 @@ pub struct Node {
     /// The longest of them.
     #[serde(rename = "longest_ns")]
     pub longest: i64,
-    /// What is below: largest first, phases in the order of a step.
+    /// Children: largest first, phases in the order of a step.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<Node>,
 }

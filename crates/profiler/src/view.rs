@@ -16,7 +16,7 @@ use crate::trace::{GpuActivities, GpuKind};
 use railwright_step::{OperatorFamily, Phase};
 use std::borrow::Cow;
 
-/// What names mean.
+/// Meaning of names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
     /// Which names communicate; asked first.
@@ -48,7 +48,7 @@ pub enum Role {
 /// One rank's rows with all that is known of each.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// What was recorded.
+    /// Recording.
     pub trace: &'a RankTrace,
     /// The rows of the device.
     pub gpu: Cow<'a, GpuActivities>,

@@ -100,11 +100,11 @@ impl Waterfall {
     }
 }
 
-/// How a label's time spreads over ranks, in nanoseconds.
+/// Distribution of a label's time over ranks, in nanoseconds.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// What.
+    /// Subject.
     pub label: Label,
     /// The least.
     #[serde(rename = "least_ns")]

@@ -16,7 +16,7 @@ use crate::view::View;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// What steps were cut by.
+/// Source of step boundaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -47,7 +47,7 @@ pub enum CutBy {
 pub struct StepWindow {
     /// Its number as the recorder counts; none where steps were cut without annotations.
     pub number: Option<u64>,
-    /// From when.
+    /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
@@ -59,7 +59,7 @@ pub struct StepWindow {
 }
 
 impl StepWindow {
-    /// How long.
+    /// Duration.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }
@@ -88,7 +88,7 @@ pub struct Windows {
     /// How far ranks disagree on where steps begin: the largest difference, after alignment.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

@@ -27,7 +27,7 @@ impl Address {
     pub(crate) fn read(text: &str) -> Result<Self, Problem> {
         let wrong = |message: String| Problem::new(message).in_file(without_query(text));
         let Some((scheme, rest)) = Scheme::of(text) else {
-            return Err(wrong("this is not an address".to_owned())
+            return Err(wrong("not an address".to_owned())
                 .hint("addresses begin with `s3://`, `gs://`, `az://`, `http://` or `https://`"));
         };
         if scheme == Scheme::Http {

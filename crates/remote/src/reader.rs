@@ -118,7 +118,7 @@ fn meta(result: &GetResult) -> Meta {
     Meta { size: result.meta.size, etag: result.meta.e_tag.clone() }
 }
 
-/// Why a stream ended early, for who handed it to a reader that takes an early end for a truncated file.
+/// Reason why a stream ended early, for who handed it to a reader that takes an early end for a truncated file.
 #[derive(Clone, Debug, Default)]
 pub struct Failure(Arc<OnceLock<Problem>>);
 

@@ -7,15 +7,15 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
 
-/// How a piece of text is meant; never the only carrier of a meaning.
+/// Emphasis of a text; never the only carrier of a meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
     /// As it is.
     #[default]
     Plain,
-    /// What the eye should find first.
+    /// Most important.
     Strong,
-    /// What can be skipped.
+    /// Least important.
     Faint,
     /// A name that can be typed.
     Name,
@@ -76,7 +76,7 @@ impl Cell {
         self
     }
 
-    /// What CSV prints.
+    /// Text for CSV.
     pub fn for_machines(&self) -> &str {
         self.raw.as_deref().unwrap_or(&self.text)
     }
@@ -103,7 +103,7 @@ pub struct Column {
     pub right: bool,
     /// Whether its cells may be broken into lines.
     pub prose: bool,
-    /// What is given up first on a narrow terminal: the highest goes first, 0 never.
+    /// Rank of removal on a narrow terminal: the highest first, 0 never.
     pub expendable: u8,
 }
 
@@ -222,6 +222,16 @@ impl Document {
             let text = format!("defaults: {}", chosen.join("; "));
             self.paragraph(Cell::new(text, Tone::Faint));
         }
+    }
+
+    /// The result in one line, at the start of a report.
+    pub fn verdict(&mut self, text: impl Into<String>) {
+        self.paragraph(Cell::new(text, Tone::Strong));
+    }
+
+    /// The next step for the user, at the end of a report.
+    pub fn next_step(&mut self, text: impl AsRef<str>) {
+        self.paragraph(format!("next: {}", text.as_ref()));
     }
 
     /// A table.

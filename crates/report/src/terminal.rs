@@ -1,9 +1,9 @@
-//! What the terminal can show: its width, its colours, its characters.
+//! Capabilities of the terminal: width, colours, characters.
 
 use crate::document::Tone;
 use anstyle::{AnsiColor, Style};
 
-/// What a stream can show.
+/// Capabilities of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// Characters in a line.

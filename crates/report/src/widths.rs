@@ -147,7 +147,7 @@ pub(crate) fn broken(text: &str, room: usize) -> String {
     lines.join("\n")
 }
 
-/// What a line consists of, each with whether a blank stands before it.
+/// Pieces of a line, each with whether a blank precedes it.
 fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
     let mut pieces = Vec::new();
     for unit in units(line) {

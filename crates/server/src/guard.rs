@@ -20,7 +20,7 @@ pub(crate) struct Guard {
     origins: [String; 2],
 }
 
-/// Why a request is refused.
+/// Reason why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,

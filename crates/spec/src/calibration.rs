@@ -38,7 +38,7 @@ pub struct Evidence {
     pub error_before: f64,
     /// The same with it, in sample.
     pub error_after: f64,
-    /// Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not
+    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
     /// computed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncertainty: f64,
@@ -96,7 +96,7 @@ pub struct Rate {
     /// Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
     /// is linear in the logarithm of work, beyond them it stays.
     pub points: Vec<(f64, f64)>,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
 }
 
@@ -106,7 +106,7 @@ pub struct Rate {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveLaw {
-    /// What it does.
+    /// Kind.
     pub operation: CollectiveKind,
     /// Among how many ranks.
     pub ranks: u64,
@@ -122,7 +122,7 @@ pub struct CollectiveLaw {
     pub from_bytes: f64,
     /// The largest.
     pub to_bytes: f64,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
 }
 
@@ -163,7 +163,7 @@ pub struct NetworkLaw {
     pub from_bytes: f64,
     /// The largest.
     pub to_bytes: f64,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
 }
 
@@ -185,7 +185,7 @@ pub struct HostCosts {
     pub us_per_micro_batch: f64,
     /// Milliseconds per step outside of passes and update.
     pub ms_per_step: f64,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
 }
 
@@ -208,7 +208,7 @@ pub struct StepTimes {
     pub freedom: IgnoredAny,
     /// Different layouts that were measured.
     pub layouts: u64,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
     /// The same of runs of the models and formats of which some were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -337,7 +337,7 @@ pub struct Calibration {
 pub struct CollectiveRate {
     /// The law's time over the time in the run, waiting left out.
     pub rate: f64,
-    /// What it stands on.
+    /// Evidence.
     pub evidence: Evidence,
 }
 

@@ -61,7 +61,7 @@ pub struct Accelerator {
     pub price: Option<HourlyPrice>,
     /// Patterns of the names that drivers and traces print.
     pub device_name_patterns: Vec<String>,
-    /// Where the figures come from.
+    /// Source of the values.
     pub source: String,
     /// Conflicts and remarks.
     pub notes: String,
@@ -99,7 +99,7 @@ pub struct Cluster {
     pub network: Network,
     /// The host's share per node.
     pub host: Host,
-    /// Where the figures come from.
+    /// Source of the values.
     pub source: String,
     /// What was measured on it, if anything: the calculator's laws are corrected by it.
     #[serde(skip)]

@@ -41,7 +41,7 @@ pub struct Model {
     pub max_positions: u64,
     /// Whether the head reuses the word embedding.
     pub tied_embeddings: bool,
-    /// How positions enter the model.
+    /// Position encoding.
     pub position: Position,
     /// The distinct layers.
     pub layer_kinds: Vec<Layer>,
@@ -79,7 +79,7 @@ pub struct Tower {
     pub stack: Model,
 }
 
-/// How positions enter the model.
+/// Position encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -113,9 +113,9 @@ pub struct MultiTokenPrediction {
 pub struct Layer {
     /// A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
     pub name: String,
-    /// What mixes tokens along the sequence.
+    /// Module that mixes tokens along the sequence.
     pub mixer: Mixer,
-    /// What transforms each token.
+    /// Module that transforms each token.
     pub feed_forward: FeedForward,
     /// Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2).
     pub norms: u64,
@@ -138,7 +138,7 @@ pub enum Norm {
     RmsNorm,
 }
 
-/// What mixes tokens along the sequence.
+/// Module that mixes tokens along the sequence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -163,7 +163,7 @@ pub enum Mixer {
     },
     /// Counted, but without a cost model.
     Unpriced {
-        /// What it is.
+        /// Kind.
         name: String,
     },
     /// The layer has none.
@@ -182,7 +182,7 @@ pub struct Attention {
     pub head_dim: u64,
     /// Width of a value head.
     pub value_dim: u64,
-    /// Which keys a query sees.
+    /// Attention mask.
     pub span: Span,
     /// Norms on queries and keys.
     pub qk_norm: bool,
@@ -281,7 +281,7 @@ pub struct Convolution {
     pub taps: u64,
 }
 
-/// What transforms each token.
+/// Module that transforms each token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
@@ -355,7 +355,7 @@ pub struct Weight {
     pub copies: u64,
     /// How tensor parallelism cuts it.
     pub cut: Cut,
-    /// What it is for.
+    /// Purpose.
     pub usage: Usage,
 }
 

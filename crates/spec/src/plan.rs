@@ -59,14 +59,14 @@ pub struct Plan {
     pub expert_parallel: u64,
     /// Ranks that share each expert matrix.
     pub expert_tensor_parallel: u64,
-    /// What data-parallel ranks shard.
+    /// Tensors that data-parallel ranks shard.
     pub sharding: Sharding,
     /// Devices of each scale-up domain that the job uses; `None` uses all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<u64>,
     /// Which dimension lies innermost, in Megatron's notation.
     pub rank_order: RankOrder,
-    /// Sequences per micro batch and replica.
+    /// Sequences per micro-batch and replica.
     pub micro_batch: u64,
     /// Sequences per step.
     pub global_batch: u64,
@@ -85,7 +85,7 @@ pub struct Plan {
     /// [`Plan::recompute`] on all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_recompute: Option<Vec<StageRecompute>>,
-    /// What is kept in host memory.
+    /// Tensors in host memory.
     pub offload: Offload,
     /// The pipeline schedule.
     pub schedule: Schedule,
@@ -110,7 +110,7 @@ pub struct Plan {
     pub vocabulary_multiple: u64,
 }
 
-/// How ranks share a sequence.
+/// Sharding of a sequence over ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -123,7 +123,7 @@ pub enum ContextKind {
     Ulysses,
 }
 
-/// What data-parallel ranks shard.
+/// Tensors that data-parallel ranks shard.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharding {
@@ -197,7 +197,7 @@ pub enum Recompute {
     None,
     /// Some modules of every layer (or of the first `layers` of each stage).
     Selective {
-        /// Which.
+        /// Selection.
         modules: BTreeSet<RecomputeModule>,
         /// Layers per stage that do; `None` is all.
         layers: Option<u64>,
@@ -230,7 +230,7 @@ pub enum RecomputeModule {
     Operators,
 }
 
-/// What is kept in host memory.
+/// Tensors in host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offload {
@@ -291,7 +291,7 @@ impl AttentionKernel {
 impl Plan {
     /// How often a step reduces the gradients of each parameter, as far as sharding decides it.
     ///
-    /// Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so every micro batch reduces its own. With interleaved stages a
+    /// Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so every micro-batch reduces its own. With interleaved stages a
     /// chunk runs the backward passes of as many micro batches as there are stages one after another, so a whole copy of one chunk is enough
     /// and each such round is reduced once. Stages of one chunk alternate between micro batches: frameworks then keep whole gradients and
     /// reduce once, as ZeRO-1 does (PyTorch's pipelines switch gradient synchronisation off until the last micro batch).

@@ -19,7 +19,7 @@ pub const ALWAYS: Wanted<'static, Infallible> = &|| Ok(());
 pub struct Problem {
     /// What is wrong, and why, in a lowercase fragment.
     pub message: String,
-    /// Where.
+    /// Place.
     pub place: Option<Box<Place>>,
     /// What to do about it, or the nearest valid name.
     pub hint: Option<String>,

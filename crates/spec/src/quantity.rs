@@ -268,7 +268,7 @@ identifier!(
     LayerIndex
 );
 identifier!(
-    /// A micro batch of one step, from 0.
+    /// A micro-batch of one step, from 0.
     MicroBatch
 );
 

@@ -44,9 +44,9 @@ pub struct Software {
     pub id: String,
     /// The framework that it is a version of, as `catalog/intervals.toml` names it; generations that differ in kind have one of their own.
     pub framework: String,
-    /// For people.
+    /// Title for people.
     pub name: String,
-    /// How its constants were obtained.
+    /// Origin of its constants.
     pub source: String,
     /// Lowercase fragments of framework names that mean this generation, for readers of logs and tables.
     #[serde(default)]
@@ -72,7 +72,7 @@ pub struct Software {
     /// The same of rotary embedding, per rotated element of queries and keys.
     #[serde(default)]
     pub rotary_bytes: Option<[f64; 2]>,
-    /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro batch
+    /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro-batch
     /// (autocast): once forward, once for the gradient, once more where the forward pass is recomputed.
     #[serde(default)]
     pub weight_cast_bytes: f64,
@@ -94,7 +94,7 @@ pub struct Software {
     /// Host microseconds per transfer between stages while both ends wait: shapes and types that go ahead as messages of their own. Zero
     /// where shapes are agreed once.
     pub host_us_per_transfer: f64,
-    /// Host microseconds per micro batch and pipeline stage, independent of layers.
+    /// Host microseconds per micro-batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
     /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
     pub host_ms_per_step: f64,
@@ -290,7 +290,7 @@ impl Software {
             .unwrap_or(1.0)
     }
 
-    /// The same with a host at a multiple of its rate: launches, stalls, and what each micro batch and expert layer takes it.
+    /// The same with a host at a multiple of its rate: launches, stalls, and what each micro-batch and expert layer takes it.
     #[must_use]
     pub fn with_host_rate(&self, rate: f64) -> Self {
         Self {

@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Topic {
     /// Its identifier.
     pub id: String,
-    /// What kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+    /// Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
     pub group: &'static str,
     /// A line.
     pub title: String,

@@ -39,7 +39,7 @@ impl Label {
         compute.chain(exposed).chain([Self::Waiting, Self::Copy, Self::Host, Self::Bubble, Self::Idle])
     }
 
-    /// What to call it.
+    /// Label.
     pub fn name(self) -> String {
         match self {
             Self::Compute(phase) => phase.name().to_owned(),
@@ -69,9 +69,9 @@ pub struct Breakdown {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankBreakdown {
-    /// Which rank.
+    /// Rank.
     pub rank: Rank,
-    /// On which stage.
+    /// Stage.
     pub stage: Stage,
     /// Labels in order, none that is nothing; they add up to the step.
     pub parts: Vec<(Label, Time)>,

@@ -13,9 +13,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubbles {
-    /// Which rank.
+    /// Rank.
     pub rank: Rank,
-    /// On which stage.
+    /// Stage.
     pub stage: Stage,
     /// Before its first pass.
     pub fill: Time,

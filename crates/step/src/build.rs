@@ -12,11 +12,11 @@ use railwright_spec::quantity::{LayerIndex, MicroBatch, Seconds};
 /// A part of a pass: an operator, or a communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// What it is called.
+    /// Name.
     pub name: NameId,
-    /// What is done.
+    /// Action.
     pub activity: Activity,
-    /// By what kind of operator.
+    /// Kind of operator.
     pub operator: OperatorFamily,
     /// Duration. Sequential parts are scaled by the same factor to fill the pass.
     pub duration: Seconds,
@@ -24,7 +24,7 @@ pub struct Part {
     pub stream: StreamKind,
     /// Whether the next part starts at the same time instead of after it.
     pub overlapped: bool,
-    /// In which layer.
+    /// Layer.
     pub layer: Option<LayerIndex>,
     /// Bytes moved, 0 if unknown.
     pub bytes: u64,
@@ -81,11 +81,11 @@ pub struct TimedPass {
     pub rank: usize,
     /// The phase of all its parts.
     pub phase: Phase,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<MicroBatch>,
-    /// On which virtual stage.
+    /// Virtual stage.
     pub chunk: Option<u32>,
-    /// From when.
+    /// Start time.
     pub start: Time,
     /// Until when.
     pub end: Time,
@@ -163,7 +163,7 @@ pub struct MessageEnd {
     pub rank: usize,
     /// The pass at this end.
     pub pass: SpanRef,
-    /// From when.
+    /// Start time.
     pub start: Time,
     /// Until when.
     pub end: Time,

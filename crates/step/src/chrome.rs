@@ -8,7 +8,7 @@
 use crate::{Activity, DependencyKind, RankTimeline, Span, Step, Stream, StreamKind, Time};
 use std::fmt::{self, Write};
 
-/// What to write.
+/// Output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Arrows from the pass that produces an activation or gradient to its receiver.

@@ -11,15 +11,15 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
-    /// Everyone gets the sum.
+    /// Sum on all ranks.
     AllReduce,
     /// Everyone gets everyone's part.
     AllGather,
-    /// Everyone gets a part of the sum.
+    /// One part of the sum on each rank.
     ReduceScatter,
     /// Everyone gets a part from everyone.
     AllToAll,
-    /// Everyone gets one rank's data.
+    /// Data of one rank on all ranks.
     Broadcast,
     /// One rank gets the sum.
     Reduce,
@@ -27,7 +27,7 @@ pub enum CollectiveKind {
     Send,
     /// The other end of [`CollectiveKind::Send`].
     Receive,
-    /// Nothing but waiting for each other.
+    /// Synchronization without data.
     Barrier,
 }
 
@@ -72,7 +72,7 @@ pub struct GroupId(pub u32);
 /// A communication as all its spans share it. Spans with the same description share one entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collective {
-    /// What kind.
+    /// Kind.
     pub kind: CollectiveKind,
     /// Process group.
     pub group: GroupId,

@@ -147,9 +147,9 @@ impl Class {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// What it is.
+    /// Kind.
     pub name: String,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub time_ns: i64,
 }
 
@@ -157,11 +157,11 @@ pub struct Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
-    /// Which rank.
+    /// Rank.
     pub rank: u32,
-    /// From when, in nanoseconds since the step began.
+    /// Start time in nanoseconds since the step began.
     pub at: i64,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub length: i64,
 }
 
@@ -169,9 +169,9 @@ pub struct Elsewhere {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BubbleRow {
-    /// Which rank.
+    /// Rank.
     pub rank: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
     /// By place (fill, steady, drain) or by cause.
     pub parts: Vec<Part>,
@@ -183,11 +183,11 @@ pub struct BubbleRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Columns {
-    /// What it is called.
+    /// Name.
     pub label: String,
-    /// Who wrote it.
+    /// Writer.
     pub origin: Origin,
-    /// How long the step takes.
+    /// Step time.
     pub duration_ns: i64,
     /// The displayed range; the whole step unless a part is requested.
     pub window: Window,

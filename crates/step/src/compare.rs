@@ -26,7 +26,7 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// What.
+    /// Subject.
     pub label: Label,
     /// In the first step.
     pub first: Time,
@@ -35,7 +35,7 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// How much more the second has.
+    /// Excess of the second.
     pub fn change(&self) -> Time {
         self.second - self.first
     }

@@ -14,7 +14,7 @@ pub struct CriticalPath {
     pub spans: Vec<SpanRef>,
     /// What it is made of, most first; gaps between its spans are [`Label::Idle`]. Adds up to the step.
     pub parts: Vec<(Label, Time)>,
-    /// How often it goes from one rank to another.
+    /// Number of transitions between ranks.
     pub crossings: usize,
 }
 

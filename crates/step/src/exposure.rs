@@ -12,9 +12,9 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
-    /// Which rank.
+    /// Rank.
     pub rank: Rank,
-    /// For which dimension.
+    /// Dimension.
     pub dimension: Dimension,
     /// Time in which it communicates, streams that do so at once counted once.
     pub total: Time,

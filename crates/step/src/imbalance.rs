@@ -20,7 +20,7 @@ pub struct Imbalance {
     pub mean: Time,
     /// The most.
     pub most: Time,
-    /// Who has the most, the first of them.
+    /// First rank with the maximum.
     pub slowest: Rank,
     /// The most over the mean, less one: 0 is balanced.
     pub excess: f64,

@@ -12,11 +12,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
-    /// Which rank.
+    /// Rank.
     pub rank: Rank,
-    /// When it is first this full.
+    /// First time of this peak.
     pub time: Time,
-    /// How many bytes.
+    /// Number of bytes.
     pub bytes: i64,
     /// Of what, most first; what is nothing is left out.
     pub parts: Vec<(MemoryKind, i64)>,

@@ -3,7 +3,7 @@
 use crate::Time;
 use serde::Serialize;
 
-/// What memory is taken for.
+/// Kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -90,7 +90,7 @@ impl MemoryEvents {
         (0..self.time.len()).map(|n| (self.time[n], self.kind[n], self.bytes[n]))
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }

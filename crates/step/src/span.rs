@@ -115,7 +115,7 @@ pub enum Activity {
     Wait,
 }
 
-/// What kind of operator a span is.
+/// Kind of operator a span is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -170,23 +170,23 @@ impl OperatorFamily {
 /// One row of [`Spans`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// From when.
+    /// Start time.
     pub start: Time,
     /// Until when.
     pub end: Time,
-    /// What is done.
+    /// Action.
     pub activity: Activity,
-    /// For which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// By what kind of operator.
+    /// Kind of operator.
     pub operator: OperatorFamily,
-    /// What it is called.
+    /// Name.
     pub name: NameId,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<MicroBatch>,
-    /// On which virtual stage, numbered along the pipeline.
+    /// Virtual stage, numbered along the pipeline.
     pub chunk: Option<u32>,
-    /// In which layer.
+    /// Layer.
     pub layer: Option<LayerIndex>,
     /// Bytes moved: through memory, over the wire or across the host bus, depending on `activity`; 0 is
     /// unknown.
@@ -196,7 +196,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// How long.
+    /// Duration.
     pub fn duration(&self) -> Time {
         self.end - self.start
     }
@@ -222,12 +222,12 @@ pub struct Spans {
 }
 
 impl Spans {
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }

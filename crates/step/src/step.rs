@@ -24,7 +24,7 @@ pub enum Origin {
 pub struct Step {
     /// What it is called, for titles.
     pub name: String,
-    /// Who wrote it.
+    /// Writer.
     pub origin: Origin,
     /// Where the step begins; nothing is outside of its window.
     pub start: Time,
@@ -45,7 +45,7 @@ pub struct Step {
 /// One rank's part of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankTimeline {
-    /// Which rank.
+    /// Rank.
     pub rank: Rank,
     /// Its pipeline stage.
     pub stage: Stage,
@@ -71,7 +71,7 @@ pub enum StreamKind {
 }
 
 impl StreamKind {
-    /// What to call it.
+    /// Label.
     pub fn name(self) -> String {
         let numbered = |name: String, n: u8| if n == 0 { name } else { format!("{name} {n}") };
         match self {
@@ -86,7 +86,7 @@ impl StreamKind {
 /// Spans that run one after the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    /// What it is for.
+    /// Purpose.
     pub kind: StreamKind,
     /// What ran on it.
     pub spans: Spans,
@@ -103,7 +103,7 @@ pub struct SpanRef {
     pub span: u32,
 }
 
-/// Why a span waits for another.
+/// Reason why a span waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -123,7 +123,7 @@ pub struct Dependency {
     pub from: SpanRef,
     /// What waits.
     pub to: SpanRef,
-    /// Why.
+    /// Reason.
     pub kind: DependencyKind,
 }
 
@@ -133,7 +133,7 @@ impl Step {
         Self { name: name.into(), ..Self::default() }
     }
 
-    /// How long the step takes.
+    /// Step time.
     pub fn duration(&self) -> Time {
         self.end - self.start
     }

@@ -7,14 +7,14 @@ use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
 use std::fmt::Write;
 
-/// How to draw.
+/// Drawing options.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Width in pixels.
     pub width: u32,
     /// Height of a row in pixels.
     pub row: u32,
-    /// Numbers of micro batches in passes that are wide enough.
+    /// Numbers of micro-batches in passes that are wide enough.
     pub numbers: bool,
     /// Title above the picture; empty is none.
     pub title: String,

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 const WANTED: [&str; 9] =
     ["dp_rank", "stage", "rank", "step", "optype", "start_ts", "duration", "seq_id", "mc"];
-/// The micro batch stands in a column of its own, which messages leave at -1.
+/// The micro-batch stands in a column of its own, which messages leave at -1.
 const MICRO_BATCH: &str = "mb_id";
 
 /// Whether columns are those of such a table.
@@ -114,7 +114,7 @@ impl Negative {
     }
 }
 
-/// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro batches where they are.
+/// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro-batches where they are.
 fn shape(passes: &mut Passes) {
     let rows = &mut passes.passes;
     let highest =

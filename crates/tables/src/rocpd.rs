@@ -44,7 +44,7 @@ pub(crate) fn read(
         let process = Process::read(export, &guid).map_err(|error| {
             Problem::new(format!("the database of rocprofv3 cannot be read: {error}"))
                 .in_file(label)
-                .hint("it may be cut off or damaged: record again with `rocprofv3 --output-format rocpd`")
+                .hint("it may be truncated or damaged: record again with `rocprofv3 --output-format rocpd`")
         })?;
         traces.extend(process.traces(label));
     }
@@ -329,7 +329,7 @@ fn copy_name(name: &str) -> String {
     found.map_or_else(|| name.to_owned(), |(_, short)| format!("Memcpy {short}"))
 }
 
-/// What kind of activity a region is, by its category and name.
+/// Kind of activity a region is, by its category and name.
 fn host_kind(category: &str, name: &str) -> HostKind {
     let category = category.to_ascii_uppercase();
     if category.contains("MARKER") {

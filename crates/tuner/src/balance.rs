@@ -28,7 +28,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// What may be chosen.
+/// Choices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
     /// Probability with which every stage must fit.
@@ -55,9 +55,9 @@ pub struct StageRow {
     pub embedding: bool,
     /// Whether the head and the loss lie on it.
     pub head: bool,
-    /// What it recomputes, by virtual stage.
+    /// Recompute by virtual stage.
     pub recompute: Vec<String>,
-    /// Passes of one micro batch.
+    /// Passes of one micro-batch.
     pub time: Seconds,
     /// Time in passes in a step.
     pub busy: Seconds,
@@ -78,7 +78,7 @@ pub struct Division {
     pub plan: Plan,
     /// Layers by virtual stage, in pipeline order.
     pub layers: Vec<u64>,
-    /// How long a step takes.
+    /// Step time.
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,

@@ -79,13 +79,13 @@ impl Share {
     }
 }
 
-/// What a part takes.
+/// Time of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
     /// On what.
     pub on: Share,
-    /// How long.
+    /// Duration.
     pub time: Seconds,
     /// Of the step.
     pub share: f64,
@@ -131,11 +131,11 @@ pub struct Ranked {
     pub mfu: Option<f64>,
     /// Rent for a trillion tokens.
     pub dollars_per_trillion_tokens: Option<Dollars>,
-    /// What the whole training costs; absent without a token budget.
+    /// Cost of the whole training; absent without a token budget.
     pub bill: Option<Bill>,
-    /// Where the time goes.
+    /// Step breakdown.
     pub spent: Vec<Spent>,
-    /// What is doubtful about it.
+    /// Warnings.
     pub warnings: Vec<Warning>,
     /// The step on the timeline; `None` if not requested or too long.
     pub retimed: Option<Retimed>,
@@ -192,13 +192,13 @@ pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds)
     })
 }
 
-/// What one step spends more than another on a part; negative is less.
+/// Additional time of one step on a part; negative is less.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
     /// On what.
     pub on: Share,
-    /// How much more.
+    /// Additional amount.
     pub more: Seconds,
 }
 

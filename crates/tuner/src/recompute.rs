@@ -36,7 +36,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// What may be chosen.
+/// Choices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
     /// Probability with which every stage must fit.
@@ -62,9 +62,9 @@ pub struct Variant {
     /// The plan.
     #[serde(skip)]
     pub plan: Plan,
-    /// What is recomputed, in short.
+    /// Recomputed modules, in short.
     pub what: String,
-    /// How long a step takes.
+    /// Step time.
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
@@ -84,15 +84,15 @@ pub struct StageRow {
     pub stage: usize,
     /// Layers on it.
     pub layers: u64,
-    /// What it recomputes and offloads, by virtual stage.
+    /// Recompute and offload, by virtual stage.
     pub choice: Vec<String>,
-    /// Recompute of one micro batch.
+    /// Recompute of one micro-batch.
     pub recompute: Seconds,
-    /// Time in passes of one micro batch.
+    /// Time in passes of one micro-batch.
     pub time: Seconds,
-    /// What it takes when nothing is recomputed.
+    /// Memory without recompute.
     pub memory_none: Bytes,
-    /// When everything is.
+    /// Memory with full recompute.
     pub memory_full: Bytes,
     /// As chosen.
     pub memory: Bytes,
@@ -104,9 +104,9 @@ pub struct StageRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindShare {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
     /// Of what the stage needs.
     pub share: f64,
@@ -116,9 +116,9 @@ pub struct KindShare {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// What each module of a layer keeps and costs.
+    /// Memory and cost of each module of a layer.
     pub layers: Vec<LayerTable>,
-    /// What fills the fullest stage when nothing is recomputed.
+    /// Memory of the fullest stage without recompute.
     pub kinds: Vec<KindShare>,
     /// The stage.
     pub fullest: usize,
@@ -146,7 +146,7 @@ pub struct Answer {
     pub gap: f64,
     /// Throughput of the best over that of full recompute, less one.
     pub gain_over_full: Option<f64>,
-    /// What would make it fit, where nothing does.
+    /// Changes that would make it fit, if nothing fits.
     pub remedies: Vec<Remedy>,
 }
 
@@ -232,7 +232,7 @@ pub(crate) fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment
 pub(crate) struct Choice {
     /// The entry of each virtual stage, with its place in the pipeline.
     pub(crate) entries: Vec<(usize, StageRecompute)>,
-    /// Passes of one micro batch.
+    /// Passes of one micro-batch.
     time: Seconds,
     /// No choice is faster.
     bound: Seconds,

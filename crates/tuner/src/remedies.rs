@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A change that may make a training fit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Remedy {
-    /// What is changed.
+    /// Changed setting.
     pub change: Change,
     /// The changed plan.
     pub specified: PlanSpec,
@@ -17,14 +17,14 @@ pub struct Remedy {
     pub times: u64,
 }
 
-/// What is changed.
+/// Changed setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// The degrees are left to the search.
     FreeDegrees,
-    /// The micro batch is left to the search.
+    /// The micro-batch is left to the search.
     FreeMicroBatch,
     /// Recompute is left to the search.
     FreeRecompute,

@@ -50,13 +50,13 @@ pub struct Sensitivity {
     pub swing: f64,
     /// Every figure, the one that swings the step most first.
     pub figures: Vec<Figure>,
-    /// What the elasticities of rates and times sum to.
+    /// Sums of the elasticities of rates and times.
     pub sum: SumRule,
     /// Memory, which has no elasticity.
     pub capacity: Capacity,
 }
 
-/// What a figure belongs to.
+/// Kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -65,7 +65,7 @@ pub enum Kind {
     Hardware,
     /// The host's share: launches and what a step takes it.
     Host,
-    /// What the software generation makes of the hardware.
+    /// Efficiency of the software generation.
     Software,
 }
 
@@ -75,7 +75,7 @@ pub enum Kind {
 pub struct Figure {
     /// A stable identifier: the key of the run file where there is one.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// What it belongs to.
     pub kind: Kind,
@@ -111,9 +111,9 @@ pub struct SumRule {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capacity {
-    /// What a device has.
+    /// Memory of a device.
     pub device: Bytes,
-    /// What the run takes on the stage that needs most.
+    /// Memory of the fullest stage.
     pub peak: Bytes,
     /// The least that the run can do with: below, it does not fit; above, capacity changes nothing.
     pub least: Bytes,

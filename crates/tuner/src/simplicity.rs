@@ -7,7 +7,7 @@
 use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
 use serde::Serialize;
 
-/// What an expert would object to in a layout, the gravest first.
+/// Oddities of a layout, the most severe first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -15,9 +15,9 @@ pub enum Oddity {
     /// Virtual stages do not divide the layers: inner chunks differ. The first and the last chunk may have
     /// fewer layers, because they contain the embedding and the head.
     UnequalChunks,
-    /// A group that exchanges data in every layer lies across two scale-up domains although it would fit into one.
+    /// A group that communicates in every layer spans two scale-up domains although it would fit into one.
     TornGroup,
-    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro batch of several sequences,
+    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro-batch of several sequences,
     /// which a smaller micro batch would split without communication.
     ShortContext,
     /// Experts are spread over several scale-up domains, so that tokens travel over the network in every layer. Megatron-Core's guide to

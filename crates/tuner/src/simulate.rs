@@ -53,11 +53,11 @@ const MOST_TASKS: usize = 2_000_000;
 pub struct Simulation {
     /// The topology's name.
     pub topology: String,
-    /// How messages find their way on it.
+    /// Routing on it.
     pub routing: &'static str,
-    /// What of it is broken.
+    /// Failed parts.
     pub failed: Vec<String>,
-    /// Who carries the traffic of NICs that lost ports, where parts are broken.
+    /// Devices that carry the traffic of NICs with lost ports, if parts failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recovery: Option<Recovery>,
     /// The other jobs on it.
@@ -79,11 +79,11 @@ pub struct Simulation {
     pub jobs: Vec<SharedJob>,
     /// The step as `estimate` has it, in closed form.
     pub closed_form: Seconds,
-    /// What led from one to the other, step by step.
+    /// Differences between both, step by step.
     pub changes: Vec<Change>,
     /// Every dimension that exchanges.
     pub dimensions: Vec<DimensionRow>,
-    /// How busy links were, from the devices outwards.
+    /// Load of links, from the devices outwards.
     pub layers: Vec<LayerLoad>,
     /// Whether groups of each kind are equivalent in the network, so that replicas are synchronous.
     pub is_exact: bool,
@@ -102,11 +102,11 @@ pub struct Simulation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// What is added.
+    /// Added effect.
     pub what: &'static str,
     /// The step with it and everything before.
     pub step_time: Seconds,
-    /// How much longer that is.
+    /// Added time.
     pub cost: Seconds,
 }
 
@@ -396,7 +396,7 @@ fn whole(
     watch: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Seconds, Problem> {
     let timed = step_time_within(run, setting, Extent::WHOLE, watch)?;
-    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step does not end"))
+    timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
 }
 
 /// Names of the classes that take detours, each once.

@@ -18,7 +18,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// What the training has to keep to.
+/// Goal of the training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goal {
@@ -39,7 +39,7 @@ impl Goal {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Machine {
-    /// What the caller calls it.
+    /// Name given by the caller.
     pub name: String,
     /// Devices in one machine: what numbers are multiples of.
     pub devices: u64,
@@ -67,7 +67,7 @@ pub struct Row {
     pub plan_summary: String,
     /// The layout.
     pub plan: Plan,
-    /// How long a step takes.
+    /// Step time.
     pub step_time: Seconds,
     /// Between what bounds.
     pub step_time_interval: Interval,
@@ -88,7 +88,7 @@ pub struct Row {
     pub days_saved_per_device: Option<f64>,
     /// Rent of each day that they save; negative where the larger number is the cheaper one.
     pub dollars_per_day_saved: Option<Dollars>,
-    /// What the whole training takes.
+    /// Duration of the whole training.
     pub bill: Bill,
     /// Whether it ends by the deadline.
     pub in_time: bool,
@@ -120,7 +120,7 @@ pub struct Impossible {
     pub machine: usize,
     /// Devices.
     pub devices: u64,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -137,7 +137,7 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sized {
-    /// What had to be met.
+    /// Goal.
     pub goal: Goal,
     /// The kinds of machines.
     pub machines: Vec<Machine>,
@@ -145,7 +145,7 @@ pub struct Sized {
     pub rows: Vec<Row>,
     /// Those that cannot.
     pub impossible: Vec<Impossible>,
-    /// Which to take.
+    /// Selection.
     pub verdict: Verdict,
 }
 

@@ -38,7 +38,7 @@ pub struct WhatIf {
     pub model: String,
     /// The run as it is.
     pub before: Summary,
-    /// What is doubtful about it.
+    /// Warnings.
     pub warnings: Vec<Warning>,
     /// Each change alone, in the order in which they were asked.
     pub alone: Vec<Rehearsal>,
@@ -50,7 +50,7 @@ pub struct WhatIf {
     pub interaction: Option<Interaction>,
 }
 
-/// What one change makes of the run.
+/// Result of one change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsal {
@@ -66,7 +66,7 @@ pub struct Rehearsal {
     pub outcome: Outcome,
 }
 
-/// How a rehearsal ended.
+/// Outcome of a change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "outcome", rename_all = "snake_case")]
@@ -88,7 +88,7 @@ pub struct Possible {
     pub after: Summary,
     /// How it differs.
     pub difference: Difference,
-    /// What is doubtful about it and was not about the run before.
+    /// Warnings about it and was not about the run before.
     pub warnings: Vec<Warning>,
     /// Identifiers of warnings that the change ends.
     pub resolved: Vec<String>,

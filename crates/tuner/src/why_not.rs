@@ -9,7 +9,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// Why not.
+/// Reason why not.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "verdict")]
@@ -29,7 +29,7 @@ pub enum WhyNot {
     Best(Box<Candidate>),
 }
 
-/// How much too large.
+/// Excess.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TooLarge {
@@ -41,7 +41,7 @@ pub struct TooLarge {
     pub lacks: Bytes,
 }
 
-/// How much slower.
+/// Slowdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slower {
@@ -51,7 +51,7 @@ pub struct Slower {
     pub behind: f64,
     /// Whether that is within what the model may be wrong about two layouts.
     pub is_tie: bool,
-    /// Where the time is lost and won, the largest first.
+    /// Time lost and gained by part, largest first.
     pub differences: Vec<Difference>,
 }
 

@@ -34,7 +34,7 @@ async function opens(browser, url) {
   await view.settled()
   check((await page.evaluate(() => location.hash)).includes('model=llama-3.1-405b'), 'the first state is not in the address')
   check(/ s$/.test(await headline(page, 'Step time')), `step time reads ${await headline(page, 'Step time')}`)
-  for (const title of ['Where the time goes', 'Memory by stage', 'Memory over the step', 'Communication', 'Notes']) {
+  for (const title of ['Step breakdown', 'Memory by stage', 'Memory over the step', 'Communication', 'Notes']) {
     check((await page.locator(`.panel:has-text("${title}")`).count()) > 0, `there is no panel “${title}”`)
   }
   check((await page.locator('[data-leaf]').count()) > 8, 'the treemap is empty')

@@ -8,7 +8,7 @@ export default async ({ browser, url }) => {
     ['traces', 'text=rank 2 is a straggler'],
     ['log', 'text=typical iteration'],
     ['hang', '.hang-chain'],
-    ['snapshot', 'text=Places in the code'],
+    ['snapshot', 'text=Allocation sites'],
   ]) {
     const view = await openPage(browser, url, { fragment: `#/${home}` })
     await view.page.click('text=Open an example')
@@ -21,6 +21,6 @@ export default async ({ browser, url }) => {
     url,
     fragment: '#/snapshot?y.path=fixtures/memory_snapshot/training.pickle',
     name: 'snapshot',
-    ready: ({ page }) => page.waitForSelector('text=Places in the code'),
+    ready: ({ page }) => page.waitForSelector('text=Allocation sites'),
   })
 }

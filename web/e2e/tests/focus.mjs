@@ -31,16 +31,16 @@ export default async ({ browser, url }) => {
   await row.focus()
   const key = await row.getAttribute('data-row')
   await page.keyboard.press('Enter')
-  await page.waitForSelector('text=Where a step goes', { timeout: 60_000 })
+  await page.waitForSelector('text=Step breakdown', { timeout: 60_000 })
   await until(page, 'what was opened', (now) => now.startsWith('strong') && now.includes('megatron_tp2_v100'))
   await page.keyboard.press('Tab')
-  check((await focused(page)).includes('Open others'), 'the next stop is not behind the heading')
+  check((await focused(page)).includes('Open other files'), 'the next stop is not behind the heading')
   await page.goBack()
   await until(page, 'Back to the list', (now) => now.includes(key))
   await page.goForward()
   await until(page, 'Forward', (now) => now !== 'body')
   // Closing the files leaves no button to stand on.
-  await page.getByRole('button', { name: 'Open others' }).focus()
+  await page.getByRole('button', { name: 'Open other files' }).focus()
   await page.keyboard.press('Enter')
   await page.waitForSelector('.open-jobs tbody tr')
   await until(page, 'the list', (now) => now !== 'body')
@@ -64,7 +64,7 @@ export default async ({ browser, url }) => {
     ['compare', `#/traces?t.path=${one}&t.tab=compare&t.other=${all}`, 't.other', 'megatron_tp2_v100'],
   ]) {
     await at(hash)
-    const rows = page.locator('section[aria-label="Jobs in it"] tbody tr', { hasText: choose })
+    const rows = page.locator('section[aria-label="Jobs"] tbody tr', { hasText: choose })
     await rows
       .first()
       .waitFor({ timeout: 60_000 })

@@ -26,12 +26,12 @@ export default async ({ browser, url }) => {
   await page.waitForSelector('nav.views a[aria-current=page]')
   await page.keyboard.press('g')
   await page.keyboard.press('h')
-  await page.waitForSelector('text=Open the dumps of a job that hangs')
+  await page.waitForSelector('text=Open the dumps of a hung job')
   check((await view.axe()).length === 0, `nothing open: ${await view.axe()}`)
   // By key alone: the list of what the server was given, Enter opens.
   await page.locator('.open-jobs tbody tr', { hasText: 'hang' }).first().focus()
   await page.keyboard.press('Enter')
-  await page.waitForSelector('.hang-verdict.bad >> text=rank 3 never came')
+  await page.waitForSelector('.hang-verdict.bad >> text=rank 3 never entered')
   await page.locator('.hang-box').last().focus()
   await page.keyboard.press('Enter')
   await page.waitForSelector('section.hang-panel.chosen')
@@ -39,14 +39,14 @@ export default async ({ browser, url }) => {
   await page.goBack()
   await page.waitForSelector('section.hang-panel.chosen', { state: 'detached' })
   await page.goBack()
-  await page.waitForSelector('text=Open the dumps of a job that hangs')
+  await page.waitForSelector('text=Open the dumps of a hung job')
 
   await page.goto(`${url}#/search`)
   await drop(
     page,
     [0, 1, 2, 3].map((rank) => ({ name: `dump_rank_${rank}.json`, text: readFileSync(join(DUMPS, `dump_rank_${rank}.json`), 'utf8') })),
   )
-  await page.waitForSelector('.hang-verdict.bad >> text=rank 3 never came', { timeout: 20_000 })
+  await page.waitForSelector('.hang-verdict.bad >> text=rank 3 never entered', { timeout: 20_000 })
   check((await page.evaluate(() => location.hash)).includes('h.files=upload'), 'dropped dumps are in the address')
 
   for (const [name, text] of [

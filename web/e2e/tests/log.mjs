@@ -18,7 +18,7 @@ export default async ({ browser, url }) => {
   await view.settled()
   check((await page.evaluate(() => location.hash)).includes('l.gpu=h100-sxm5-80gb'), 'the accelerator is in the address')
   await page.goBack()
-  await page.getByRole('button', { name: 'Open others' }).click()
+  await page.getByRole('button', { name: 'Open other files' }).click()
   await page.waitForSelector('text=Open a training log')
   // A log whose arguments nobody knows is still a log.
   const lines = Array.from(

@@ -43,7 +43,7 @@ export default async function ({ browser, url }) {
   await finer.close()
 
   const none = await openPage(browser, url, { fragment: `${RUN}&m.deadline=2d&m.budget=1K&m.ran=1` })
-  await none.page.waitForSelector('text=No number meets the goal', { timeout: 120_000 })
+  await none.page.waitForSelector('text=No size meets the goal', { timeout: 120_000 })
   await none.close()
   await pictures({ browser, url, fragment: `${RUN}&m.deadline=30d&m.ran=1`, name: 'machines', ready: ({ page }) => answered(page) })
 }

@@ -35,7 +35,7 @@ async function job(browser, url, ranks) {
   check((await row.innerText()).includes(ranks.toLocaleString('en')), `the list of jobs lacks the ${ranks} ranks`)
   const since = performance.now()
   await row.click()
-  await page.waitForSelector('text=Where a step goes', { timeout: 240_000 })
+  await page.waitForSelector('text=Step breakdown', { timeout: 240_000 })
   const overview = performance.now() - since
   await page.getByRole('tab', { name: 'Timeline' }).click()
   await page.waitForSelector('[data-testid=timeline]', { timeout: 240_000 })
@@ -61,7 +61,7 @@ async function job(browser, url, ranks) {
   const first = await list.locator('option').first().innerText()
   check(/^\d+ of/.test(first), `the first choice reads "${first}"`)
   check((await list.locator('optgroup[label="All ranks"] option').count()) === ranks, 'a rank is not in the list')
-  check((await list.locator('optgroup[label="Of interest"] option').count()) > 0, 'no rank is of interest')
+  check((await list.locator('optgroup[label="Notable"] option').count()) > 0, 'no rank is of interest')
   const last = String(ranks - 1)
   await list.selectOption(last)
   await page.waitForFunction((rank) => location.hash.includes(`t.rank=${rank}`), last)

@@ -28,7 +28,7 @@ export default async ({ browser, url }) => {
   await page.waitForFunction(() => document.querySelectorAll('section[aria-label=Models] tbody tr').length < 6)
   await page.locator('section[aria-label=Models] tbody tr').first().focus()
   await page.keyboard.press('Enter')
-  await page.waitForSelector('.reference-details >> text=active for a token')
+  await page.waitForSelector('.reference-details >> text=active per token')
   check((await page.evaluate(() => location.hash)).includes('r.at='), 'what is chosen is in the address')
   check((await view.axe()).length === 0, `a model: ${await view.axe()}`)
   await page.getByRole('button', { name: 'Use it in the calculator' }).click()

@@ -12,6 +12,6 @@ export default async ({ browser, url }) => {
   await page.waitForTimeout(2000)
   check(asked >= 1 && asked <= 3, `a refused plan was asked ${asked} times in two seconds`)
   await page.getByRole('button', { name: 'allow uneven stages' }).click()
-  await page.getByText('Where the time goes').first().waitFor()
+  await page.getByText('Step breakdown').first().waitFor()
   await page.close()
 }

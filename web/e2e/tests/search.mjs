@@ -151,7 +151,7 @@ async function stopped(browser, url) {
 async function narrow(browser, url) {
   const view = await openPage(browser, url, { fragment: '#/search?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&s.space=tp=2..4' })
   const { page } = view
-  const group = page.getByRole('group', { name: 'Narrow to' })
+  const group = page.getByRole('group', { name: 'Restrict to' })
   const tp = group.getByRole('group', { name: 'tp', exact: true })
   await tp.getByRole('button', { name: '8', exact: true }).waitFor()
   const pressed = () => tp.locator('[aria-pressed=true]').allInnerTexts()

@@ -16,7 +16,7 @@ export default async ({ browser, url }) => {
   check((await view.axe()).length === 0, `jobs: ${await view.axe()}`)
   await page.locator('section[aria-label=Jobs] tbody tr', { hasText: 'rank*_step5' }).first().focus()
   await page.keyboard.press('Enter')
-  await page.waitForSelector('text=Where a step goes', { timeout: 60_000 })
+  await page.waitForSelector('text=Step breakdown', { timeout: 60_000 })
   const tree = page.locator('[role=tree]')
   const before = await tree.locator('[role=treeitem]').count()
   await tree.locator('[role=treeitem]').first().focus()
@@ -30,7 +30,7 @@ export default async ({ browser, url }) => {
   const range = await page.evaluate(() => document.querySelector('[data-testid=timeline]').controller.range.value)
   check(range !== null && range.to > range.from, 'the place of the finding is marked')
   await page.goBack()
-  await page.waitForSelector('text=Where a step goes')
+  await page.waitForSelector('text=Step breakdown')
   for (const [tab, text] of [
     ['ranks', 'Labels over ranks'],
     ['origins', 'of the step has a module'],
@@ -64,7 +64,7 @@ export default async ({ browser, url }) => {
   // Ranks over steps: another measure is in the address, and a cell leads to its place by key.
   await page.evaluate((hash) => (location.hash = hash), at('ranks').slice(1))
   const map = page.locator('section[aria-label="Ranks over steps"]')
-  await map.getByRole('button', { name: 'Waiting caused' }).click()
+  await map.getByRole('button', { name: 'Waits caused' }).click()
   check((await page.evaluate(() => location.hash)).includes('t.heat=waiting_caused'), 'the measure is in the address')
   await map.locator('svg.chart-svg').focus()
   await page.keyboard.press('ArrowRight')

@@ -13,7 +13,7 @@ export const noLayoutFitsOnThese = 'No layout fits on these devices. Search show
 // blame.tsx
 export const isNotValidWithThe = 'is not valid with the other settings.'
 export const nearestValid = 'Nearest valid:'
-export const noValueOfItIs = 'No value of it is valid with them.'
+export const noValueOfItIs = 'No value is valid with the other settings.'
 export const auto = 'auto'
 export const allOtherLayoutSettingsAuto = 'All other layout settings auto'
 
@@ -23,7 +23,7 @@ export const noLayer = 'no layer'
 export const layer = (layer: Part) => `layer ${layer}`
 
 // breakdown.tsx
-export const whereTheTimeGoes = 'Where the time goes'
+export const whereTheTimeGoes = 'Step breakdown'
 export const criticalStage = (stage: Part) => `critical stage: ${stage}`
 export const showTheWholeStep = 'Show the whole step'
 export const partsOfTheStep = 'Parts of the step'
@@ -56,7 +56,7 @@ export const spreadLayersUnevenlyIfThey = 'Spread layers unevenly if they do not
 export const sequenceParallel = 'Sequence parallel'
 export const shardNormsDropoutAndResiduals = 'Shard norms, dropout and residuals along the sequence'
 export const schedule = 'Schedule'
-export const theOrderOfPassesIn = 'The order of passes in the pipeline'
+export const theOrderOfPassesIn = 'Order of passes in the pipeline'
 export const batch = 'Batch'
 export const microBatches = (value: Part) => `${value} micro-batches`
 export const globalBatch = 'Global batch'
@@ -91,13 +91,13 @@ export const acceleratorsOf = (vendor: Part) => `accelerators of ${vendor}`
 // export-dialog.tsx
 export const exportAsALaunchFile = 'Export as a launch file'
 export const framework = 'Framework'
-export const oneSettingDiffersThere = 'One setting differs there'
-export const settingsDifferThere = (value: Part) => `${value} settings differ there`
+export const oneSettingDiffersThere = 'One setting differs'
+export const settingsDifferThere = (value: Part) => `${value} settings differ`
 export const copy = 'Copy'
 export const save = 'Save'
 
 // headline.tsx
-export const executedArithmeticRecomputeIncludedIn = 'Executed arithmetic, recompute included, in the same convention as the MFU above.'
+export const executedArithmeticRecomputeIncludedIn = 'Executed FLOPs including recompute, in the same convention as the MFU above.'
 export const stepTime = 'Step time'
 export const to = 'to'
 export const interval = '% interval'
@@ -115,10 +115,10 @@ export const steps = 'steps'
 export const cost = 'Cost'
 export const at = 'at $'
 export const each = 'each'
-export const noPriceKnown = 'no price known'
+export const noPriceKnown = 'unknown price'
 export const energy = 'Energy'
 export const ofPower = (value: Part) => `${value} of power`
-export const noPowerKnown = 'no power known'
+export const noPowerKnown = 'unknown power'
 export const noTokensSet = 'no tokens set'
 export const setTokens = 'set tokens'
 export const headlineNumbers = 'Headline numbers'
@@ -126,7 +126,7 @@ export const notFitSoThereIs = (value: Part, choice: Part) => `${value} ${choice
 export const withinTheInterval = 'within the interval'
 export const intervalsOfTheStepTime = (value: Part, value2: Part, value3: Part, value4: Part, value5: Part) =>
   `${value}% intervals of the step time overlap: A ${value2} to ${value3}, B ${value4} to ${value5}`
-export const noDifferenceThatARun = 'no difference that a run would show'
+export const noDifferenceThatARun = 'no significant difference'
 export const betterThanA = 'better than A'
 export const worseThanA = 'worse than A'
 export const better = ' better'
@@ -139,7 +139,7 @@ export const closeTheSettings = 'Close the settings'
 export const changeTheRun = 'Change the run'
 export const settings = 'Settings'
 export const scenario = 'Scenario'
-export const theNumbersBelowAreThose = 'The numbers below are those of the last valid plan.'
+export const theNumbersBelowAreThose = 'The numbers below belong to the last valid plan.'
 export const whichCluster = 'Which cluster?'
 export const chooseASystemOrAn = 'Choose a system or an accelerator on the left.'
 export const whichModel = 'Which model?'
@@ -155,7 +155,7 @@ export const memoryOfStageBy = (stage: Part, by: Part) => `memory of stage ${sta
 export const stageGib = (a: Part) => `stage ${a}, GiB`
 export const stageOfAStageOf = (a: Part, b: Part) => `stage ${a} of A, stage ${b} of B, GiB`
 export const memoryOverTheStep2 = 'Memory over the step'
-export const thisStepHasTooMany = 'This step has too many passes to be drawn over time.'
+export const thisStepHasTooMany = 'This step has too many passes for a timeline.'
 export const all = 'all'
 export const memoryOverTheStep = 'memory over the step'
 export const deviceHas = (deviceMemory: Part) => `device has ${deviceMemory}`
@@ -165,7 +165,7 @@ export const fullestAt = (time: Part, bytes: Part) => `peak at ${time}: ${bytes}
 export const deviceHas2 = (choice: Part, value: Part) => `${choice}device has ${value}`
 export const memoryByStage = 'Memory by stage'
 export const aLeftBRightGib = 'A left, B right, GiB'
-export const ofOneRankAtIts = 'of one rank at its peak, GiB'
+export const ofOneRankAtIts = 'one rank at its peak, GiB'
 export const memoryOfEachStageBy = 'memory of each stage by kind'
 export const stage = 'stage'
 export const peak = ', peak'
@@ -178,7 +178,7 @@ export const predicted = 'Predicted'
 export const stepTimeByConstantsFitted = 'Step time, by constants fitted without this publication'
 export const error = 'Error'
 export const publication = 'Publication'
-export const measuredRunsNearThisOne = 'Measured runs near this one'
+export const measuredRunsNearThisOne = 'Nearest measured runs'
 export const bySizeGpuNumberOf = 'by size, GPU, number of GPUs and sequence; errors'
 export const allMeasuredRuns = 'All measured runs'
 export const nearestMeasuredRuns = 'Nearest measured runs'
@@ -186,8 +186,8 @@ export const nearestMeasuredRuns = 'Nearest measured runs'
 // notes.tsx
 export const notes = 'Notes'
 export const warnings = 'Warnings'
-export const oneRemarkOnTheInput = 'One remark on the input'
-export const remarksOnWhatWasRead = (value: Part) => `${value} remarks on the input`
+export const oneRemarkOnTheInput = 'One note on the input'
+export const remarksOnWhatWasRead = (value: Part) => `${value} notes on the input`
 export const defaults = 'Defaults'
 export const evidenceOfTheStepTime = 'Evidence of the step time'
 export const constantsOf = 'Constants of'
@@ -216,14 +216,14 @@ export const allow = (value: Part) => `allow ${value}`
 export const what = 'What'
 export const operation = 'Operation'
 export const ranks = 'Ranks'
-export const ranksAndTheScaleUp = 'Ranks, and the scale-up domains they lie in'
+export const ranksAndTheScaleUp = 'Ranks and their scale-up domains'
 export const over2 = (ranks: Part, domains: Part) => `${ranks} over ${domains}`
 export const bytes = 'Bytes'
 export const times = 'Times'
 export const timeA = 'Time A'
 export const time = 'Time'
 export const exposedA = 'Exposed A'
-export const notHiddenByCompute = 'Not hidden by compute'
+export const notHiddenByCompute = 'Not overlapped with compute'
 export const timeB = 'Time B'
 export const exposedB = 'Exposed B'
 export const difference = 'Difference'
@@ -231,13 +231,13 @@ export const bus = 'Bus'
 export const busBandwidthAsDefinedBy = 'Bus bandwidth as defined by nccl-tests'
 export const algorithm = 'Algorithm'
 export const evidence = 'Evidence'
-export const ofOneRankOverThe = 'of one rank over the step'
+export const ofOneRankOverThe = 'one rank over the step'
 export const thereIsNoCommunicationBetween = 'There is no communication between ranks.'
 export const communication = 'Communication'
 export const inBubble = 'in bubble'
 export const stage2 = 'Stage'
 export const layers2 = 'Layers'
-export const alsoHolds = 'Also holds'
+export const alsoHolds = 'Also contains'
 export const forward = 'Forward'
 export const oneMicroBatch = 'One micro-batch'
 export const backward = 'Backward'
@@ -245,7 +245,7 @@ export const oneMicroBatchRecomputeIncluded = 'One micro-batch, recompute includ
 export const busy = 'Busy'
 export const overTheStep = 'Over the step'
 export const exposed = 'Exposed'
-export const communicationNotHiddenByCompute = 'Communication not hidden by compute'
+export const communicationNotHiddenByCompute = 'Communication not overlapped with compute'
 export const idle = 'Idle'
 export const bubbleAndTransfers = 'Bubble and transfers'
 export const stages2 = 'Stages'
@@ -256,9 +256,9 @@ export const stages = (letter: Part) => `Stages ${letter}`
 export const exportToAFramework = 'Export to a framework'
 export const compareOpenOrCloseScenario = 'Compare: open or close scenario B'
 export const changeTheOtherScenario = 'Change the other scenario'
-export const theScenarioThatTheControls = 'The scenario that the controls change'
+export const theScenarioThatTheControls = 'Scenario changed by the controls'
 export const on2 = 'on'
-export const keepOneScenario = 'Keep… one scenario'
+export const keepOneScenario = 'Keep one scenario'
 export const keepA = 'Keep A'
 export const keepB = 'Keep B'
 export const keep = 'Keep…'
@@ -275,26 +275,26 @@ export const saveNumbersCsv = 'Save numbers (CSV)'
 export const saveAsMarkdown = 'Save as Markdown'
 export const bIsACopyOf = 'B is a copy of A; change something on the left.'
 export const bDiffersIn = 'B differs in'
-export const asChosen = 'as chosen'
+export const asChosen = 'default'
 export const takeBackInB = (key: Part) => `Reset ${key} in B`
 export const saved = (name: Part) => `${name} saved`
 
 // verdict.tsx
-export const aDevice = 'a device'
+export const aDevice = 'per device'
 export const stage3 = (worst: Part) => `stage ${worst}`
 export const verdictOn = (letter: Part) => `Verdict on ${letter}`
 export const verdict = 'Verdict'
 export const hasFreeOf = (where: Part, value: Part, value2: Part) => `${where} has ${value} free of ${value2}`
 export const needsMoreThanTheOf = (where: Part, value: Part, value2: Part) => `${where} needs ${value} more than the ${value2} of a device`
 export const largest = '. Largest:'
-export const lookingForChangesThatFit = 'Looking for changes that fit…'
+export const lookingForChangesThatFit = 'Searching for changes that fit…'
 export const noneOf = 'None of'
 export const commonChangesMakesItFit =
   'common changes makes it fit. “Best layout” on the left searches all layouts; more devices also help.'
 export const changesThatFit = 'Changes that fit'
 export const apply = 'Apply'
 export const step = '; step'
-export const againstThisPlan = 'against this plan'
+export const againstThisPlan = 'vs. this plan'
 
 // wording.ts
 export const zeroBubbleH1 = 'Zero bubble H1'

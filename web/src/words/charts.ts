@@ -24,7 +24,7 @@ export const minS = (value: Part, value2: Part) => `${value} min ${value2} s`
 export const saveAsPng = 'Save as PNG'
 export const saveAsSvg = 'Save as SVG'
 export const saveAsCsv = 'Save as CSV'
-export const thereIsNoChartYet = 'there is no chart yet'
+export const thereIsNoChartYet = 'no chart yet'
 
 // heat-table.tsx
 export const noValue = 'no value'
@@ -50,7 +50,7 @@ export const lineChart = 'line chart'
 // scatter.tsx
 export const scatterPlot = 'scatter plot'
 export const enterPicksOne = ', Enter picks one'
-export const pointPicked = 'point picked'
+export const pointPicked = 'selected point'
 
 // source.ts
 export const railwright = (value: Part, value2: Part) => `${value} (Railwright, ${value2})`

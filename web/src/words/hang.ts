@@ -3,10 +3,10 @@ import type { Part } from './part'
 
 // chain.tsx
 export const waitGraph = 'Wait graph'
-export const theNearestToAnEnd = (value: Part, value2: Part) => `the ${value} nearest to an end, of ${value2}`
-export const arrowsPointToTheRank = 'arrows point to the rank that is waited for'
+export const theNearestToAnEnd = (value: Part, value2: Part) => `${value} of ${value2}, closest to the end of a chain`
+export const arrowsPointToTheRank = 'arrows point to the awaited rank'
 export const noDump = 'no dump'
-export const chainOfWaiting = 'Chain of waiting'
+export const chainOfWaiting = 'Wait chain'
 
 // graph.ts
 export const root = (place: Part) => `root ${place}`
@@ -20,28 +20,28 @@ export const nothingRecorded = 'nothing recorded'
 
 // index.tsx
 export const forInTheEnd = (choice: Part, choice2: Part) => `${choice} for ${choice2}, directly or indirectly. `
-export const openTheDumpsOfA = 'Open the dumps of a job that hangs'
+export const openTheDumpsOfA = 'Open the dumps of a hung job'
 export const flightRecordsThatPytorchWrites =
-  'Flight records that PyTorch writes when a collective times out, one of each rank, or metrics of XPUTimer. Drop them anywhere on this page. PyTorch writes them with'
+  'Flight-recorder dumps of PyTorch, one per rank, written when a collective times out, or metrics of XPUTimer. Drop them anywhere on this page. To enable them, set'
 export const torchFrBufferSize2000 = 'TORCH_FR_BUFFER_SIZE=2000'
 export const and = 'and'
 export const torchNcclDumpOnTimeout = 'TORCH_NCCL_DUMP_ON_TIMEOUT=1'
 export const orAPathInThe = 'or a path in the served folder'
-export const readingTheDumps = 'reading the dumps'
+export const readingTheDumps = 'Reading dumps'
 export const caveats = 'Caveats'
 export const unknown = 'Unknown.'
-export const noFileNamesItsRank = 'No file names its rank; PyTorch’s own names end in the rank ('
+export const noFileNamesItsRank = 'No file name contains the rank; PyTorch’s names end with it ('
 export const ncclTraceRank3 = 'nccl_trace_rank_3'
-export const nothingInTheseDumpsHangs = 'Nothing in these dumps hangs; whether the job hangs is unknown.'
+export const nothingInTheseDumpsHangs = 'No hang in these dumps; the job may still hang.'
 export const everyCollectiveInTheDumps = 'Every collective in the dumps of'
 export const hasEndedBut = 'has ended, but'
-export const nothingHangs = 'Nothing hangs'
+export const nothingHangs = 'No hang'
 export const inTheDumpsThatAre = ' in the dumps that are here'
 export const everyCollectiveThat = 'Every collective that'
 export const enteredHasEnded = 'entered has ended.'
 export const theDumpsDoNotRecord = 'The dumps do not record the number of ranks.'
-export const itHangs = 'It hangs'
-export const rankWaits2 = (victims: Part) => `Rank ${victims} waits`
+export const itHangs = 'Hang detected'
+export const rankWaits2 = (victims: Part) => `Rank ${victims} is blocked`
 export const ranksWait2 = (value: Part) => `${value} ranks wait`
 export const moreOfTheChainBelow = (value: Part, choice: Part) => `${value} more ${choice} of the chain below. `
 export const fromTheDumpsOf = 'From the dumps of'
@@ -57,7 +57,7 @@ export const stackOfTheLastCallInnermost = 'Stack of the last call, innermost fi
 export const stackOfTheLastCall = 'Stack of the last call'
 export const stuckCollectives = 'Stuck collectives'
 export const enteredButNotCompleted = 'entered but not completed'
-export const collectivesThatAreStuck = 'Collectives that are stuck'
+export const collectivesThatAreStuck = 'Stuck collectives'
 export const number = 'Number'
 export const operation = 'Operation'
 export const state = 'State'
@@ -65,11 +65,11 @@ export const waiting = 'Waiting'
 export const missing = 'Missing'
 export const noDump2 = 'No dump'
 export const entered = 'Entered'
-export const afterTheFirstThatIs = 'after the first that is stuck'
+export const afterTheFirstThatIs = 'after the first stuck one'
 export const timeout2 = 'Timeout'
 export const callsByRank = 'Calls by rank'
-export const whereCallsDiffer = 'where calls differ'
-export const callsThatDiffer = 'Calls that differ'
+export const whereCallsDiffer = 'different calls'
+export const callsThatDiffer = 'Different calls'
 export const group2 = 'Group'
 export const rank = 'Rank'
 export const call = 'Call'
@@ -98,18 +98,18 @@ export const inNoStuckCollectiveAccording = 'in no stuck collective, according t
 export const atLeast = 'at least '
 export const rank2 = (rank: Part, choice: Part) => `rank ${rank}: ${choice}`
 export const theFirst = 'The first'
-export const ranksAreDrawn = 'ranks are drawn.'
+export const ranksAreDrawn = 'ranks are shown.'
 
 // types.ts
-export const breaksOffAtByteAfter = (cutAt: Part, read: Part, choice: Part) => `breaks off at byte ${cutAt} after ${read}${choice}`
+export const breaksOffAtByteAfter = (cutAt: Part, read: Part, choice: Part) => `is truncated at byte ${cutAt} after ${read}${choice}`
 export const notAllEntered = 'not all entered'
 export const differentCalls = 'different calls'
-export const notAllLeft = 'not all left'
-export const noneLeft = 'none left'
+export const notAllLeft = 'not all completed'
+export const noneLeft = 'none completed'
 export const ofAtLeastRank = (value: Part, worldSize: Part, plural: Part) => `${value} of at least ${worldSize} rank${plural}`
 export const allRanks = (worldSize: Part) => `all ${worldSize} ranks`
 export const ofRanks = (value: Part, worldSize: Part) => `${value} of ${worldSize} ranks`
-export const aDumpIs = 'a dump is'
+export const aDumpIs = 'one dump is'
 export const dumpsAre = 'dumps are'
 export const theDumpsDoNotRecordThe = 'the dumps do not record the number of ranks'
 export const isDamagedReadNot = (read: Part, unreadable: Part) => `is damaged: ${read} read, ${unreadable} not`
@@ -117,18 +117,18 @@ export const andMoreCouldNotBe = (unreadable: Part) => `, and ${unreadable} more
 export const anUnknownRank = 'an unknown rank'
 export const rank3 = (ranks: Part) => `rank ${ranks}`
 export const ranks3 = (ranks: Part) => `ranks ${ranks}`
-export const neverCame = 'never came'
+export const neverCame = 'never entered'
 export const itIsOutsideAnyCollective =
-  'It is outside any collective: its host is busy elsewhere or idle. Look at its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
-export const calledSomethingElse = 'called something else'
+  'It is outside any collective: its host is busy elsewhere or idle. Check its stack and its host: data loading, a checkpoint, an exception, a wait for the GPU.'
+export const calledSomethingElse = 'called a different collective'
 export const otherRanksCalledAnotherOperation =
-  'Other ranks called another operation, other sizes or other types. Look for a branch that not all ranks take.'
-export const leftNoCompleteDump = 'left no complete dump'
-export const deadOrItsDumpIs = 'Dead, or its dump is damaged or not among these files. Look at its log and its node before anything else.'
-export const waitsForNothingAndMay = 'waits for nothing and may be missing'
-export const waitForNothingAndOne = 'wait for nothing, and one of them may be missing'
+  'Other ranks called a different operation, or with other sizes or types. Find a branch that only some ranks take.'
+export const leftNoCompleteDump = 'has no complete dump'
+export const deadOrItsDumpIs = 'The process died, or its dump is damaged or missing. Check its log and its node first.'
+export const waitsForNothingAndMay = 'waits for no other rank and may be missing'
+export const waitForNothingAndOne = 'wait for no other rank; one of them may be missing'
 export const theGroupDoesNotList =
-  'The group does not list its ranks, and too few of them are known. The missing rank is unknown without the dumps of all ranks.'
+  'The ranks of the group are not listed, and too few are known. Finding the missing rank requires the dumps of all ranks.'
 export const waitsForItself = 'waits for itself'
 export const waitForEachOtherIn = 'wait for each other in a cycle'
 export const collectivesOfSeveralGroupsAre = 'Collectives of several groups are called in different orders on these ranks.'

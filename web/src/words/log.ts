@@ -41,7 +41,7 @@ export const slowReports2 = 'slow reports'
 export const ofTheTime = (slowShare: Part) => `${slowShare} of the time`
 export const everyIterationsTimes = (period: Part, count: Part) => `every ${period} iterations, ${count} times`
 export const doneTwice2 = (reduce: Part) => `${reduce} repeated`
-export const updatesLost = 'updates lost'
+export const updatesLost = 'skipped updates'
 export const skippedNotANumber = (skipped: Part, notANumber: Part) => `${skipped} skipped, ${notANumber} not a number`
 export const levels = 'Levels'
 export const periodsOfConstantStepTime = 'periods of constant step time'
@@ -53,7 +53,7 @@ export const tflopS = 'TFLOP/s'
 export const mfu = 'MFU'
 export const slowReports = 'Slow reports'
 export const everyIterationsAreLost = (period: Part, lost: Part) => `${lost} lost every ${period} iterations`
-export const wellAboveTheirNeighbours = 'well above their neighbours'
+export const wellAboveTheirNeighbours = 'far above their neighbours'
 export const noReportExceedsTheNoise = 'No report exceeds the noise.'
 export const slowReportsOneARow = 'Slow reports, one per row'
 export const iteration3 = 'Iteration'
@@ -72,8 +72,8 @@ export const minimum = 'Minimum'
 export const maximum = 'Maximum'
 export const ofAnIteration = 'Of an iteration'
 export const stragglers = 'Stragglers'
-export const theLastLineOfThe = 'the last line of the log’s own detector'
-export const linesOfStragglerDetectors = 'Lines of straggler detectors'
+export const theLastLineOfThe = 'last line of the log’s straggler detector'
+export const linesOfStragglerDetectors = 'Straggler lines'
 export const measure = 'Measure'
 export const lowest = 'Lowest'
 export const highest = 'Highest'

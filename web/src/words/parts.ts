@@ -6,18 +6,18 @@ export const bubbleOfTheSlowestStage = 'bubble of the slowest stage'
 export const ofTheWholeStep = 'of the whole step'
 export const idleTimeOfTheCritical = 'idle time of the critical stage / step time'
 export const whatTheStepLosesBy =
-  'Time that the step loses to its bubble. Other stages are idle for longer: the pipeline view and the balance show their mean, of the pipeline’s duration alone. The whole step also holds data parallel, optimizer and noise, so this share is the smallest.'
+  'Step time lost to the bubble. Other stages are idle for longer: the pipeline view and the balance show their mean as a share of the pipeline. The whole step includes data parallelism, optimizer and noise, so this share is the smallest.'
 export const bubblesMeanOverStages = 'bubbles, mean over stages'
 export const meanOverStagesOfFill = 'mean over stages of (fill + steady + drain) / pipeline'
 export const allStagesHaveTheSame =
-  'All stages have the same weight, and time in which a message is on its way is not bubble. The calculator’s share is of the slowest stage and of the whole step, so it is the smaller one.'
+  'All stages have the same weight, and messages in transit do not count as bubble. The calculator’s share is that of the slowest stage in the whole step, so it is smaller.'
 export const idleMeanOverStages = 'idle, mean over stages'
 export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy) / pipeline'
 export const bubblesOfOneStage = 'bubbles of one stage'
 export const ofThePipelinesDuration = 'of the pipeline’s duration'
-export const fillSteadyDrainPipelineOr = '(fill + steady + drain) / pipeline, or the sum of causes where it was measured'
+export const fillSteadyDrainPipelineOr = '(fill + steady + drain) / pipeline, or the sum of causes if measured'
 export const fromTheFirstPassOf =
-  'From the first pass of any stage to the last. Data parallel and optimizer behind the pipeline are not part of it.'
+  'From the first pass of any stage to the last, without data parallelism and optimizer after the pipeline.'
 
 // command.ts
 export const copyAsCommand = 'Copy as command'
@@ -56,14 +56,14 @@ export const what = 'What'
 export const ranks = 'Ranks'
 export const files2 = 'Files'
 export const size = 'Size'
-export const andMoreThanAreListed = ', and more than are listed'
+export const andMoreThanAreListed = ', and more'
 export const enterOpensOne = '; Enter opens one'
 export const filterJobs = 'Filter jobs'
 export const filter = 'Filter'
 export const oneARow = (title: Part) => `${title}, one per row`
-export const jobsInIt = 'Jobs in it'
+export const jobsInIt = 'Jobs'
 export const files = (value: Part, short: Part) => `${value} files: ${short} …`
-export const openOthers = 'Open others'
+export const openOthers = 'Open other files'
 export const theCommand = 'the command'
 
 // progress.tsx
@@ -95,7 +95,7 @@ export const run = 'Run'
 
 // narrow.tsx
 export const addASetting = 'add a setting'
-export const anyValueUntilOneIsChosen = 'no restriction yet: choose a value'
+export const anyValueUntilOneIsChosen = 'no restriction: choose a value'
 export const addAnother = 'add another'
 export const removeSetting = (name: Part) => `Remove ${name}`
 export const from = 'from'

@@ -2,37 +2,37 @@
 import type { Part } from './part'
 
 // ask.ts
-export const theProgramRefused = 'the program refused'
-export const theProgramDoesNotAnswer = 'the program does not answer'
+export const theProgramRefused = 'the request was rejected'
+export const theProgramDoesNotAnswer = 'the program does not respond'
 export const startRailwrightServeAgain = 'start `railwright serve` again'
 export const theServerAnswered = (status: Part) => `the server answered ${status}`
 
 // jobs.ts
 export const partialResultsNeedTheInstalled = 'partial results need the installed program: `railwright serve`'
-export const stoppedBeforeTheAnswer = 'stopped before the answer'
+export const stoppedBeforeTheAnswer = 'stopped before a result'
 export const theJobFailed = 'the job failed'
 export const theConnectionToTheProgram = 'the connection to the program was lost'
 
 // transport.ts
 export const theProgramInThisBrowser = (choice: Part) => `the program in this browser failed: ${choice}`
-export const pleaseReportItWithThe = 'please report it with the question; the page goes on'
+export const pleaseReportItWithThe = 'please report it with the request; the web UI keeps running'
 
 // workers.ts
 export const aWorkerCouldNotBe = 'a worker could not be started'
 export const theProgramCouldNotBe = (error: Part) => `the program could not be loaded: ${error}`
 
 // report.ts
-export const thisReportDoesNotContain = 'this report does not contain that answer'
-export const startRailwrightServeForOther = 'start `railwright serve` for other questions'
+export const thisReportDoesNotContain = 'this report does not contain that result'
+export const startRailwrightServeForOther = 'start `railwright serve` for other requests'
 
 // opening.ts
 export const thePageOpensAModels =
-  'The web UI opens a model’s config.json, launch files, run files (.toml), training logs and memory snapshots. It opens traces of the PyTorch profiler, Nsight Systems and pipeline timers, and flight records or metrics of a job that hangs.'
+  'The web UI opens config.json files, launch files, run files (.toml), training logs and memory snapshots. It also opens traces of the PyTorch profiler, Nsight Systems and pipeline timers, and flight records or metrics of a hung job.'
 export const flightRecordsThatPytorchWrote =
-  'Flight records that PyTorch wrote (nccl_trace_rank_0 and so on, pickle or JSON), or metrics of XPUTimer (.prom), were expected here.'
-export const aMemorySnapshotOfPytorch = 'A memory snapshot of PyTorch (a pickle) was expected here.'
+  'Expected flight-recorder dumps of PyTorch (such as nccl_trace_rank_0, pickle or JSON) or metrics of XPUTimer (.prom).'
+export const aMemorySnapshotOfPytorch = 'Expected a memory snapshot of PyTorch (a pickle).'
 export const aLogOfMegatronLm =
-  'A log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan was expected here, with a line for each report of iterations.'
+  'Expected a log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan with iteration reports.'
 export const model = (name: Part) => `Model: ${name}`
 export const stepTimesOfThisLog = 'Step times of this log'
 export const aRunFile = (name: Part) => `${name}: a run file`

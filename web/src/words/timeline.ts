@@ -11,13 +11,13 @@ export const dragPansCtrlAndWheel =
   'Drag pans, Ctrl and wheel zooms, Shift and drag marks a range of rows, drag on the ruler a range of all rows.'
 export const dragSidewaysPansTwoFingers = 'Drag sideways pans, two fingers zoom, a tap selects.'
 export const ofText = 'of'
-export const spansAreMergedWithTheir = 'spans are merged with their neighbours, because their tracks have more spans than can be drawn.'
+export const spansAreMergedWithTheir = 'spans are merged with their neighbours, because the tracks have too many spans to draw.'
 export const selectedSpan = 'Selected span'
 export const microBatch = 'Micro-batch'
 export const onAllRows = 'on all rows'
 export const pinThisRow = 'Pin this row'
 export const waitsFor = 'waits for'
-export const waitedFor = 'waited for'
+export const waitedFor = 'awaited'
 export const lastRankToArrive = 'last rank to arrive'
 export const launchedBy = 'launched by'
 export const awaitedBy = 'awaited by'
@@ -40,20 +40,20 @@ export const hostThreads = 'host threads'
 export const zoomToIt = 'Zoom to it'
 export const escapeDoesTheSame = 'Escape does the same'
 export const removeTheMark = 'Remove the mark'
-export const theseRowsArePredictedOnly = 'These rows are predicted; only measured rows are summed.'
+export const theseRowsArePredictedOnly = 'Predicted rows are not summed, only measured rows.'
 export const name = 'Name'
 export const classText = 'Class'
 export const count = 'Count'
 export const total = 'Total'
 export const timeWithinTheRange = 'Time within the range'
 export const self = 'Self'
-export const withoutRowsBelow = 'Without rows below'
+export const withoutRowsBelow = 'Hide nested rows'
 export const mean = 'Mean'
 export const longest = 'Longest'
 export const share = 'Share'
-export const ofTheRangeOnAll = 'Of the range on all summed rows'
+export const ofTheRangeOnAll = 'Share of the range over all summed rows'
 export const spansOn = 'spans on'
-export const aRowFindsItsSpans = '. A row finds its spans on the timeline.'
+export const aRowFindsItsSpans = '. Select a row to find its spans on the timeline.'
 export const saveAsCsv = 'Save as CSV'
 export const spansOfTheMarkedRange = 'Spans of the marked range by name'
 export const flameGraph = 'Flame graph'
@@ -61,10 +61,10 @@ export const rowsThenClassesAndNames = 'rows, then classes and names, or nested 
 export const theMarkedRange = 'the marked range'
 
 // SpanTable.tsx
-export const spansInSight = 'Spans in sight'
+export const spansInSight = 'Visible spans'
 export const spansBetween = 'spans between'
 export const and = 'and'
-export const inOrderOfTimeCsv = ', in order of time; CSV has all'
+export const inOrderOfTimeCsv = ', by time; CSV contains all'
 export const where = 'Where'
 export const what = 'What'
 export const from2 = 'From'
@@ -74,11 +74,11 @@ export const takes = 'Takes'
 export const zoomOut = 'Zoom out'
 export const panLeft = 'Pan left'
 export const panRight = 'Pan right'
-export const focusOnWhatIsSelected = 'Focus on what is selected'
-export const markARangeTheSelected = 'Mark a range: the selected span, or what is in sight'
+export const focusOnWhatIsSelected = 'Focus on the selection'
+export const markARangeTheSelected = 'Mark a range: the selected span or the visible range'
 export const highlightTheMicroBatchOf = 'Highlight the micro-batch of the selected span on all rows'
 export const pinTheRowOfThe = 'Pin the row of the selected span to the top'
-export const nextSpanThatWasFound = 'Next span that was found (N: the one before)'
+export const nextSpanThatWasFound = 'Next match (N: previous match)'
 export const alongTheCriticalPathComma = 'Along the critical path (comma: back)'
 export const theCriticalPathAlone = 'The critical path alone'
 export const openOrCloseAllGroups = 'Open or close all groups'
@@ -87,7 +87,7 @@ export const timelineOfGroupsOfTracks = (label: Part, value: Part, value2: Part,
   `Timeline of ${label}: ${value} groups of tracks, ${value2} spans, ${duration}`
 export const timeline = 'timeline'
 export const arrowKeysGoFromSpan =
-  'Arrow keys go from span to span, Enter zooms to the selected span. W and S zoom, A and D pan, M marks a range, slash finds. Comma and full stop follow the critical path, E opens all tracks. The button “Table” lists the spans in sight.'
+  'Arrow keys move between spans, Enter zooms to the selected span. W and S zoom, A and D pan, M marks a range, slash searches. Comma and full stop follow the critical path, E opens all tracks. The button “Table” lists the visible spans.'
 export const microBatch3 = (batch: Part) => `, micro-batch ${batch}`
 export const chunk = (chunk: Part) => `, chunk ${chunk}`
 
@@ -98,7 +98,7 @@ export const timeline2 = 'Timeline'
 export const findASpan = 'Find a span'
 export const findSpansByNameOr = 'Find spans by name, or #12 for a micro-batch'
 export const ofText2 = (value: Part) => `${value} of `
-export const underlineTheChainOfSpans = 'Underline the chain of spans that determines the step time'
+export const underlineTheChainOfSpans = 'Underline the critical path'
 export const criticalPath2 = 'Critical path'
 export const fadeAllElseCComma = 'Fade all else (c); comma and full stop follow it'
 export const pathOnly = 'Path only'
@@ -107,7 +107,7 @@ export const openAll2 = 'Open all'
 export const closeAll = 'Close all'
 export const theWholeStep0 = 'The whole step (0)'
 export const fit = 'Fit'
-export const theSpansInSightAs = 'The spans in sight as a table'
+export const theSpansInSightAs = 'Visible spans as a table'
 export const table = 'Table'
 export const saveTheTimeline = 'Save the timeline'
 export const colours = 'Colours'
@@ -127,14 +127,14 @@ export const spansTheLongest = (count: Part, name: Part) => `${count} spans, the
 export const ofTheStep = 'of the step'
 export const spansBusyFor = (count: Part, busy: Part) => `${count} spans, busy for ${busy}`
 export const neighboursWithinOfEachOther = (resolution: Part, value: Part) =>
-  `neighbours within ${resolution} of each other are one, because the track has ${value} spans`
+  `neighbours within ${resolution} are merged, because the track has ${value} spans`
 export const microBatch4 = (batch: Part) => `micro-batch ${batch}`
-export const takesFrom = (ends: Part, starts: Part) => `takes ${ends} from ${starts}`
+export const takesFrom = (ends: Part, starts: Part) => `${ends} from ${starts}`
 export const onTheCriticalPath = 'on the critical path'
 export const spanOf = (value: Part, count: Part) => `span ${value} of ${count}`
 
 // export.ts
-export const noPicture = 'no picture'
+export const noPicture = 'no image'
 
 // flame.ts
 export const markedRange3 = 'marked range'

@@ -5,9 +5,9 @@ import type { Part } from './part'
 export const ownTime = 'Own time'
 export const stepTimeWithoutWaitsFor = 'step time without waits for other ranks'
 export const computeTimeOfTheRank = 'compute time of the rank per step'
-export const timeThatTheRankWaits = 'time that the rank waits for others'
-export const waitingCaused = 'Waiting caused'
-export const sumOfTheWaitsOf = 'sum of the waits of all other ranks for this one'
+export const timeThatTheRankWaits = 'wait of this rank for others'
+export const waitingCaused = 'Waits caused'
+export const sumOfTheWaitsOf = 'sum of all waits for this rank'
 
 // origins.tsx
 export const computeTime = 'compute time'
@@ -16,7 +16,7 @@ export const exposedWaitsForOtherRanks = 'exposed waits for other ranks'
 export const transferOrWaiting = 'Transfer or waiting'
 export const exposedCommunicationWithRanksThat = 'exposed communication with ranks that were not recorded'
 export const exposedCopies = 'exposed copies'
-export const deviceIdleWhileTheHost = 'device idle while the host ran this code'
+export const deviceIdleWhileTheHost = 'device idle during this host code'
 export const timeBy = 'Time by'
 export const ofTheStepHasA = 'of the step has a'
 export const sourceLine2 = 'source line'
@@ -40,10 +40,10 @@ export const notRecorded2 = (value: Part) => `not recorded, ${value}`
 export const notRecorded = 'not recorded'
 
 // communication.tsx
-export const theseRecordsHaveNoCollectives = 'These records have no collectives of ranks to compare.'
+export const theseRecordsHaveNoCollectives = 'These records have no collectives to compare.'
 export const groups = 'Groups'
 export const byGroupAndOperation = 'By group and operation'
-export const waitForTheLastRank = 'wait for the last rank, apart from the transfer'
+export const waitForTheLastRank = 'wait for the last rank, without the transfer'
 export const communicationByGroupAndOperation = 'Communication by group and operation'
 export const forText = 'For'
 export const operation = 'Operation'
@@ -75,15 +75,15 @@ export const theFirstOf = 'The first of'
 export const pathsIsComparedOpenThe = 'paths is compared; open the folder to compare all.'
 export const aStepTakes = 'A step takes'
 export const insteadOf = 'instead of'
-export const whereAStepGoes = 'Where a step goes'
+export const whereAStepGoes = 'Step breakdown'
 export const familiesOfOperators = 'Families of operators'
 export const partByPart = (title: Part) => `${title}, part by part`
 export const part = 'Part'
 export const other = 'Other'
 export const these = 'These'
 export const change = 'Change'
-export const changeAsABar = 'Change as a bar'
-export const ofIt = 'Of it'
+export const changeAsABar = 'Change'
+export const ofIt = 'Share'
 
 // index.tsx
 export const overview = 'Overview'
@@ -147,7 +147,7 @@ export const aStepOf = (stepTimeNs: Part, value: Part) => `A step of ${stepTimeN
 export const ofTheStep = (name: Part, mean: Part, share: Part) => `${name}: ${mean}, ${share} of the step`
 export const findings = 'Findings'
 export const mostExpensiveFirst = 'most expensive first'
-export const noFindingCostsMoreThan = 'No finding costs more than the noise.'
+export const noFindingCostsMoreThan = 'No finding exceeds the noise.'
 export const more = (value: Part) => `${value} more`
 export const costs = 'costs'
 export const perStep3 = 'per step'
@@ -164,7 +164,7 @@ export const family = 'Family'
 
 // place.ts
 export const thisRowHasNoRank = 'This row has no rank or no start'
-export const thisRowLiesBeforeThe = 'This row lies before the first step'
+export const thisRowLiesBeforeThe = 'This row is before the first step'
 
 // query.tsx
 export const mostExpensiveKernels = 'Most expensive kernels'
@@ -177,9 +177,9 @@ export const saveAsCsv = 'Save as CSV'
 export const tables = 'Tables'
 export const answer = 'Answer'
 export const rows2 = 'rows'
-export const andMoreAddALimit = 'and more; add a LIMIT or a WHERE'
+export const andMoreAddALimit = 'and more; add LIMIT or WHERE'
 export const aClickShowsARow = '; a click shows a row on the timeline'
-export const withRankAndStartNs = '; with rank and start_ns, rows lead to the timeline'
+export const withRankAndStartNs = '; rows with rank and start_ns link to the timeline'
 export const rows = 'Rows'
 
 // rank-map.tsx
@@ -204,7 +204,7 @@ export const theStep = 'the step'
 export const host = 'Host'
 export const waiting3 = 'waiting'
 export const forOtherRanksWithinCommunication = 'for other ranks, within communication'
-export const ranksAreTooManyTo = 'ranks are too many to list their labels one by one.'
+export const ranksAreTooManyTo = 'ranks are too many for one row of labels each.'
 export const sharesOfTheStepEnter = 'shares of the step; Enter shows a rank on the timeline'
 export const sharesOfEachRank = 'Shares of each rank'
 export const labelsOverRanks = 'Labels over ranks'
@@ -229,7 +229,7 @@ export const ofTheRoofline2 = 'of the roofline'
 export const inCompute = (computeTargetShare: Part) => ` (${computeTargetShare} in compute)`
 export const wouldSave = 'would save'
 export const perRankAndStep = 'per rank and step'
-export const operatorsAgainstTheRoofline = 'Operators against the roofline'
+export const operatorsAgainstTheRoofline = 'Operators vs. roofline'
 export const operator = 'Operator'
 export const shapes = 'Shapes'
 export const format = 'Format'
@@ -238,20 +238,20 @@ export const memory = 'Memory'
 export const bound = 'Bound'
 export const ofTheRoofline = 'Of the roofline'
 export const saving = 'Saving'
-export const perRankAndStepAt = 'Per rank and step, at the target share'
+export const perRankAndStepAt = 'Per rank and step, at the target share of the roofline'
 
 // stragglers.tsx
-export const theseRecordsHaveNoSteps = 'These records have no steps, so a cost per step is not known.'
+export const theseRecordsHaveNoSteps = 'These records have no steps, so the cost per step is unknown.'
 export const cannotTellWhichRankDelays = 'It is unknown which rank delays the job'
 export const noStraggler = 'No straggler'
-export const noDelayCostsMoreThan = ': no delay costs more than the noise of'
-export const theLinkOfTheGroup = (value: Part) => `The link of the group of ranks ${value} is slow`
-export const stageComputesLongerThanThe = (stage: Part) => `Stage ${stage} computes longer than the other stages`
+export const noDelayCostsMoreThan = ': no delay exceeds the noise of'
+export const theLinkOfTheGroup = (value: Part) => `Slow link in the group of ranks ${value}`
+export const stageComputesLongerThanThe = (stage: Part) => `Stage ${stage} takes longer to compute than the other stages`
 export const costUnknown = 'cost unknown'
 export const perStep = 'per step.'
 export const rankIsAStraggler = (rank: Part) => `Rank ${rank} is a straggler`
 export const ranksAreStragglers = (value: Part) => `${value} ranks are stragglers`
-export const aStepWouldTake = ': a step would take'
+export const aStepWouldTake = ': step time would be'
 export const theHostsNotSingleRanks = ' The hosts, not single ranks, delay the job.'
 export const rank4 = (rank: Part) => `Rank ${rank}`
 export const perStep4 = 'per step ('
@@ -261,7 +261,7 @@ export const ofItsPeers = 'of its peers'
 export const when = 'When'
 export const step2 = (step: Part) => `step ${step}, `
 export const took = 'took'
-export const longerThanElsewhere = 'longer than elsewhere'
+export const longerThanElsewhere = 'longer than on other ranks'
 export const before = (before: Part) => `, before ${before}`
 export const allRanks = 'All ranks'
 export const theMostThatEachCan = (boundsOnly: Part) => `upper bound of each cost, since ${boundsOnly}`
@@ -277,13 +277,13 @@ export const withinTheNoise = 'within the noise'
 export const step3 = 'Step'
 export const typicalStep = 'typical step'
 export const ofText2 = (size: Part, value: Part) => `${size} of ${value}`
-export const ofInterest = 'Of interest'
-export const oneOfEachStage = 'One of each stage'
+export const ofInterest = 'Notable'
+export const oneOfEachStage = 'One per stage'
 export const stage = 'stage'
 export const rank5 = ': rank'
 export const hostThreads = 'host threads'
-export const predictionForTheCalculatorsRun = 'prediction for the calculator’s run beneath'
-export const ranksAreNotDrawnSelect = 'ranks are not drawn; select one to show it'
+export const predictionForTheCalculatorsRun = 'prediction for the calculator’s run below'
+export const ranksAreNotDrawnSelect = 'ranks are hidden; select one to show it'
 export const stepTimeWithoutWaitsSelect = 'step time without waits; select a cell to show its rank'
 export const readingTheStep = 'reading the step'
 export const findingsInThisStep = 'Findings in this step'

@@ -22,11 +22,11 @@ pub struct Cell {
     pub tensor: u64,
     /// Pipeline stages.
     pub pipeline: u64,
-    /// What the search of the cell came to.
+    /// Result of the cell.
     pub outcome: Outcome,
 }
 
-/// What the search of a cell came to.
+/// Result of a cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "is")]
@@ -44,7 +44,7 @@ pub enum Outcome {
     OutOfMemory {
         /// By how much a device would have to be larger for the wanted probability of fitting.
         lacks: Bytes,
-        /// What a device has.
+        /// Memory of a device.
         device_memory: Bytes,
         /// The stage that needs the most.
         stage: usize,

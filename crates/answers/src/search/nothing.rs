@@ -16,10 +16,10 @@ use serde::Serialize;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nothing {
-    /// What comes closest.
+    /// Closest layouts.
     #[serde(rename = "nearest_misses")]
     pub misses: Vec<Missed>,
-    /// What would make it fit, with the step time that it leads to.
+    /// Changes that make it fit, with their step time.
     pub remedies: Vec<Remedied>,
     /// Remedies that were tried.
     #[serde(rename = "remedies_tried")]
@@ -149,7 +149,7 @@ fn freed(change: Change) -> &'static [&'static str] {
     }
 }
 
-/// Why nothing in a space is possible: the problems of the plan with everything that is pinned.
+/// Reason why nothing in a space is possible: the problems of the plan with everything that is pinned.
 pub(super) fn contradictions(
     setting: &Setting,
     specified: &PlanSpec,

@@ -42,7 +42,7 @@ pub(super) fn freed(asked: &dyn Question) -> Option<String> {
         String::new()
     } else {
         format!(
-            "; {} as in the file, because changing it rarely helps: `--free {}` searches it",
+            "; {} as in the file, because a change rarely helps: `--free {}` searches it",
             kept.join(", "),
             kept.join(",")
         )

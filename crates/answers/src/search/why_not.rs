@@ -14,7 +14,7 @@ use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
 use serde::Serialize;
 
-/// What was named.
+/// Given names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     text: String,
@@ -22,19 +22,19 @@ pub struct Named {
     pins: Vec<(String, String)>,
 }
 
-/// What was named, and why it is not the answer.
+/// Requested layout, and why it is not the best.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// What was named.
+    /// Given names.
     #[serde(rename = "named")]
     pub text: String,
-    /// Why it is not first.
+    /// Reason why it is not first.
     #[serde(rename = "why_not")]
     pub verdict: WhyNot,
     /// The layout that was judged, as flags.
     pub layout: String,
-    /// Why the search for the best did not come across it, where it lies outside the space.
+    /// Reason why the search for the best did not come across it, where it lies outside the space.
     pub outside: Option<String>,
 }
 
@@ -118,7 +118,7 @@ impl Named {
         Ok(impossible(problems))
     }
 
-    /// Why a plan lies outside the space that was searched, if it does.
+    /// Reason why a plan lies outside the space that was searched, if it does.
     fn outside(
         &self,
         searcher: &Searcher<'_>,
@@ -168,9 +168,9 @@ impl Named {
             let divisor = value.parse::<u64>().ok().filter(|n| *n > 0 && !batch.is_multiple_of(*n))?;
             let sequences = human::whole(batch);
             Some(Problem::new(if key == "micro_batch" {
-                format!("{sequences} sequences do not divide into micro-batches of {divisor}")
+                format!("{sequences} sequences cannot be divided into micro-batches of {divisor}")
             } else {
-                format!("{sequences} sequences do not divide among {divisor} replicas")
+                format!("{sequences} sequences cannot be divided among {divisor} replicas")
             }))
         };
         ["micro_batch", "data_parallel"].into_iter().filter_map(of).collect()

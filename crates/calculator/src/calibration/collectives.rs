@@ -118,7 +118,7 @@ fn distinct(points: &[(f64, f64)]) -> usize {
 }
 
 /// `t = base + f b per_wire + ramp sqrt(b)`: the constants, none negative and the second above zero, that make the relative errors
-/// smallest, those that lie off weighed down (iteratively, 1 / max(2 %, |error|)).
+/// smallest, those that lie off weighed down (iteratively, 1 / max(2%, |error|)).
 pub(super) fn law(points: &[(f64, f64)], factor: f64) -> Option<[f64; 3]> {
     let mut weights = vec![1.0; points.len()];
     let mut best = None;

@@ -49,7 +49,7 @@ impl LeftOut {
         self.fitted < self.shipped
     }
 
-    /// Why the shipped law stays.
+    /// Reason why the shipped law stays.
     pub(super) fn text(&self, name: &str) -> String {
         let how = match self.shapes {
             1 => "half of the measurements of its only shape".to_owned(),
@@ -63,7 +63,7 @@ impl LeftOut {
     }
 }
 
-/// Why the shipped law stays where one measurement is all there is.
+/// Reason why the shipped law stays where one measurement is all there is.
 pub(super) fn alone(name: &str) -> String {
     format!("{name}: the default is kept: a fit to one measurement cannot be cross-validated")
 }

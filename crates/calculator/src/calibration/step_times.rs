@@ -25,11 +25,11 @@ const ROUNDS: usize = 4;
 /// A run and how long a step of it took.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<'a> {
-    /// What was trained.
+    /// Trained parameters.
     pub model: &'a Model,
     /// On what.
     pub cluster: &'a Cluster,
-    /// How.
+    /// Method.
     pub plan: &'a Plan,
     /// The measured step.
     pub seconds: Seconds,
@@ -62,7 +62,7 @@ fn step(costing: &Costing<'_>) -> Result<f64, Problem> {
     if total.is_finite() && total > 0.0 {
         return Ok(total);
     }
-    Err(Problem::new("a measured run has no finite predicted step time, so nothing can be fitted to it"))
+    Err(Problem::new("a measured run has no finite predicted step time, so no constant can be fitted"))
 }
 
 /// Fits factors of parts to measured step times, in addition to those in `known`. `None` without runs.
@@ -88,7 +88,7 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
             "measured runs have two software generations, `{}` and `{}`",
             first.plan.software, other.plan.software
         ))
-        .hint("calibrate each of them by itself"));
+        .hint("calibrate each separately"));
     }
     let prior = intervals::steps(first.model.is_mixture_of_experts()).prior;
     let known = Arc::new(Calibration { steps: None, ..known.clone() });

@@ -231,7 +231,7 @@ impl Fabric {
         }
     }
 
-    /// Why a timer that answers instead could not, if so. The closed form always can.
+    /// Reason why a timer that answers instead could not, if so. The closed form always can.
     pub fn problem(&self) -> Option<Problem> {
         self.timer.as_ref().and_then(|timer| timer.problem())
     }

@@ -5,7 +5,7 @@ use super::Collective;
 /// `t = base + f b / bandwidth + ramp sqrt(b)` with `b` the buffer in bytes and `f` of [`bus_factor`]; seconds.
 ///
 /// The square root stands for the pipeline that fills while the library goes from latency to bandwidth protocols. Median error
-/// 2 to 9 % on A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB (`catalog/collectives/domain.csv` has each).
+/// 2 to 9% on A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB (`catalog/collectives/domain.csv` has each).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
     /// Seconds that the smallest message takes.

@@ -1,4 +1,4 @@
-//! The answer's type: every figure of an estimate, and what it depends on beside the run.
+//! The answer's type: every figure of an estimate, and what it depends on besides the run.
 
 use super::breakdown::Part;
 use super::communication::CommunicationRow;
@@ -16,7 +16,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, SoftwareOrigin, Training};
 use serde::Serialize;
 
-/// What an estimate depends on beside model, cluster and plan.
+/// What an estimate depends on besides model, cluster and plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EstimateOptions {
     /// Token budget and availability.
@@ -38,7 +38,7 @@ impl EstimateOptions {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
-    /// What is trained.
+    /// Trained model.
     pub model: ModelIdentity,
     /// On what.
     pub cluster: ClusterIdentity,
@@ -48,15 +48,15 @@ pub struct Estimate {
     pub plan: Plan,
     /// With which software generation.
     pub software: SoftwareIdentity,
-    /// How long one step takes.
+    /// Time of one step.
     pub step_time: Seconds,
     /// Between what bounds a measurement of it is expected.
     pub step_time_interval: Interval,
-    /// What a step gets done.
+    /// Throughput of a step.
     pub throughput: Throughput,
-    /// How well the arithmetic units are used, in every convention.
+    /// MFU in every convention.
     pub efficiency: Efficiency,
-    /// Where the step's time goes, on the stage that the others wait for. The children of every part sum to it.
+    /// Step breakdown on the critical stage. The children of every part add up to it.
     pub time: Part,
     /// Every pipeline stage.
     pub stages: Vec<StageRow>,
@@ -64,12 +64,12 @@ pub struct Estimate {
     pub communication: Vec<CommunicationRow>,
     /// Memory per stage and kind against the device's.
     pub memory: MemoryEstimate,
-    /// What the token budget takes and costs; absent without a budget.
+    /// Time and cost of the token budget; absent without a budget.
     pub money: Option<Bill>,
-    /// What the step time rests on; the shares sum to 1.
+    /// Evidence for the step time; the shares add up to 1.
     pub provenance: Vec<Foundation>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Why the main numbers are what they are.
+    /// Reason why the main numbers are what they are.
     pub why: Vec<Explanation>,
 }

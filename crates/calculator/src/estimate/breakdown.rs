@@ -13,13 +13,13 @@ use serde::Serialize;
 pub struct Part {
     /// A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// How long.
+    /// Duration.
     pub time: Seconds,
     /// Its share of the step.
     pub share: f64,
-    /// What it consists of; they sum to it.
+    /// Its parts, which add up to it.
     pub children: Vec<Part>,
 }
 
@@ -76,7 +76,7 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
     }
 }
 
-/// Times each of a stage's chunks runs in a step: half of the micro batches where the stage serves two directions.
+/// Times each of a stage's chunks runs in a step: half of the micro-batches where the stage serves two directions.
 pub(crate) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
     let micro_batches = costing.plan.micro_batches().max(1) as f64;
     if costing.plan.schedule.has_two_directions() { micro_batches / 2.0 } else { micro_batches }

@@ -127,7 +127,7 @@ impl Calls<'_, '_> {
     }
 }
 
-/// The collectives of a virtual stage for one micro batch.
+/// The collectives of a virtual stage for one micro-batch.
 pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) -> Vec<Call> {
     let model = costing.model;
     let mut calls = Calls { costing, list: Vec::new() };
@@ -156,7 +156,7 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
     calls.list
 }
 
-/// The collectives of a piece of a virtual stage that costs so much, for one micro batch.
+/// The collectives of a piece of a virtual stage that costs so much, for one micro-batch.
 pub(crate) fn of_piece(costing: &Costing<'_>, piece: Piece, cost: &LayerCost) -> Vec<Call> {
     let model = costing.model;
     let mut calls = Calls { costing, list: Vec::new() };

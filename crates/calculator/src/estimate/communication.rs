@@ -21,7 +21,7 @@ use serde::Serialize;
 pub struct CommunicationRow {
     /// `tensor`, `context`, `expert`, `shard`, `pipeline` or `data`.
     pub dimension: &'static str,
-    /// What for, for people.
+    /// Title of its purpose.
     pub title: String,
     /// `all_reduce`, `all_gather`, ...
     pub operation: &'static str,
@@ -31,13 +31,13 @@ pub struct CommunicationRow {
     pub ranks: u64,
     /// Scale-up domains that it spans.
     pub domains: u64,
-    /// How often in a step; halves count halves of an exchange.
+    /// Calls per step; halves count halves of a collective.
     pub count: f64,
     /// Time of one.
     pub time_each: Seconds,
     /// Time of all in a step, hidden or not.
     pub time: Seconds,
-    /// What compute waits for; absent where the pipeline's bubble holds it.
+    /// Exposed time; absent if it is part of the pipeline bubble.
     pub exposed: Option<Seconds>,
     /// The least and the most that one may take, where no measurement covers it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct CommunicationRow {
     pub bus_bandwidth: BytesPerSecond,
     /// What the library is taken to run.
     pub algorithm: &'static str,
-    /// How well founded the time is.
+    /// Evidence for the time.
     pub source: Source,
     /// Whether links of one domain or node join the group: a node's bus joins devices that are each a domain of their own.
     #[serde(skip)]
@@ -223,7 +223,7 @@ mod tests {
     use railwright_spec::model::by_name;
     use railwright_spec::plan::Plan;
 
-    /// Sharded gradients are reduced by every micro batch: so often is the row's count, and one is as fast as ZeRO-1's.
+    /// Sharded gradients are reduced by every micro-batch: so often is the row's count, and one is as fast as ZeRO-1's.
     #[test]
     fn sharded_gradients_count_every_reduction() {
         let model = by_name("llama-3-8b").expect("in the catalogue");

@@ -11,7 +11,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Flop, FlopPerSecond};
 use serde::Serialize;
 
-/// How well the arithmetic units are used.
+/// Utilisation of the compute units.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
@@ -29,7 +29,7 @@ pub struct Efficiency {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelFlop {
-    /// How attention is counted.
+    /// Convention for attention.
     pub convention: Convention,
     /// Forward and backward for one token.
     pub per_token: Flop,

@@ -15,11 +15,11 @@ const TOP: usize = 12;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEstimate {
-    /// What the device has.
+    /// Memory of the device.
     pub device_memory: Bytes,
-    /// What the worst stage needs, context included.
+    /// Memory of the worst stage, including context.
     pub peak: Bytes,
-    /// What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit.
+    /// Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit.
     pub margin: Bytes,
     /// The least that the worst stage runs with, once the allocator has given back.
     pub least: Bytes,
@@ -43,15 +43,15 @@ pub struct MemoryEstimate {
 pub struct StageMemory {
     /// The stage, from 0.
     pub stage: usize,
-    /// When its peak occurs.
+    /// Time of its peak.
     pub moment: Moment,
     /// Micro batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
-    /// What tensors occupy.
+    /// Bytes of tensors.
     pub allocated: Bytes,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     pub reserved: Bytes,
-    /// What the device shows; the kinds sum to it.
+    /// Memory as shown by the device; the kinds add up to it.
     pub device: Bytes,
     /// By kind, in the order of [`Kind`].
     pub kinds: Vec<KindBytes>,
@@ -61,9 +61,9 @@ pub struct StageMemory {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindBytes {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
 }
 
@@ -71,11 +71,11 @@ pub struct KindBytes {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopItem {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// Of which module, if of one.
+    /// Module, if any.
     pub module: Option<Module>,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
 }
 

@@ -15,9 +15,9 @@ pub struct Foundation {
     /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// How much of the step.
+    /// Share of the step.
     pub time: Seconds,
     /// As a share.
     pub share: f64,

@@ -19,9 +19,9 @@ pub struct StageRow {
     pub embedding: bool,
     /// Whether the head and the loss lie on it.
     pub head: bool,
-    /// Forward pass of one micro batch through all its chunks, host included.
+    /// Forward pass of one micro-batch through all its chunks, host included.
     pub forward: Seconds,
-    /// Backward pass of one micro batch, recompute and host included.
+    /// Backward pass of one micro-batch, recompute and host included.
     pub backward: Seconds,
     /// Of that, recompute.
     pub recompute: Seconds,

@@ -24,7 +24,7 @@ pub struct Interval {
     pub runs: usize,
     /// Whether they are of the same software generation, or one's own.
     pub calibrated: bool,
-    /// Where the width comes from.
+    /// Origin of the width.
     pub source: String,
 }
 
@@ -80,7 +80,7 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     as_shown(assumed, source)
 }
 
-/// What a step gets done.
+/// Throughput of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Throughput {

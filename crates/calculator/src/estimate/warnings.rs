@@ -21,7 +21,7 @@ const MUCH_HOST: f64 = 0.15;
 const UNEVEN: f64 = 1.15;
 /// Share of the step below which communication is not worth a doubt.
 const LITTLE: f64 = 0.01;
-/// Tokens per micro batch and rank that the operator tables cover.
+/// Tokens per micro-batch and rank that the operator tables cover.
 const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 
 /// All warnings, the gravest first.

@@ -10,15 +10,15 @@ use railwright_step::{Dimension, Phase};
 pub struct StageExchange {
     /// The stages whose ranks make it.
     pub stages: Vec<u32>,
-    /// For which parallel dimension.
+    /// Parallel dimension.
     pub dimension: Dimension,
-    /// What is exchanged: `activations`, `gradients`, ...
+    /// Exchanged tensors: `activations`, `gradients`, ...
     pub purpose: &'static str,
-    /// In which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind.
+    /// Kind.
     pub operation: Collective,
-    /// Which group of the stage.
+    /// Group of the stage.
     pub process_group: ProcessGroup,
     /// Of one call, by nccl-tests' convention.
     pub bytes: Bytes,

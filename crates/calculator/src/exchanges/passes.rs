@@ -12,7 +12,7 @@ use crate::work::Dimension as WorkDimension;
 use railwright_spec::plan::{ContextKind, Plan};
 use railwright_step::{Dimension, Phase};
 
-/// The collectives of all chunks that a stage holds, over all micro batches.
+/// The collectives of all chunks that a stage holds, over all micro-batches.
 pub(super) fn collectives(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -99,7 +99,7 @@ pub(crate) fn transfers(
     }
 }
 
-/// Every way that each micro batch (of one direction, if there are two) takes from stage to stage.
+/// Every way that each micro-batch (of one direction, if there are two) takes from stage to stage.
 fn ways(plan: &Plan, chunks: u64) -> Vec<(u64, u64, Phase)> {
     let second = plan.schedule.has_two_directions().then(|| plan.micro_batches().max(1));
     let mut ways = Vec::new();

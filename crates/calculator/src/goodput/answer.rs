@@ -45,7 +45,7 @@ pub struct Question {
     pub price: Option<Dollars>,
 }
 
-/// What was assumed because it was not specified.
+/// Defaults of unspecified settings.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assumed {
@@ -53,7 +53,7 @@ pub struct Assumed {
     pub setting: &'static str,
     /// Its value, in words.
     pub value: String,
-    /// Where it comes from.
+    /// Origin.
     pub source: String,
 }
 
@@ -100,7 +100,7 @@ pub struct Interval {
     pub daly: Seconds,
 }
 
-/// What an hour of progress costs.
+/// Cost of an hour of progress.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
@@ -126,17 +126,17 @@ pub struct Goodput {
     pub failures_per_day: f64,
     /// Checkpoint intervals.
     pub interval: Interval,
-    /// Where the calendar goes; `training` is the ETTR.
+    /// Shares of calendar time; `training` is the ETTR.
     pub split: Split,
     /// The same at other published rates; none where no rate comes from the catalogue.
     pub range: Option<Range>,
-    /// How much longer steps take because of slow hosts, 1 without.
+    /// Step slowdown by slow hosts, 1 without.
     pub slowdown: f64,
     /// ETTR over slowdown: the share of the calendar, in steps at full speed. It is what `training.availability` stands for.
     pub goodput: f64,
     /// Cost of an hour of progress, if a price is known.
     pub price: Option<Price>,
-    /// What was assumed.
+    /// Assumed values.
     pub assumed: Vec<Assumed>,
     /// Published clusters that the range comes from.
     pub published: Vec<Scaled>,

@@ -17,7 +17,7 @@ pub const CAUSES_SOURCE: &str =
 const OBSERVED: Counts = Counts { devices: 16_384, hosts: 2048, nics: 16_384 };
 const OBSERVED_HOURS: f64 = 54.0 * 24.0;
 
-/// What an interruption is scaled by.
+/// Scale of an interruption rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -58,7 +58,7 @@ impl Component {
     }
 }
 
-/// How many of what a job uses.
+/// Number of components of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {
@@ -132,7 +132,7 @@ impl Published {
 pub struct Rate {
     /// The component.
     pub component: Component,
-    /// How many of them the job has.
+    /// Number of them in the job.
     pub count: u64,
     /// Mean hours between failures of one.
     pub mtbf_hours: f64,

@@ -17,7 +17,7 @@ use serde::Serialize;
 /// The share that is taken where a job makes no progress: an upper bound.
 const LEAST: f64 = 1e-3;
 
-/// Where the goodput of a run comes from.
+/// Origin of the goodput of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failures {
@@ -27,14 +27,14 @@ pub struct Failures {
     pub highest: f64,
     /// Mean time between failures of the whole job.
     pub mtbf: Seconds,
-    /// Time from the start of a checkpoint until it can be restored.
+    /// Time from the start of a checkpoint until it is restorable.
     pub checkpoint: Seconds,
     /// Bytes of a checkpoint, where its time follows from the bandwidth of the storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_bytes: Option<Bytes>,
     /// Time of training between checkpoints, the one with the highest goodput.
     pub interval: Seconds,
-    /// What was assumed, with sources.
+    /// Assumed values with sources.
     pub assumed: Vec<Assumed>,
 }
 
@@ -45,7 +45,7 @@ pub struct Availability {
     pub share: f64,
     /// Where it comes from, if failures are modelled.
     pub failures: Option<Failures>,
-    /// What is doubtful.
+    /// Warnings.
     pub warning: Option<Warning>,
 }
 

@@ -16,7 +16,7 @@ use crate::treatment::Treatment;
 use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
 
-/// Bytes that one layer keeps and needs for one micro batch.
+/// Bytes that one layer keeps and needs for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LayerBytes {
     /// Kept from forward to backward.
@@ -31,7 +31,7 @@ pub(crate) type Emit<'a> = &'a mut dyn FnMut(Module, f64, bool);
 /// Sizes that all layers of a run share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// Tokens of a micro batch on one rank.
+    /// Tokens of a micro-batch on one rank.
     pub tokens: f64,
     /// The same, cut by sequence parallelism.
     pub cut_tokens: f64,

@@ -8,12 +8,12 @@ use super::software::MemorySoftware;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
-/// Bytes of the head for one micro batch.
+/// Bytes of the head for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct HeadBytes {
     /// Kept while it waits: the final norm's and the head's inputs, and the softmax.
     pub saved: f64,
-    /// At the peak of the loss, `saved` of this micro batch included.
+    /// At the peak of the loss, `saved` of this micro-batch included.
     pub peak: f64,
 }
 

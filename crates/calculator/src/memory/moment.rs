@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-/// When the peak occurs.
+/// Time of the peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// At the loss, between forward and backward.
     Loss,
-    /// In the backward pass, with the most micro batches alive.
+    /// In the backward pass, with the most micro-batches alive.
     Backward,
     /// At the end of the backward pass, when all gradients have come into being and the activations are gone.
     BackwardEnd,

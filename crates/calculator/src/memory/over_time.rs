@@ -94,7 +94,7 @@ fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &
     log.take(Seconds::ZERO, MemoryKind::Overhead, device - allocated);
 }
 
-/// What one micro batch takes on one chunk.
+/// What one micro-batch takes on one chunk.
 struct ChunkEvents {
     /// Saved by each layer, in order.
     layers: Vec<f64>,

@@ -184,7 +184,7 @@ pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParame
     PerParameter { dense, routed, narrow, narrower }
 }
 
-/// Copies of every parameter along one pipeline. Where micro batches enter at both ends, each parameter lies on a stage and on its
+/// Copies of every parameter along one pipeline. Where micro-batches enter at both ends, each parameter lies on a stage and on its
 /// mirror image (DeepSeek-V3 report, table 2), and what ZeRO shards is cut over both.
 fn copies_in_pipeline(plan: &Plan) -> f64 {
     plan.schedule.copies(plan.pipeline_parallel) as f64

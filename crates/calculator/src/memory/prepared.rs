@@ -26,9 +26,9 @@ struct OnStage {
 }
 
 impl StageLayout {
-    /// Of a plan: degrees, schedule, split and micro batches decide.
+    /// Of a plan: degrees, schedule, split and micro-batches decide.
     ///
-    /// A stage with the layers of the one before and no more micro batches alive needs no more, so it is left out.
+    /// A stage with the layers of the one before and no more micro-batches alive needs no more, so it is left out.
     pub fn new(model: &Model, plan: &Plan, software: &MemorySoftware) -> Self {
         let mut stages: Vec<OnStage> = Vec::new();
         for (stage, chunks) in layout(model, plan, software.stage_split).into_iter().enumerate() {
@@ -48,7 +48,7 @@ impl StageLayout {
 }
 
 impl OnStage {
-    /// Whether a stage has the same layers as another and nowhere more micro batches alive.
+    /// Whether a stage has the same layers as another and nowhere more micro-batches alive.
     fn is_no_more(&self, known: &Self, model: &Model) -> bool {
         let layers = |c: &StageLayers| &model.layers[c.start..c.start + c.count];
         known.chunks.len() == self.chunks.len()
@@ -97,7 +97,7 @@ impl ParameterBytes {
     }
 }
 
-/// Layers, head and embedding sized for one micro batch and one recompute policy.
+/// Layers, head and embedding sized for one micro-batch and one recompute policy.
 #[derive(Clone)]
 pub struct PeakParts(Prepared);
 
@@ -140,11 +140,11 @@ impl PeakParts {
     }
 }
 
-/// The parameters that each stage of a layout holds, before anything is sharded: shared by all micro batches, recompute and shardings.
+/// The parameters that each stage of a layout holds, before anything is sharded: shared by all micro-batches, recompute and shardings.
 #[derive(Clone, Debug)]
 pub struct HeldStages(Vec<StageSum>);
 
-/// Stages with what they compute under one recompute and one micro batch, before anything is sharded: shared by all shardings.
+/// Stages with what they compute under one recompute and one micro-batch, before anything is sharded: shared by all shardings.
 #[derive(Clone, Debug)]
 pub struct UnshardedStages(Vec<(usize, StageSum)>);
 
@@ -178,7 +178,7 @@ impl HeldParts {
 
 /// The least of a stage, whatever it computes.
 impl HeldStages {
-    /// What the fullest stage needs while its optimizer steps: a lower bound of [`Peak`] under any recompute and micro batch.
+    /// What the fullest stage needs while its optimizer steps: a lower bound of [`Peak`] under any recompute and micro-batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));
         for ((stage, _), held) in layout.stages().zip(&self.0) {

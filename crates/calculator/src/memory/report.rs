@@ -14,7 +14,7 @@ use railwright_spec::model::Module;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// What memory is used for.
+/// Kind of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -29,7 +29,7 @@ pub enum Kind {
     OptimizerMoments,
     /// Narrow copies of weights.
     NarrowWeights,
-    /// Tensors saved for the backward pass, all micro batches alive.
+    /// Tensors saved for the backward pass, all micro-batches alive.
     Activations,
     /// Recomputed tensors and gradients of activations of the layer in its backward pass.
     WorkingSet,
@@ -51,13 +51,13 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Item {
-    /// What for.
+    /// Purpose.
     pub kind: Kind,
-    /// Of which module, if of one.
+    /// Module, if any.
     pub module: Option<Module>,
     /// Of which layer of the model, from 0, if of one.
     pub layer: Option<u32>,
-    /// How much.
+    /// Amount.
     pub bytes: Bytes,
 }
 
@@ -71,15 +71,15 @@ pub struct StageReport {
     pub layers: Vec<(usize, usize)>,
     /// Micro batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
-    /// When the peak occurs.
+    /// Time of the peak.
     pub moment: Moment,
-    /// What is in memory then; adds up to `device`.
+    /// Contents of memory at that time; adds up to `device`.
     pub items: Vec<Item>,
-    /// What tensors occupy.
+    /// Bytes of tensors.
     pub allocated: Bytes,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     pub reserved: Bytes,
-    /// What the device shows.
+    /// Memory as shown by the device.
     pub device: Bytes,
 }
 
@@ -91,9 +91,9 @@ pub struct MemoryReport {
     pub stages: Vec<StageReport>,
     /// The one that needs most.
     pub worst: usize,
-    /// What the device has.
+    /// Memory of the device.
     pub device_memory: Bytes,
-    /// What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails.
+    /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
     pub margin: Bytes,
     /// The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
     /// can be used.

@@ -20,7 +20,7 @@ pub struct StageRoom {
 }
 
 impl StageRoom {
-    /// Allocated bytes at the peak, with what the layers keep of all micro batches alive and the working set of the hungriest.
+    /// Allocated bytes at the peak, with what the layers keep of all micro-batches alive and the working set of the hungriest.
     pub fn allocated(&self, activations: Bytes, working: Bytes) -> Bytes {
         let mut sum = self.sum;
         sum.activations += activations.get();

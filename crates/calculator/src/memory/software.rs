@@ -34,11 +34,11 @@ fn even() -> StageSplit {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Published {
-    /// What tensors occupy.
+    /// Bytes of tensors.
     Allocated,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     Reserved,
-    /// What the device shows.
+    /// Memory as shown by the device.
     Device,
 }
 
@@ -79,9 +79,9 @@ pub struct MemorySoftware {
     pub narrow_attention_output: bool,
     /// Whether narrow formats keep a gated activation function's input in the narrow format too.
     pub narrow_inner: bool,
-    /// Bytes per weight of narrow copies that outlive a micro batch.
+    /// Bytes per weight of narrow copies that outlive a micro-batch.
     pub narrow_weight_bytes: f64,
-    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro batch, not cut: gathered
+    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro-batch, not cut: gathered
     /// buffers that the stream of another kernel still holds because the host runs ahead.
     pub stage_replicated: f64,
     /// The same when the tensor-parallel group spans scale-up domains: the host then seldom runs ahead.
@@ -101,7 +101,7 @@ pub struct MemorySoftware {
     /// Bytes per element of the last hidden state, not cut, of gathered buffers that the host has given up and another stream has not: the
     /// host runs ahead of the device, unless transfers between pipeline stages hold it.
     pub waiting_hidden: f64,
-    /// Whether gradients come into being only as the backward pass reaches them (with one micro batch they are not there at the
+    /// Whether gradients come into being only as the backward pass reaches them (with one micro-batch they are not there at the
     /// loss), rather than living in a buffer.
     pub lazy_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.

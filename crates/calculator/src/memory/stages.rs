@@ -14,7 +14,7 @@ pub struct StageLayers {
     pub chunk: usize,
     /// The first layer.
     pub start: usize,
-    /// How many.
+    /// Number.
     pub count: usize,
     /// Whether the embedding lies in front of them.
     pub embedding: bool,

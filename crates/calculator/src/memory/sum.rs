@@ -25,13 +25,13 @@ const MIB: f64 = 1_048_576.0;
 pub struct Peak {
     /// The stage, from 0.
     pub stage: usize,
-    /// When.
+    /// Time.
     pub moment: Moment,
-    /// What tensors occupy (torch's `max_memory_allocated`).
+    /// Bytes of tensors (torch's `max_memory_allocated`).
     pub allocated: Bytes,
-    /// What the allocator holds (torch's `max_memory_reserved`).
+    /// Bytes reserved by the allocator (torch's `max_memory_reserved`).
     pub reserved: Bytes,
-    /// What the device shows: reserved, the driver's context and the communicators.
+    /// Memory as shown by the device: reserved, the driver's context and the communicators.
     pub device: Bytes,
 }
 
@@ -106,11 +106,11 @@ pub(crate) struct StageSum {
     pub all: Extent,
     pub trained: Extent,
     pub resident: f64,
-    /// Activations of all micro batches alive.
+    /// Activations of all micro-batches alive.
     pub activations: f64,
-    /// Head's saved tensors of all micro batches alive.
+    /// Head's saved tensors of all micro-batches alive.
     pub head: f64,
-    /// Of these, what the micro batch in its backward pass has given back before the layers' turn comes.
+    /// Of these, what the micro-batch in its backward pass has given back before the layers' turn comes.
     pub head_done: f64,
     /// More at the loss.
     pub loss: f64,
@@ -252,7 +252,7 @@ pub(crate) fn gives_head_back(schedule: Schedule) -> bool {
     !schedule.divides_backward()
 }
 
-/// Multi-token prediction's layers keep their activations through the loss of one micro batch; the recompute policy covers them
+/// Multi-token prediction's layers keep their activations through the loss of one micro-batch; the recompute policy covers them
 /// where it covers all layers.
 fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {

@@ -70,7 +70,7 @@ pub struct AttentionShape {
     pub head_dim: f64,
     /// Width of a value head.
     pub value_dim: f64,
-    /// Which keys a query sees.
+    /// Attention mask.
     pub span: Span,
 }
 

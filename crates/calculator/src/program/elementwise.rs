@@ -66,7 +66,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// Bytes that casts of trained weights, or of their gradients, move in a pass of a micro batch where the software casts in each
+/// Bytes that casts of trained weights, or of their gradients, move in a pass of a micro-batch where the software casts in each
 /// (autocast): nothing where weights are kept in the compute format.
 pub(super) fn weight_casts(costing: &Costing<'_>, parameters: f64) -> f64 {
     let precision = &costing.plan.precision;
@@ -94,7 +94,7 @@ fn rotated_width(layer: &Layer) -> f64 {
     layer.mixer.each().iter().map(width).sum()
 }
 
-/// Elements per rank that enter the layer's dense matrix products in a micro batch.
+/// Elements per rank that enter the layer's dense matrix products in a micro-batch.
 fn projection_inputs(costing: &Costing<'_>, layer: &Layer) -> f64 {
     products::products(layer, costing.plan.tensor_parallel as f64)
         .iter()

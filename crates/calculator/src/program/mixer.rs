@@ -18,7 +18,7 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// A forward and a backward kernel, which launch so many.
+/// A forward and a backward kernel, which launch this many.
 fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operation<'_>)) {
     for (phase, (kernel, launches)) in [(Phase::Forward, forward), (Phase::BackwardInput, backward)] {
         visit(Operation::new(Family::AttentionCore, phase, kernel, launches));

@@ -32,9 +32,9 @@ pub(crate) enum Kernel {
     GroupedProduct { groups: f64, m: f64, n: f64, k: f64, format: DataType },
     /// Softmax attention over whole sequences, of which context parallelism leaves a rank `1 / ranks`.
     Attention { shape: AttentionShape, ranks: f64 },
-    /// A chunked scan, so many times the forward pass.
+    /// A chunked scan, this many times the forward pass.
     Scan { flop: Flop, bytes: Bytes, times: f64 },
-    /// A selective scan on the vector units, so many times the forward pass.
+    /// A selective scan on the vector units, this many times the forward pass.
     SelectiveScan { flop: Flop, bytes: Bytes, times: f64 },
     /// A kernel that memory bounds, with its arithmetic where it has a law of its own.
     Stream { bytes: Bytes, derived: Option<Flop> },

@@ -46,7 +46,7 @@ impl Rules for Order {
     }
 }
 
-/// The order on a stage. Fewer than `2p` micro batches cannot fill the phases, and an odd number has no equal halves: then
+/// The order on a stage. Fewer than `2p` micro-batches cannot fill the phases, and an odd number has no equal halves: then
 /// the order of the next number that does is taken and the missing ones are left out.
 fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let half_stages = stages / 2;
@@ -113,7 +113,7 @@ fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
 }
 
 struct Building {
-    /// Chunk, first micro batch and number of micro batches of the near and the far direction.
+    /// Chunk, first micro-batch and number of micro-batches of the near and the far direction.
     sides: [(u64, u64, u64); 2],
     forwards: [u64; 2],
     backwards: [u64; 2],
@@ -122,7 +122,7 @@ struct Building {
 }
 
 impl Building {
-    /// The slot of a direction's n-th pass, unless that micro batch was left out.
+    /// The slot of a direction's n-th pass, unless that micro-batch was left out.
     fn slot(&self, side: usize, pass: Pass, n: u64) -> Option<Slot> {
         let (chunk, first, count) = self.sides[side];
         (n < count).then(|| Slot::new(pass, first + n, chunk))

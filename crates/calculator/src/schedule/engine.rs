@@ -30,7 +30,7 @@ pub struct PipelineTimeline {
 pub struct TimedOperation {
     /// What ran.
     pub operation: Operation,
-    /// From when.
+    /// Start time.
     pub start: Seconds,
     /// Until when.
     pub end: Seconds,
@@ -77,7 +77,7 @@ struct Engine<'a> {
     free: Vec<(f64, bool)>,
     /// The input that a stage waits for.
     waits: Vec<Option<(bool, usize)>>,
-    /// Ends of forward and backward passes by chunk and micro batch; NaN is not yet.
+    /// Ends of forward and backward passes by chunk and micro-batch; NaN is not yet.
     ends: [Vec<f64>; 2],
     timeline: Vec<Vec<TimedOperation>>,
 }

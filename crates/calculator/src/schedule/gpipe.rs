@@ -25,7 +25,7 @@ impl Rules for Order {
         4 * shape.stages + 4
     }
 
-    /// Breadth-first chunks wait for a distance that grows with the micro batches.
+    /// Breadth-first chunks wait for a distance that grows with the micro-batches.
     fn repeats(&self, shape: &Shape) -> bool {
         shape.virtual_stages == 1
     }

@@ -11,7 +11,7 @@ use railwright_spec::problem::Problem;
 /// The activations alive on one stage at its fullest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// Activations of one micro batch on one chunk, all chunks together.
+    /// Activations of one micro-batch on one chunk, all chunks together.
     pub peak: u64,
     /// How those are spread over the stage's chunks, as `Schedule::local_chunks` orders them.
     pub per_chunk: Vec<u64>,

@@ -61,7 +61,7 @@ pub(super) fn alternate(micro_batches: u64, chunk: u64, warmup: u64, weight_dela
     slots
 }
 
-/// Interleaved 1F1B: micro batches go in groups of `stages`, each group through all local chunks in turn. Warmup is
+/// Interleaved 1F1B: micro-batches go in groups of `stages`, each group through all local chunks in turn. Warmup is
 /// `2(p-1-s) + (v-1)p` passes (Narayanan et al. 2021, section 2.2; Megatron-LM).
 ///
 /// Megatron-LM refuses a last group smaller than `stages`, as its order would wait for ever. Here the order of a whole last
@@ -95,7 +95,7 @@ pub fn bubble(stages: u64, cost: &StageCost) -> Seconds {
     cost.sum() * (stages.saturating_sub(1)) as f64
 }
 
-/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`, and when the micro batches leave a remainder `r` over `p`, at most
+/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`, and when the micro-batches leave a remainder `r` over `p`, at most
 /// another `(v-1)(p-r)` chunks: the last group takes the time of a whole one in all of its rounds but one. Stages that go on
 /// while others wait lose less; [`super::summarize`] has it exactly.
 ///
@@ -107,12 +107,12 @@ pub fn interleaved(stages: u64, virtual_stages: u64, micro_batches: u64, cost: &
     cost.sum() * ((stages.saturating_sub(1) + short) as f64 / v as f64)
 }
 
-/// Live activations of 1F1B on a stage, in micro batches: `min(m, p-s)`. Narayanan et al. 2021, section 2.2.1.
+/// Live activations of 1F1B on a stage, in micro-batches: `min(m, p-s)`. Narayanan et al. 2021, section 2.2.1.
 pub fn in_flight(stages: u64, micro_batches: u64, stage: u64) -> u64 {
     micro_batches.min(stages.saturating_sub(stage))
 }
 
-/// Live activations of interleaved 1F1B on the first stage, as a multiple of 1F1B's `p` micro batches: `1 + (p-1)/(pv)`.
+/// Live activations of interleaved 1F1B on the first stage, as a multiple of 1F1B's `p` micro-batches: `1 + (p-1)/(pv)`.
 ///
 /// Korthikanti et al. 2022, section 4.2.3.
 pub fn interleaved_memory_factor(stages: u64, virtual_stages: u64) -> f64 {

@@ -8,7 +8,7 @@ use super::list::rules;
 use super::slot::{Pass, Shape};
 use railwright_spec::problem::Problem;
 
-/// What a pass does.
+/// Kind of pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum OperationKind {
     /// The forward pass.
@@ -23,14 +23,14 @@ pub enum OperationKind {
     BackwardWeight,
 }
 
-/// One pass of one micro batch through one chunk.
+/// One pass of one micro-batch through one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Operation {
-    /// What is done.
+    /// Action.
     pub kind: OperationKind,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: u32,
-    /// On which virtual stage, numbered along the pipeline.
+    /// Virtual stage, numbered along the pipeline.
     pub chunk: u32,
 }
 

@@ -75,7 +75,7 @@ pub(super) struct StageMarks {
     /// Per local chunk, when its weight gradients are complete.
     pub(super) gradients: Vec<Moment>,
     pub(super) in_flight: InFlight,
-    /// Blocking transfers in all, for the compiled micro batches.
+    /// Blocking transfers in all, for the compiled micro-batches.
     pub(super) transfers: u64,
     /// Blocking transfers of each further period.
     pub(super) transfers_per_period: u64,
@@ -105,11 +105,11 @@ pub(super) struct Body {
 pub(super) struct Program {
     /// What was compiled.
     pub(super) compiled: Shape,
-    /// What is left of it: the same with fewer micro batches when there are bodies.
+    /// What is left of it: the same with fewer micro-batches when there are bodies.
     pub(super) shape: Shape,
     pub(super) entries: Vec<Entry>,
     pub(super) codes: Vec<Code>,
-    /// Stretches, each to be repeated once more for every `period` micro batches beyond the compiled ones.
+    /// Stretches, each to be repeated once more for every `period` micro-batches beyond the compiled ones.
     pub(super) bodies: Vec<Body>,
     pub(super) stages: Vec<StageMarks>,
 }
@@ -119,7 +119,7 @@ pub(super) fn period(shape: &Shape) -> u64 {
     rules(shape.schedule).period(shape)
 }
 
-/// As many micro batches as are surely enough for warmup, two periods of steady state and cooldown.
+/// As many micro-batches as are surely enough for warmup, two periods of steady state and cooldown.
 fn enough(shape: &Shape) -> u64 {
     rules(shape.schedule).enough(shape)
 }
@@ -129,7 +129,7 @@ fn repeats(shape: &Shape) -> bool {
     rules(shape.schedule).repeats(shape)
 }
 
-/// The shape to compile for a shape to evaluate: the same, or one with fewer micro batches that differ by whole periods.
+/// The shape to compile for a shape to evaluate: the same, or one with fewer micro-batches that differ by whole periods.
 pub(super) fn reduced(shape: &Shape) -> Shape {
     let (period, enough) = (period(shape), enough(shape));
     if !repeats(shape) || shape.micro_batches < enough + period {

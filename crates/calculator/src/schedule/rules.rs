@@ -13,7 +13,7 @@ pub(super) trait Rules: Sync {
         1
     }
 
-    /// As many micro batches as are surely enough for warmup, two periods of steady state and cooldown.
+    /// As many micro-batches as are surely enough for warmup, two periods of steady state and cooldown.
     fn enough(&self, shape: &Shape) -> u64;
 
     /// Whether anything repeats.
@@ -21,7 +21,7 @@ pub(super) trait Rules: Sync {
         true
     }
 
-    /// Whether forward passes repeat apart from backward passes, and every micro batch is alive in between.
+    /// Whether forward passes repeat apart from backward passes, and every micro-batch is alive in between.
     fn repeats_apart(&self) -> bool {
         false
     }
@@ -31,12 +31,12 @@ pub(super) trait Rules: Sync {
     fn lower_bound(&self, pipeline: &Pipeline) -> f64;
 }
 
-/// Everything of a micro batch on a chunk, in s.
+/// Everything of a micro-batch on a chunk, in s.
 pub(super) fn total(chunk: &ChunkCost) -> f64 {
     chunk.total().get()
 }
 
-/// The least of orders with one backward pass: stage s does nothing before the first micro batch has passed the chunks before it, and its
+/// The least of orders with one backward pass: stage s does nothing before the first micro-batch has passed the chunks before it, and its
 /// last gradient passes them again: `max over s of m sum(own T) + sum over c < s of (T_c + 2 t)`, with `m` micro batches, `T` a chunk's
 /// total and `t` a transfer.
 pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
@@ -50,7 +50,7 @@ pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
     most
 }
 
-/// The least of one chunk a stage with a divided backward pass: from a stage's first forward to its first backward the micro batch runs
+/// The least of one chunk a stage with a divided backward pass: from a stage's first forward to its first backward the micro-batch runs
 /// down and back, while the stage has its warm-up's forwards to do, `depth (p - 1 - s)` of them:
 /// `max over s of m T_s + max(0, sum over c > s of (F + R + B_c + 2 t) - warm-up F_s)`.
 pub(super) fn bound_of_divided_backward(pipeline: &Pipeline, depth: f64) -> f64 {

@@ -2,7 +2,7 @@
 
 use railwright_spec::quantity::Seconds;
 
-/// The times of one micro batch on one *stage* (all its chunks together).
+/// The times of one micro-batch on one *stage* (all its chunks together).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StageCost {
     /// Forward.

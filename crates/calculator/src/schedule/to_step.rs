@@ -24,7 +24,7 @@ pub struct ChunkParts {
     pub backward_input: Vec<Part>,
     /// Of a weight gradient.
     pub backward_weight: Vec<Part>,
-    /// What one micro batch keeps here from its forward pass until its last gradient.
+    /// What one micro-batch keeps here from its forward pass until its last gradient.
     pub activations: Bytes,
 }
 
@@ -112,7 +112,7 @@ struct Writer<'a> {
     pipeline: &'a Pipeline<'a>,
     detail: &'a Detail,
     names: [NameId; 4],
-    /// By direction (backward or not), chunk and micro batch: the pass and its last span.
+    /// By direction (backward or not), chunk and micro-batch: the pass and its last span.
     made: BTreeMap<(bool, u32, u32), (TimedOperation, SpanRef)>,
     plain: ChunkParts,
 }

@@ -28,7 +28,7 @@ impl Rules for Order {
     }
 }
 
-/// Builds the order in the paper's phases. Fewer than `2p-1` micro batches cannot fill them: then the order of `2p-1` is
+/// Builds the order in the paper's phases. Fewer than `2p-1` micro-batches cannot fill them: then the order of `2p-1` is
 /// taken and the missing ones are left out.
 fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let mut order = Building {
@@ -68,7 +68,7 @@ const WEIGHT: usize = 2;
 struct Building {
     count: u64,
     chunks: [u64; 2],
-    /// The next micro batch of each chunk and pass.
+    /// The next micro-batch of each chunk and pass.
     next: [[u64; 3]; 2],
     slots: Vec<Slot>,
 }

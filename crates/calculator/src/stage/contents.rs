@@ -22,7 +22,7 @@ pub(crate) enum Piece {
     Head,
 }
 
-/// The pieces of a virtual stage of `split`, with what each costs for a micro batch.
+/// The pieces of a virtual stage of `split`, with what each costs for a micro-batch.
 pub(crate) fn contents(
     costing: &Costing<'_>,
     prices: &LayerPrices,

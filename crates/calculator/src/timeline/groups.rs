@@ -11,7 +11,7 @@ use railwright_spec::quantity::{Bytes, Rank};
 use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
 use std::collections::BTreeMap;
 
-/// The rank that is shown for the stage that runs a chunk's first micro batch.
+/// The rank that is shown for the stage that runs a chunk's first micro-batch.
 pub(super) fn first_rank(plan: &Plan, chunk: usize) -> u64 {
     stage_of(plan, chunk as u64, 0) * rank_stride(plan)
 }

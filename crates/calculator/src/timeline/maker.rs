@@ -30,7 +30,7 @@ pub(super) enum Sequence {
     Back,
 }
 
-/// So many spans are refused.
+/// This many spans are refused.
 pub(super) fn too_many(spans: usize) -> Problem {
     Problem::new(format!("a timeline of {spans} spans is too large to be of use"))
         .at_key("plan.global_batch")
@@ -72,7 +72,7 @@ impl<'a, 'c> Maker<'a, 'c> {
         made
     }
 
-    /// The communication of some work that `calls` make: what is exposed, each part with its call, and what hides beside a pass that is
+    /// The communication of some work that `calls` make: what is exposed, each part with its call, and what is overlapped with a pass that is
     /// `whole`. Calls of a dimension share by their times what is exposed of it, and bytes go with the time.
     pub(super) fn communication(
         &mut self,
@@ -87,7 +87,7 @@ impl<'a, 'c> Maker<'a, 'c> {
                 continue;
             }
             let hides = (all - waited).max(Seconds::ZERO);
-            // What hides runs beside the pass, and is not shown longer than the pass itself.
+            // What hides runs concurrently with the pass, and is not shown longer than the pass itself.
             let shown = hides.min(whole);
             let own = || calls.iter().filter(|call| call.dimension == d);
             let sum: Seconds = own().map(|call| call.time(self.costing)).sum();
@@ -116,7 +116,7 @@ impl<'a, 'c> Maker<'a, 'c> {
         (hidden, exposed)
     }
 
-    /// What one of so many equal parts of a call is called.
+    /// What one of this many equal parts of a call is called.
     pub(super) fn name_of_part(&mut self, call: &Call, parts: usize) -> railwright_step::NameId {
         let part = Call { count: call.count / parts.max(1) as f64, ..*call };
         self.step.names.intern(&name(&part))

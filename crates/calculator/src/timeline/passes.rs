@@ -30,7 +30,7 @@ fn kind_index(kind: OperationKind) -> usize {
     KINDS.iter().position(|k| k.0 == kind).unwrap_or(0)
 }
 
-/// The first and last span of a pass, by direction, chunk and micro batch.
+/// The first and last span of a pass, by direction, chunk and micro-batch.
 struct Ends {
     micro_batches: usize,
     spans: [Vec<Option<(SpanRef, SpanRef)>>; 2],

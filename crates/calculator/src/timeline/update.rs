@@ -34,7 +34,7 @@ pub(super) fn write(
     let names = ["optimizer", "fixed per step", "jitter allowance"].map(|n| step.names.intern(n));
     for (rank, update) in updates.iter().enumerate() {
         let own = Own { costing, rank, update, priced: update::of_stage(costing, evaluation, rank) };
-        // The last step's parameters still arrive beside the first forward passes.
+        // The last step's parameters still arrive during the first forward passes.
         let hidden = update.parameter_gather - update.parameter_exposed;
         own.gathers(step, ", hidden", (Seconds::ZERO, hidden));
 

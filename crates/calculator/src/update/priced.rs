@@ -12,7 +12,7 @@ use railwright_spec::quantity::Seconds;
 /// A collective of a stage's update with its figures from the evaluated step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedCollective {
-    /// Which.
+    /// Selection.
     pub collective: UpdateCollective,
     /// What a bucket costs.
     pub cost: CollectiveCost,

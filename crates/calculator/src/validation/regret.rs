@@ -52,9 +52,9 @@ pub const TARGETS: Targets = Targets { median: 0.03, tail: 0.10, share: 0.9 };
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
-    /// Who published it.
+    /// Publisher.
     pub source: String,
-    /// What was trained.
+    /// Trained parameters.
     pub model: String,
     /// Its layers, widths, heads and experts: names alone do not distinguish the models of one study.
     pub dimensions: String,
@@ -68,7 +68,7 @@ pub struct Sweep {
     pub global_batch: u64,
     /// With what.
     pub framework: String,
-    /// In which format.
+    /// Number format.
     pub precision: String,
 }
 
@@ -99,7 +99,7 @@ impl Sweep {
 pub struct Regret {
     /// The file that was read.
     pub file: String,
-    /// What is aimed at.
+    /// Target.
     pub targets: Targets,
     /// Whether it is reached; unknown without sweeps.
     pub met: Option<bool>,
@@ -117,7 +117,7 @@ pub struct Regret {
     pub memory_sources: BTreeMap<String, MemoryTotal>,
 }
 
-/// What the regrets of some sweeps come to.
+/// Summary of regrets over sweeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Total {

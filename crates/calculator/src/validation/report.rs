@@ -23,14 +23,14 @@ pub struct Validation {
     pub file: String,
     /// Every row of it, in order.
     pub rows: Vec<RowResult>,
-    /// What they come to.
+    /// Totals.
     pub summary: Summary,
     /// The calibration that was given, and which rows used it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Used>,
 }
 
-/// What a calibration was used for.
+/// Use of a calibration.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Used {
@@ -56,7 +56,7 @@ pub struct Used {
 pub struct RowResult {
     /// The row's identifier.
     pub id: String,
-    /// Where it was published.
+    /// Publication.
     pub source: Option<String>,
     /// Predicted step time in seconds.
     pub predicted_step_time_s: Option<f64>,
@@ -90,7 +90,7 @@ pub struct RowResult {
     /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
     #[serde(skip)]
     pub(super) ran: bool,
-    /// Why the row was not predicted.
+    /// Reason why the row was not predicted.
     pub skipped: Option<String>,
     /// Whether the row publishes all that the model needs.
     #[serde(skip)]
@@ -120,7 +120,7 @@ pub struct Summary {
     pub groups: BTreeMap<String, Errors>,
     /// Out-of-memory verdicts, when the table has any such rows.
     pub out_of_memory: Option<Verdicts>,
-    /// How often each reason for skipping occurs.
+    /// Number of rows per reason for skipping.
     pub skipped: BTreeMap<String, usize>,
 }
 
@@ -149,7 +149,7 @@ pub struct Errors {
     pub rank_correlation: Option<f64>,
 }
 
-/// How verdicts on memory compare with what happened.
+/// Memory verdicts compared with outcomes.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {

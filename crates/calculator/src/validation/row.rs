@@ -24,9 +24,9 @@ use std::collections::BTreeSet;
 pub struct Case {
     /// The row's identifier.
     pub id: String,
-    /// Where it was published.
+    /// Publication.
     pub source: String,
-    /// What was trained.
+    /// Trained parameters.
     pub model: Model,
     /// On what.
     pub cluster: Cluster,

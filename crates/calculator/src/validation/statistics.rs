@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// How predictions compare with measurements over a set of rows.
+/// Prediction errors over a set of rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorSummary {

@@ -1,4 +1,4 @@
-//! What `calibrate` takes.
+//! Arguments of `calibrate`.
 
 use super::{Output, Reading};
 use clap::{Args, ValueHint};
@@ -38,7 +38,7 @@ pub(crate) struct Calibrate {
     )]
     pub(crate) steps: Vec<String>,
     /// Number format of GEMMs if kernel names do not contain it, such as `bf16`
-    #[arg(long, value_name = "FORMAT", help_heading = "Measurements")]
+    #[arg(long, visible_alias = "gemm-format", value_name = "FORMAT", help_heading = "Measurements")]
     pub(crate) product_format: Option<String>,
     /// Run file or launch file of the measured run
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Measured run")]

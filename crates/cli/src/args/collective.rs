@@ -13,7 +13,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network collective all-reduce --nodelist 'gpu[001-004,065-068]' --first-node 1 --topology rail-optimized --network gpus=1024\n  \
     railwright network collective all-to-all --fabric examples/networks/two-leaves.dot --routing ecmp\n  \
     railwright network collective all-reduce --gpus 256 --svg -o all-reduce.svg\n\n\
-    Sizes and bus bandwidth are those of nccl-tests: K, M and G are powers of 1,024.\n\
+    Sizes and bus bandwidth follow nccl-tests: K, M and G are powers of 1,024.\n\
     Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
     docs/guides/collective.md describes the columns and the errors against published measurements.";
 
@@ -35,10 +35,10 @@ pub(crate) struct CollectiveOn {
     /// Cluster: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100]
     #[arg(long, value_name = "CLUSTER", value_hint = ValueHint::AnyPath)]
     pub(crate) cluster: Option<String>,
-    /// Ranks of one process group, such as `0-7,16-23`; repeat it for groups that run at the same time
+    /// Ranks of one process group, such as `0-7,16-23`; repeat it for concurrent groups
     #[arg(long, value_name = "RANKS", help_heading = "Placement")]
     pub(crate) ranks: Vec<String>,
-    /// Slurm node list of one process group, such as `gpu[001-004]`; repeat it for groups that run at the same time
+    /// Slurm node list of one process group, such as `gpu[001-004]`; repeat it for concurrent groups
     #[arg(long, value_name = "NODES", help_heading = "Placement")]
     pub(crate) nodelist: Vec<String>,
     /// Number in the name of the network's first node, for --nodelist
@@ -51,7 +51,7 @@ pub(crate) struct CollectiveOn {
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// Hash seeds: times are their median and 90th percentile [default: 16 with `ecmp` routing, otherwise 1]
+    /// Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1]
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)

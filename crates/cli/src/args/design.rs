@@ -1,4 +1,4 @@
-//! What `network design` takes: a model with anything of its plan left open, and the axes of networks to choose among.
+//! Arguments of `network design`: a model with open plan settings, and the axes of the networks.
 
 use super::{Effort, OpenRun, Output};
 use clap::{Args, ValueHint};
@@ -18,7 +18,7 @@ pub(crate) struct Design {
     pub(crate) run: OpenRun,
     #[command(flatten)]
     pub(crate) effort: Effort,
-    /// Sizes of scale-up domains [default: 8 to 576, those that divide the devices]
+    /// Sizes of scale-up domains [default: divisors of the devices from 8 to 576]
     #[arg(long, value_name = "N,...", value_delimiter = ',', help_heading = "Networks")]
     pub(crate) domains: Vec<u64>,
     /// Topologies to compare, from `network topologies`
@@ -55,7 +55,7 @@ pub(crate) struct Design {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prices")]
     pub(crate) prices: Vec<String>,
     /// Extra price per device of a larger scale-up domain, such as `64=2500` (repeatable)
-    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices")]
+    #[arg(long, value_name = "SIZE=DOLLARS", help_heading = "Prices", hide_short_help = true)]
     pub(crate) scale_up_price: Vec<String>,
     /// Depreciation period of network and devices, in years
     #[arg(
@@ -63,14 +63,15 @@ pub(crate) struct Design {
         value_name = "X",
         default_value_t = 4.0,
         allow_negative_numbers = true,
-        help_heading = "Prices"
+        help_heading = "Prices",
+        hide_short_help = true
     )]
     pub(crate) years: f64,
     /// Show all designs, not only the Pareto fronts
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
     /// Output an SVG chart of step time over cost
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) svg: bool,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -36,10 +36,10 @@ pub(crate) struct Export {
 /// A simulator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Simulator {
-    /// ASTRA-sim: Chakra execution traces, process groups, network and system
+    /// Chakra execution traces, process groups, network and system
     AstraSim,
-    /// SimGrid: a platform
+    /// Platform with the route of every pair of devices
     Simgrid,
-    /// htsim: a connection matrix
+    /// Connection matrix of a flow table
     Htsim,
 }

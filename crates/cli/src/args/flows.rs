@@ -9,7 +9,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright network flows examples/networks/incast.csv --fabric examples/networks/two-leaves.dot --routing ecmp --seeds 16\n  \
     railwright network flows examples/networks/incast.csv --topology rail-only --network gpus=64 --ends ends.csv\n\n\
     FLOWS is CSV with the columns source, destination, bytes, start, after and name; the last three are optional.\n\
-    A flow begins `start` after the flows in `after` have ended. Devices are numbers from 0, or names of the fabric.\n\
+    A flow starts with the delay `start` after the flows in `after` have ended. Devices are numbers from 0, or names of the fabric.\n\
     docs/guides/network-flows.md describes flow tables and fabric files.";
 
 /// Arguments of `network flows`.
@@ -28,13 +28,13 @@ pub(crate) struct FlowsOn {
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// Hash seeds: the makespan has its median and 90th percentile
+    /// Number of hash seeds; reports the median and the 90th percentile of the makespan
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Network")]
     pub(crate) seeds: u32,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", conflicts_with = "fabric", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
-    /// Write begin and end of every flow as CSV
+    /// Write start and end of every flow as CSV
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) ends: Option<String>,
     #[command(flatten)]

@@ -9,7 +9,7 @@ pub(super) const EXAMPLES: &str = "Examples:\n  \
     railwright goodput --gpus 16384 --checkpoint-bytes 5.7T --storage-bandwidth 200GB/s --spares 32 --repair-time 2d\n  \
     railwright goodput --gpus 2048 --checkpoint-time 60s --component-mtbf gpu=80000 --component-mtbf nic=5e6\n  \
     railwright goodput --gpus 1024 --checkpoint-time 60s --mtbf 12h --json\n\n\
-    Times take a unit: 30s, 10min, 3h, 2d. docs/guides/goodput.md has the model, its sources and its limits.";
+    Times have a unit: 30s, 10min, 3h, 2d. docs/guides/goodput.md describes the model, its sources and its limits.";
 
 /// Arguments of `goodput`.
 #[derive(Args, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Goodput {
     /// Price of a GPU-hour in dollars [default: the catalogue's]
     #[arg(long, value_name = "DOLLARS")]
     pub(crate) price_per_device_hour: Option<f64>,
-    /// Time from the start of a checkpoint until it can be restored
+    /// Time from the start of a checkpoint until it is restorable
     #[arg(
         long,
         value_name = "TIME",
@@ -41,7 +41,7 @@ pub(crate) struct Goodput {
     /// Bandwidth of the storage for the whole job
     #[arg(long, value_name = "RATE", requires = "checkpoint_bytes", help_heading = "Checkpoints")]
     pub(crate) storage_bandwidth: Option<String>,
-    /// Time for which training stops at a checkpoint [default: all of it]
+    /// Training pause per checkpoint [default: the whole checkpoint time]
     #[arg(long, value_name = "TIME", help_heading = "Checkpoints")]
     pub(crate) checkpoint_stall: Option<String>,
     /// Training time between checkpoints [default: the one with the highest goodput]
@@ -50,16 +50,16 @@ pub(crate) struct Goodput {
     /// Mean time between failures of the whole job [default: from its components]
     #[arg(long, value_name = "TIME", conflicts_with = "component_mtbf", help_heading = "Failures")]
     pub(crate) mtbf: Option<String>,
-    /// Hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default: published]
+    /// Mean hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default: published value]
     #[arg(long, value_name = "COMPONENT=HOURS", help_heading = "Failures")]
     pub(crate) component_mtbf: Vec<String>,
-    /// Time to detect a failure and replace hosts [default: published]
+    /// Time to detect a failure and replace hosts [default: published value]
     #[arg(long, value_name = "TIME", help_heading = "Failures")]
     pub(crate) detection_time: Option<String>,
-    /// Time to restart and load the checkpoint [default: published]
+    /// Time to restart and load the checkpoint [default: published value]
     #[arg(long, value_name = "TIME", help_heading = "Failures")]
     pub(crate) restart_time: Option<String>,
-    /// Spare hosts [default: as many as it takes]
+    /// Spare hosts [default: one for every failure]
     #[arg(long, value_name = "N", requires = "repair_time", help_heading = "Failures")]
     pub(crate) spares: Option<u32>,
     /// Time to repair a host

@@ -3,7 +3,7 @@
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
 
-/// How traces are joined.
+/// Options of joining traces.
 #[derive(Args, Debug)]
 pub(crate) struct Joining {
     /// Traces of one job, or NCCL Inspector or XPUTimer output: files, folders, patterns or archives
@@ -20,7 +20,7 @@ pub(crate) struct Joining {
     pub(crate) kernels: Option<String>,
 }
 
-/// What to do with the clocks.
+/// Clock alignment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Clocks {
     /// Align only if clocks differ by more than those of one host
@@ -68,7 +68,7 @@ pub(crate) struct Stragglers {
     #[command(flatten)]
     pub(crate) joining: Joining,
     /// Maximum number of ranks to show
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 8)]
     pub(crate) ranks: usize,
     #[command(flatten)]
     pub(crate) output: Output,

@@ -11,7 +11,7 @@ use clap::{Args, ValueHint};
     railwright detect run.sh TP=2 PP=8\n  \
     railwright detect run_mcore.sh -- dsw 7B 1 256\n\n\
     Formats: Megatron-LM (command line, shell script, log, YAML), torchtitan (TOML, JSON, overrides), DeepSpeed, nanotron, \
-    Megatron-Bridge, NeMo, accelerate. A config.json, run files and traces are recognized as such.\n\
+    Megatron-Bridge, NeMo, accelerate. Run files, traces and config.json files are recognized, too.\n\
     Nothing is executed. Other files are read only if the script sources or starts them, and only in its own folder or \
     repository. Exit code 1: unknown format.")]
 pub(crate) struct Detect {

@@ -1,11 +1,11 @@
-//! What `network` takes: designs by kind, by file, and by a flag for each key of a design file.
+//! Arguments of `network`: designs by kind, by file, and by a flag for each key of a design file.
 
 use super::{Later, Output};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand, ValueHint};
 use railwright_network::topology::DesignSpec;
 use railwright_spec::run::{Key, Kind, Section};
 
-/// What can be asked of networks.
+/// Commands of `network`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Network {
     /// List topologies, their keys, and published systems
@@ -40,7 +40,7 @@ pub(crate) enum Network {
         railwright network failures rail-optimized --run examples/runs/llama-3.1-405b.toml\n\n\
         Results for one failure are exact for all parts of its class. Failure rates and repair times come from\n\
         catalog/network/failure_rates.csv; --rates overrides them.\n\
-        Exit code 1: the step cannot finish with the parts of --fail down.")]
+        Exit code 1: the step cannot finish without the parts of --fail.")]
     Failures(Later<Failures>),
     /// Search network designs and parallel strategies jointly, by step time, cost and power
     #[command(after_long_help = super::design::EXAMPLES)]
@@ -109,10 +109,10 @@ pub(crate) struct Show {
     /// Write every cable from port to port as CSV, with lengths on the floor plan of --floor
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) cables: Option<String>,
-    /// Write the same in the columns of NetBox's cable import
+    /// Write the cables in the format of NetBox's cable import
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) netbox: Option<String>,
-    /// Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4,switches=16,row=16,width=0.6,pitch=2.4,rise=1.5]
+    /// Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4, switches=16, row=16, width=0.6, pitch=2.4, rise=1.5]
     #[arg(long, value_name = "KEY=N,...", value_delimiter = ',', help_heading = "Output")]
     pub(crate) floor: Vec<String>,
     #[command(flatten)]
@@ -122,12 +122,14 @@ pub(crate) struct Show {
 /// Arguments of `network cost`.
 #[derive(Args, Debug)]
 pub(crate) struct Cost {
-    /// Topologies or design files; the first is the baseline
+    /// Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed,
+    /// rail-only, dual-plane, dragonfly]
     #[arg(
         long,
         value_name = "DESIGN,...",
         value_delimiter = ',',
-        default_value = "clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly"
+        default_value = "clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly",
+        hide_default_value = true
     )]
     pub(crate) designs: Vec<String>,
     #[command(flatten)]
@@ -198,7 +200,7 @@ pub(crate) struct Failures {
     /// Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Failures")]
     pub(crate) fail: Vec<String>,
-    /// Number of failure states to sample [default: 10,000 with --fail of any parts]
+    /// Number of failure states to sample [default: 10,000 if --fail selects parts at random]
     #[arg(long, value_name = "N", help_heading = "Failures")]
     pub(crate) samples: Option<u64>,
     /// Random seed for sampling

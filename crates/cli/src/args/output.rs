@@ -62,7 +62,7 @@ pub(crate) enum Format {
     Prometheus,
 }
 
-/// How and where an answer is written.
+/// Format and destination of an answer.
 #[expect(clippy::struct_field_names, reason = "the field is the flag")]
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Output {
@@ -72,7 +72,7 @@ pub(crate) struct Output {
     /// Print JSON (same as `--format json`)
     #[arg(long, conflicts_with = "format", help_heading = "Output")]
     pub(crate) json: bool,
-    /// Write to a file; the suffix selects the format unless `--format` is given
+    /// Write to a file; its suffix sets the format
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) output: Option<String>,
 }

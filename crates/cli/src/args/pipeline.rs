@@ -27,11 +27,11 @@ pub(crate) struct Pipeline {
     /// Replica to show [default: the last to finish]
     #[arg(long, value_name = "N")]
     pub(crate) replica: Option<u32>,
-    /// Passes to cost: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value (repeatable)
+    /// Compute the cost of these passes: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value (repeatable)
     #[arg(long, value_name = "PASSES")]
     pub(crate) what_if: Vec<String>,
     /// Maximum rows in the tables of stalls and steps
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
     /// Analyze a predicted step from a run file, launch file or log instead of a recording
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]

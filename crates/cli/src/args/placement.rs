@@ -14,8 +14,7 @@ pub(crate) struct OnHosts {
         value_name = "FILE",
         value_hint = ValueHint::FilePath,
         conflicts_with = "fragments",
-        help_heading = "Placement"
-    )]
+        help_heading = "Placement", hide_short_help = true)]
     pub(crate) hostfile: Option<String>,
     /// Hosts of the run in each pod of the network, such as `20,0,12` (leaf groups if it has one pod)
     #[arg(long, value_name = "COUNTS", hide_short_help = true, help_heading = "Placement")]

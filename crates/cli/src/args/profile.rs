@@ -1,4 +1,4 @@
-//! What `profile` and `compare` take.
+//! Arguments of `profile` and `compare`.
 
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
@@ -19,9 +19,9 @@ pub(crate) const COMPARE_EXAMPLES: &str = "Examples:\n  \
     railwright compare before.json.gz after.json.gz --fail-if 'step_time>+3%' --fail-if 'host>+2ms'\n  \
     railwright compare run.toml traces/\n  \
     railwright compare run.toml traces/ --calibration calibration.toml --set plan.recompute=full\n\n\
-    A run file in place of a trace stands for its predicted step. Exit code 1: a condition of --fail-if is met.";
+    A run file in place of a trace is compared by its predicted step. Exit code 1: a condition of --fail-if is met.";
 
-/// How traces are read and their ranks joined.
+/// Options of reading and joining traces.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Reading {
     /// Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
     pub(crate) kernels: Option<String>,
 }
 
-/// What the model needs, for MFU.
+/// Model options, for MFU.
 #[derive(Args, Debug, Default)]
 pub(crate) struct Needed {
     /// Run file, launch file or log: compute the model FLOPs of a step from it
@@ -61,12 +61,12 @@ pub(crate) enum Compat {
     Hta,
 }
 
-/// What time is summed by.
+/// Key of the sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Origin {
     /// Modules (`nn.Module`), by the path of their classes
     Module,
-    /// Functions of Python outside of the framework, with file and line
+    /// Python functions outside the framework, with file and line
     Source,
 }
 
@@ -125,10 +125,10 @@ pub(crate) struct Compare {
     /// Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub(crate) first: String,
-    /// Candidate, likewise; a training log alone is compared with the prediction of its run
+    /// Candidate: the same kinds of file; a training log alone is compared with the prediction of its run
     #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
     pub(crate) second: Option<String>,
-    /// Launch file or run file of a training log that does not print its arguments
+    /// Launch file or run file, for a training log without arguments
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "second", help_heading = "Prediction")]
     pub(crate) launch: Option<String>,
     /// Exit with code 1 if the change from A to B exceeds noise and meets this condition, such as `step_time>+3%` (repeatable)

@@ -56,7 +56,7 @@ pub(crate) struct MemorySnapshot {
     /// Snapshot or trace
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: String,
-    /// Run file, launch file or log: compare its predicted memory with the measured
+    /// Run file, launch file or log: compare its predicted memory with the measurement
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Model")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
@@ -64,10 +64,10 @@ pub(crate) struct MemorySnapshot {
     /// Accelerator [default: from the run]
     #[arg(long, value_name = "NAME", help_heading = "Model")]
     pub(crate) accelerator: Option<String>,
-    /// Pipeline stage of the recorded rank [default: the one that needs the most memory]
+    /// Pipeline stage of the recorded rank [default: the stage with the highest peak]
     #[arg(long, value_name = "N", requires = "run", help_heading = "Model")]
     pub(crate) stage: Option<usize>,
-    /// Number of places to list
+    /// Number of allocation sites to list
     #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
     pub(crate) top: usize,
     #[command(flatten)]

@@ -53,13 +53,11 @@ fn heading(section: &str) -> &'static str {
 const SHORT: usize = 48;
 
 /// Keys outside the model that the short help (`-h`) lists: those that a layout is described by. `--help` lists all.
-const USUAL: [&str; 17] = [
+const USUAL: [&str; 14] = [
     "tensor_parallel",
-    "sequence_parallel",
     "pipeline_parallel",
     "virtual_stages",
     "context_parallel",
-    "data_parallel",
     "expert_parallel",
     "sharding",
     "micro_batch",
@@ -67,7 +65,6 @@ const USUAL: [&str; 17] = [
     "sequence_length",
     "precision.preset",
     "recompute",
-    "schedule",
     "software",
     "devices",
     "tokens",

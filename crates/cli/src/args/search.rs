@@ -1,4 +1,4 @@
-//! What `search` and `size` take: a run of which anything may be left open, several clusters and cluster sizes.
+//! Arguments of `search` and `size`: a run with open settings, several clusters and cluster sizes.
 
 use super::simulate::Pricing;
 use super::{Output, RunFlags, Sharding};
@@ -26,7 +26,7 @@ pub(crate) struct OpenRun {
     pub(crate) flags: RunFlags,
 }
 
-/// How a search goes about it.
+/// Search effort.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Effort {
     /// Restrict a dimension, such as `tp=2..8`, `micro_batch=1,2` or `recompute=none,full` (repeatable)
@@ -97,11 +97,11 @@ pub(crate) struct Search {
     /// Show all layouts by time, not one row per combination of TP, PP, CP, EP and sharding
     #[arg(long, help_heading = "Output")]
     pub(crate) all: bool,
-    /// Compare the best layout with these settings, such as `tp=8,pp=4`, with the winner (repeatable)
+    /// Compare the winner with the best layout that has these settings, such as `tp=8,pp=4` (repeatable)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
-    /// Add a map of TP x PP: the shortest step of each pair, or by how much memory no layout of it fits
-    #[arg(long, help_heading = "Output")]
+    /// Add a map of TP x PP: the shortest step of each pair, or the memory that its smallest layout lacks
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) map: bool,
     /// Write the best layout to a run file
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
@@ -110,7 +110,7 @@ pub(crate) struct Search {
     pub(crate) output: Output,
 }
 
-/// What a search makes small.
+/// Objective of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Goal {
     /// Step time

@@ -1,4 +1,4 @@
-//! What `network simulate` takes, and what `estimate` and `timeline` take to price collectives by flows.
+//! Arguments of `network simulate`, and of `estimate` and `timeline` for collectives priced by flows.
 
 use super::placement::OnHosts;
 use super::traffic::OnNetwork;
@@ -39,26 +39,38 @@ pub(crate) struct Simulate {
     /// Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on dragonflies]
     #[arg(long, value_name = "ROUTING", help_heading = "Network")]
     pub(crate) routing: Option<String>,
-    /// Hash seeds to simulate: median and 90th percentile of the step time (`ecmp` routing)
+    /// Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing)
     #[arg(long, value_name = "N", help_heading = "Network")]
     pub(crate) seeds: Option<u32>,
     /// Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable)
     #[arg(long, value_name = "PART", help_heading = "Network")]
     pub(crate) fail: Vec<String>,
     /// Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain
-    #[arg(long, value_name = "HOW", default_value = "spread", help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "HOW",
+        default_value = "spread",
+        help_heading = "Network",
+        hide_short_help = true
+    )]
     pub(crate) recovery: String,
     /// Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`)
-    #[arg(long, value_name = "LOAD", allow_negative_numbers = true, help_heading = "Network")]
+    #[arg(
+        long,
+        value_name = "LOAD",
+        allow_negative_numbers = true,
+        help_heading = "Network",
+        hide_short_help = true
+    )]
     pub(crate) background: Option<String>,
-    /// Write the load of links over the step: CSV, or a picture if the name ends in `.svg`
+    /// Write the load of links over the step: CSV, or a chart if the name ends in `.svg`
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) loads: Option<String>,
     #[command(flatten)]
     pub(crate) output: Output,
 }
 
-/// How collectives are priced.
+/// Pricing of collectives.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Pricing {
     /// Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable)

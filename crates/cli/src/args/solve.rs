@@ -1,4 +1,4 @@
-//! What the solvers take: `recompute` and `balance`.
+//! Arguments of the solvers `recompute` and `balance`.
 
 use super::{Output, RunArguments};
 use clap::{Args, ValueHint};

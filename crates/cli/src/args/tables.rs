@@ -78,12 +78,12 @@ pub(crate) struct Save {
     railwright stragglers digests/\n  \
     duckdb -c \"SELECT phase, sum(duration_ns) FROM 'digests/*.parquet' WHERE lane = 'device' GROUP BY phase\"\n\n\
     A digest is one Parquet file per rank. `profile`, `comm`, `stragglers` and `pipeline` give the same answers from digests as from traces.\n\
-    Host rows that these commands do not read are left out; `query`, `export-perfetto` and `profile --columns` need the trace.")]
+    Host rows that these commands do not use are omitted; `query`, `export-perfetto` and `profile --columns` require the trace.")]
 pub(crate) struct Digest {
     /// Traces: files, folders, patterns or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
     pub(crate) paths: Vec<String>,
-    /// Output folder; files keep their place below PATH
+    /// Output folder; files keep their path relative to PATH
     #[arg(long, short, value_name = "FOLDER", value_hint = ValueHint::DirPath, help_heading = "Output")]
     pub(crate) output: String,
     /// Process every N-th file, starting with file I (from 0), such as `3/16`

@@ -1,10 +1,10 @@
-//! What answers in columns take: `timeline --format columns`, `profile --columns`, `pipeline --columns`.
+//! Arguments of answers in columns: `timeline --format columns`, `profile --columns`, `pipeline --columns`.
 
 use clap::{Args, ValueEnum};
 use railwright_spec::problem::Problem;
 use railwright_step::columns::Window;
 
-/// What `timeline` writes.
+/// Format of `timeline`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Chrome trace JSON, for ui.perfetto.dev
@@ -15,7 +15,7 @@ pub(crate) enum Format {
     Columns,
 }
 
-/// How much of a step is in columns.
+/// Part of a step in columns.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Cut {
     /// Part of the step to write, such as `1.2s..1.25s` (nanoseconds if no unit is given)

@@ -1,4 +1,4 @@
-//! What `network traffic` takes: a run, a network to lay it on, and which sums are wanted.
+//! Arguments of `network traffic`: a run, a network to lay it on, and which sums are wanted.
 
 use super::placement::OnHosts;
 use super::{Output, RunArguments};
@@ -38,7 +38,7 @@ pub(crate) struct Traffic {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]
     pub(crate) heat: Option<String>,
     /// Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV]
-    #[arg(long, value_name = "N", help_heading = "Output")]
+    #[arg(long, value_name = "N", help_heading = "Output", hide_short_help = true)]
     pub(crate) cells: Option<u32>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -55,7 +55,7 @@ pub(crate) struct OnNetwork {
     pub(crate) keys: Vec<String>,
 }
 
-/// What traffic is summed by.
+/// Key of traffic sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TrafficBy {
     /// Collective kind: purpose, group size, bytes and count
@@ -72,7 +72,7 @@ pub(crate) enum TrafficBy {
     Matrix,
 }
 
-/// How gathers and reductions are carried out.
+/// Algorithm of gathers and reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Rotation {
     /// Rings, one per domain member, along its rail
@@ -83,7 +83,7 @@ pub(crate) enum Rotation {
     Hierarchical,
 }
 
-/// How an all-to-all is carried out.
+/// Algorithm of all-to-all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AllToAll {
     /// Direct exchange between all ranks

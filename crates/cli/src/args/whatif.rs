@@ -12,8 +12,8 @@ pub(crate) const WHATIF_EXAMPLES: &str = "Examples:\n  \
     railwright whatif llama-3-8b --cluster dgx-h100 --fsdp --change cluster=dgx-b200 --change hbm=x2,memory=x1.5\n\n\
     A change is KEY=VALUE, or several separated by commas. KEY is a run-file key, with or without its section, or a \
     hardware parameter (nic, nvlink, hbm, bf16_tflops, fp8_tflops, tdp, nodes, ...). Numeric values may be relative (x2, +10%).\n\
-    slow.rank, slow.node, slow.host, slow.nic, slow.scale_up and slow.stage.N take the remaining share of the rate. Append \
-    `.N` to select the part [default: the most expensive one].\n\n\
+    slow.rank, slow.node, slow.host, slow.nic, slow.scale_up and slow.stage.N set the remaining share of the rate. Append \
+    `.N` to select the rank, node or part [default: the most expensive one].\n\n\
     The layout, batch, sequence length and device count stay the same. Exit code 1: the run with all changes is impossible or does \
     not fit.";
 

@@ -19,11 +19,11 @@ use railwright_spec::calibration::Calibration;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// What a calibration does to predictions.
+/// Effect of a calibration on predictions.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Calibrated {
-    /// What the measurements are called.
+    /// Label of the measurements.
     title: String,
     /// The cluster's name.
     cluster: String,

@@ -174,7 +174,7 @@ impl Answer for Preset {
             (
                 "host",
                 format!(
-                    "{} and {} of memory per device, {} apart from the accelerator, PUE {}",
+                    "{} and {} of memory per device, {} without the accelerator, PUE {}",
                     human::bytes(c.host.memory_per_device),
                     human::bandwidth(c.host.memory_bandwidth_per_device),
                     human::watts(c.host.power_per_device),
@@ -185,7 +185,7 @@ impl Answer for Preset {
             ("source", c.source.as_str().into()),
         ]);
         if let Some(text) = self.text {
-            document.heading("as a file: copy it, edit it, and pass its path with --cluster");
+            document.heading("TOML of this cluster: copy it, edit it, and pass its path with --cluster");
             document.blocks.push(Block::Verbatim(text.to_owned()));
         }
         document

@@ -118,6 +118,9 @@ impl Answer for Communication {
     fn document(&self, _: Terminal) -> Document {
         let report = &self.report;
         let mut document = Document::default();
+        if let Some(largest) = report.groups.iter().max_by(|a, b| a.time.total_cmp(&b.time)) {
+            document.verdict(result(&report.groups, largest));
+        }
         let on = report.accelerator.as_ref().map_or(String::new(), |name| format!(" on {name}"));
         document.spans(vec![
             Cell::new("communication", Tone::Strong),
@@ -134,8 +137,33 @@ impl Answer for Communication {
         if self.listed > 0 && !self.collectives.is_empty() {
             collectives(&mut document, &longest(&self.collectives, self.listed));
         }
+        if !report.groups.is_empty() {
+            document.next_step(
+                if sum(&report.groups, |group| group.wait) > sum(&report.groups, |group| group.transfer) {
+                    "`railwright stragglers` finds the ranks that cause the waits"
+                } else {
+                    "`railwright profile` shows which transfers are exposed"
+                },
+            );
+        }
         document
     }
+}
+
+fn sum(groups: &[GroupCommunication], of: impl Fn(&GroupCommunication) -> f64) -> f64 {
+    groups.iter().map(of).sum()
+}
+
+/// Wait and transfer time of all groups, and the group with most of it.
+fn result(groups: &[GroupCommunication], largest: &GroupCommunication) -> String {
+    let estimated = about(groups.iter().any(|group| group.estimate));
+    format!(
+        "wait {estimated}{}, transfer {estimated}{} (mean over ranks); largest: {} ({})",
+        time(sum(groups, |group| group.wait)).text,
+        time(sum(groups, |group| group.transfer)).text,
+        largest.operation.map_or("communication", |operation| operation.name()),
+        largest.label
+    )
 }
 
 fn rate(value: Option<f64>) -> Cell {
@@ -210,7 +238,7 @@ fn ranks(document: &mut Document, report: &CommunicationReport) {
     let remark = if ranks.len() > RANKS {
         ranks.sort_by_key(|rank| (std::cmp::Reverse(rank.wait), rank.rank));
         ranks.truncate(RANKS);
-        format!("the {RANKS} with the longest waits, of {}", report.ranks.len())
+        format!("the {RANKS} ranks with the longest waits, of {}", report.ranks.len())
     } else {
         "in collectives with all traced ranks of a group".to_owned()
     };
@@ -259,7 +287,7 @@ fn clocks(document: &mut Document, report: &CommunicationReport) {
     let remark = if clocks.len() > RANKS {
         clocks.sort_by_key(|clock| (std::cmp::Reverse(clock.offset.abs()), clock.rank));
         clocks.truncate(RANKS);
-        format!("the {RANKS} with the largest offset")
+        format!("the {RANKS} ranks with the largest offset")
     } else if report.clocks.applied {
         "removed".to_owned()
     } else {

@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcom
     };
     let sides = [&arguments.first, second];
     if kinds == [Some(Kind::Run); 2] {
-        let problem = Problem::new("both are run files, so nothing is measured");
+        let problem = Problem::new("both files are run files, so there is no measurement");
         return Err(problem.hint("`railwright whatif` compares two predictions").into());
     }
     if kinds.contains(&Some(Kind::Run)) {
@@ -106,7 +106,7 @@ fn between(first: &Report, second: &Report) -> Option<Shift> {
     noise::shift(&steps(first), &steps(second))
 }
 
-/// What the noise makes of a change, in words.
+/// Significance of a change, in words.
 fn verdict_of(shift: &Shift) -> (String, Tone) {
     let percent = |share: f64| format!("{:+.2}%", share * 100.0);
     let (first, second) = (shift.first.steps, shift.second.steps);
@@ -164,7 +164,7 @@ fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Ta
     Table { columns, rows: rows.filter(is_there).map(row).collect() }
 }
 
-/// What conditions came to.
+/// Results of conditions.
 fn verdicts(document: &mut Document, verdicts: &[Verdict]) {
     if verdicts.is_empty() {
         return;

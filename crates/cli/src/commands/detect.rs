@@ -84,7 +84,7 @@ pub(crate) struct LaunchFields<'a> {
     /// Every value with its line.
     values: &'a [Origin],
     remarks: &'a [Remark],
-    /// Why the file shows only a part of the run.
+    /// Reason why the file shows only a part of the run.
     partial: Option<&'a str>,
     /// Values that the file decides and that cannot be read from it.
     open: &'a [Open],
@@ -187,12 +187,12 @@ fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     }
 }
 
-/// What stays open, with its reason; what a partial file does not mention at all is one line.
+/// Open settings, with the reason; what a partial file does not mention at all is one line.
 fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;
     }
-    document.heading_with("open", "these keys have no known value, and none is assumed");
+    document.heading_with("open", "these keys have no known value and no default");
     let (source, silent): (Vec<_>, Vec<_>) = launch.open.iter().partition(|open| !open.source.is_empty());
     let rows: Vec<Vec<Cell>> = source
         .into_iter()
@@ -279,7 +279,7 @@ fn remarks(document: &mut Document, launch: &Launch) {
     }
 }
 
-/// What the log measured.
+/// Measurements of the log.
 pub(super) fn report(document: &mut Document, measured: &Measured) {
     let starts = if measured.starts == 1 { String::new() } else { format!(" in {} starts", measured.starts) };
     document.heading("measured");

@@ -22,12 +22,12 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 
 const WANTED: Wanted = Wanted { command: "digest", kinds: &[&[Family::Ranks]], several: &[Family::Ranks] };
-/// How the names of digests end.
+/// Suffix of digests.
 const SUFFIX: &str = ".digest.parquet";
 /// Problems that are printed.
 const TOLD: usize = 5;
 
-/// What became of one file: digests written with their sizes, or why not.
+/// Result of one file: written digests with their sizes, or the reason why not.
 type Written = Result<Vec<u64>, Problem>;
 
 /// Writes digests.

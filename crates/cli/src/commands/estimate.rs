@@ -28,7 +28,7 @@ pub(crate) struct Estimated {
     pub(crate) software_is_inferred: bool,
     /// Features of the software that were assumed.
     pub(crate) open_features: Vec<OpenFeature>,
-    /// What is to be explained instead of reported, if anything.
+    /// Requested explanations, in place of a report.
     why: Option<Vec<why::Item>>,
     /// Measurements of the log, with predictions.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
@@ -95,7 +95,7 @@ pub(crate) struct EstimateFields<'a> {
     software_is_inferred: bool,
     /// Features of the software that were assumed, those that change the step most.
     open_features: &'a [OpenFeature],
-    /// What the log of the run measured; absent without a log.
+    /// Measurements of the run's log; absent without a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<&'a Measured>,
     #[serde(skip_serializing_if = "Option::is_none")]

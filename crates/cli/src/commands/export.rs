@@ -68,7 +68,7 @@ pub(crate) struct ExportFields<'a> {
     /// Its version, where one was named.
     version: Option<&'a str>,
     files: &'a [WrittenFile],
-    /// What the framework has no setting for.
+    /// Settings without an equivalent in the framework.
     not_expressed: &'a [Lost],
 }
 

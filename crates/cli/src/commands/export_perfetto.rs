@@ -18,7 +18,7 @@ use rayon::prelude::*;
 use std::fmt;
 use std::io::{self, Write};
 
-/// What the file is, by its name.
+/// Format of the file, by its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Json,

@@ -121,7 +121,7 @@ fn component(text: &str) -> Result<(Component, f64), Problem> {
     let component: Component =
         read("--component-mtbf", name, "write `gpu`, `host`, `nic`, `network` or `software`")?;
     let Ok(hours) = hours.trim().parse::<f64>() else {
-        return Err(refused(format!("`{}` is no number of hours", human::shorten(hours))));
+        return Err(refused(format!("`{}` is not a number of hours", human::shorten(hours))));
     };
     Ok((component, hours))
 }

@@ -93,7 +93,7 @@ fn sentence(root: &Root) -> String {
             let idle = if root.ranks.is_empty() {
                 String::new()
             } else {
-                format!("; {who} {} nowhere", wait(&root.ranks))
+                format!("; {who} {} for no other rank", wait(&root.ranks))
             };
             format!(
                 "{} {} in a group whose ranks are not listed in the dumps: the missing rank is unknown{idle}",
@@ -102,12 +102,12 @@ fn sentence(root: &Root) -> String {
             )
         }
         RootCause::Circle => {
-            format!("{who} wait for each other in a circle: collectives are called in different orders")
+            format!("{who} wait for each other in a cycle: collectives are called in different orders")
         }
         RootCause::Transfer => {
             let are = if one(&root.ranks) { "is" } else { "are all" };
             format!(
-                "{who} {are} in the collective, but it does not end: faulty link, device or kernel, or the \
+                "{who} {are} in the collective, but it does not complete: faulty link, device or kernel, or the \
                  dump was written too early"
             )
         }
@@ -147,6 +147,12 @@ impl Answer for Verdict {
         if let Some(metrics) = &self.metrics {
             of_metrics(metrics, &mut document);
         }
+        match self.hang.as_ref().map(Hang::hangs) {
+            Some(Some(true)) => document
+                .next_step("inspect the log and the stack of the listed ranks (`py-spy dump --pid PID`)"),
+            Some(None) => document.next_step("collect the dumps of all ranks"),
+            Some(Some(false)) | None => {}
+        }
         document
     }
 }
@@ -183,7 +189,7 @@ fn doubts(hang: &Hang) -> Vec<String> {
     doubts
 }
 
-/// What was read of damaged dumps, and where the rest was lost.
+/// Entries read from damaged dumps, and the place of the damage.
 fn of_damaged(hang: &Hang, document: &mut Document) {
     for dump in &hang.damaged {
         let entries =
@@ -196,7 +202,7 @@ fn of_damaged(hang: &Hang, document: &mut Document) {
             (None, bad) => format!("is damaged: {entries} were read, {bad} could not be"),
         };
         let message = format!(
-            "the dump of rank {} {lost}: collectives after that are unknown, and the verdict is a bound",
+            "the dump of rank {} {lost}: later collectives are unknown, so the verdict is uncertain",
             dump.rank
         );
         document.paragraph(Cell::new(message, Tone::Doubtful));

@@ -43,11 +43,11 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
 /// Traces, else what monitors wrote.
 const KINDS: &[&[Family]] = &[&[Family::Ranks], &[Family::Monitors]];
 
-/// What paths name.
+/// Kind of the given paths.
 pub(crate) enum Input {
     /// Traces of ranks, joined.
     Job(Arc<Read>),
-    /// What monitors wrote, and no trace.
+    /// Monitor records instead of traces.
     Monitored(Monitored),
 }
 

@@ -35,9 +35,9 @@ const HEIGHT: usize = 6;
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Read {
     file: String,
-    /// Who wrote the reports.
+    /// Framework that wrote the reports.
     framework: Option<Framework>,
-    /// Where the times of its steps come from.
+    /// Source of its step times.
     times_from: TimesFrom,
     log: Judged,
     /// The last line of straggler detectors for each measure.
@@ -181,6 +181,12 @@ impl Answer for Read {
     fn document(&self, terminal: Terminal) -> Document {
         let log = &self.log;
         let mut document = Document::default();
+        let pauses = if log.slow_share < 5e-4 {
+            "no slow steps".to_owned()
+        } else {
+            format!("slow steps add {} of the time", human::percent(log.slow_share))
+        };
+        document.verdict(format!("{} per step; {pauses}", human::seconds(Seconds::new(log.step_time))));
         let starts = if log.starts == 1 { String::new() } else { format!(", {} starts", log.starts) };
         let iterations = format!(
             "{} iterations in {} reports{starts}",
@@ -247,6 +253,7 @@ impl Answer for Read {
         restarts(log, &mut document);
         timers(log, &mut document);
         stragglers(&self.stragglers, &mut document);
+        document.next_step("`railwright compare LOG` compares the log with the prediction of its run");
         document
     }
 }

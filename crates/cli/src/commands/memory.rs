@@ -8,7 +8,7 @@ use crate::printer::document::{Bar, Block, Cell, Document, Tone};
 use crate::printer::{Answer, Printer, Terminal, chart, words};
 use crate::run;
 use railwright_answers as answers;
-use railwright_calculator::memory::{Item, Kind, StageReport};
+use railwright_calculator::memory::{Fit, Item, Kind, StageReport};
 use railwright_spec::human;
 use railwright_spec::quantity::Bytes;
 use std::collections::BTreeMap;
@@ -77,7 +77,6 @@ impl Answer for Memory {
     fn document(&self, terminal: Terminal) -> Document {
         let report = &self.answer.report;
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.answer.title.as_str(), Tone::Strong)]);
         let need = report.device_memory - report.margin;
         document.spans(vec![
             verdict(report.fit),
@@ -90,6 +89,7 @@ impl Answer for Memory {
             )
             .into(),
         ]);
+        document.spans(vec![Cell::new(self.answer.title.as_str(), Tone::Strong)]);
         document.heading_with("memory", "of one rank at the peak of its stage, in GiB");
         let rows = report.stages.iter().map(|stage| Row {
             stage: stage.stage,
@@ -102,6 +102,11 @@ impl Answer for Memory {
             self.contents(&mut document, stage);
         }
         self.over_time(&mut document, terminal);
+        document.next_step(if report.fit == Fit::Fits {
+            "`railwright search` finds faster layouts that fit"
+        } else {
+            "`railwright recompute` finds the cheapest recompute policy that fits; `railwright search` finds other layouts"
+        });
         document
     }
 }

@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Row {
-    /// What for, in the words of the snapshot.
+    /// Purpose, as named in the snapshot.
     kind: &'static str,
     measured_bytes: u64,
     predicted_bytes: f64,
@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &MemorySnapshot, printer: &Printer) -> Result<Outco
     Ok(Outcome::Yes)
 }
 
-/// Which kinds of the calculator a kind of the snapshot holds.
+/// Kinds of the calculator in a kind of the snapshot.
 fn holds(of: Use, kind: Kind) -> bool {
     match of {
         Use::Parameters => matches!(kind, Kind::Parameters | Kind::NarrowWeights),

@@ -1,4 +1,4 @@
-//! What monitors that run all the time saw of a job's communication: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
+//! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
 //!
 //! Responsible for: the views of both. Refuses to judge: the profiler's monitors do.
 
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 /// Communicators and ranks that are shown; `--json` has all.
 const SHOWN: usize = 16;
 
-/// What is asked.
+/// Question.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Question {
     Communication,
     Stragglers,
 }
 
-/// What monitors wrote.
+/// Records of monitors.
 pub(super) struct Monitored {
     inspected: Option<Inspected>,
     metrics: Option<Metrics>,
@@ -281,7 +281,7 @@ impl Answer for Stragglers {
 
 fn communicators(document: &mut Document, seen: &Inspected) {
     let remark =
-        format!("waits are lengths beyond the shortest rank's; most time first{}", shown(seen.rows.len()));
+        format!("waits are the excess over the shortest rank; most time first{}", shown(seen.rows.len()));
     document.heading_with("By communicator, operation and size", remark);
     let columns = vec![
         Column::words("communicator"),

@@ -21,14 +21,14 @@ use railwright_tuner::tuning;
 use railwright_tuner::written;
 use std::fmt::Write as _;
 
-/// Which settings of a launch file stay and which others are free, beyond [`tuning::FREE`].
+/// Kept and freed settings of a launch file, in addition to [`tuning::FREE`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Freedom {
     pub(crate) keep: Vec<String>,
     pub(crate) free: Vec<String>,
 }
 
-/// What is searched, and how it was typed.
+/// Search settings, and their command-line form.
 pub(crate) struct Asked<'a> {
     arguments: &'a OpenRun,
     freedom: Option<Freedom>,

@@ -41,7 +41,7 @@ pub(crate) struct Read {
     profiles: Kept<Options, Profile>,
 }
 
-/// How ranks are joined.
+/// Joining options.
 #[derive(Clone, PartialEq)]
 pub(crate) struct How {
     /// Names that communicate.
@@ -61,7 +61,7 @@ impl How {
     }
 }
 
-/// What paths hold.
+/// Contents of paths.
 pub(crate) enum Opened {
     /// Traces of ranks.
     Job(Arc<Read>),
@@ -78,7 +78,7 @@ struct Key {
 
 static OPENED: Kept<Key, Read> = Kept::new(JOBS, 4);
 
-/// Why there is no job.
+/// Reason why there is no job.
 enum Missing {
     Ranks(Box<Loaded>),
     Failed(Problem),

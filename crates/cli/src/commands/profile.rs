@@ -139,7 +139,7 @@ fn no_digest(read: &Read) -> Result<(), Failure> {
     Err(problem.in_file(&digest.trace.identity.label).hint("pass the trace").into())
 }
 
-/// What to show of one step.
+/// Shown part of one step.
 fn question(arguments: &args::Profile) -> Result<Question, Failure> {
     Ok(Question {
         step: arguments.step,
@@ -225,6 +225,9 @@ impl Answer for Shown {
         self.health(&mut document);
         self.recorded(&mut document);
         self.doubts(&mut document);
+        if let Some(finding) = self.report.findings.first() {
+            document.next_step(&finding.advice);
+        }
         document
     }
 

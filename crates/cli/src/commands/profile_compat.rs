@@ -144,7 +144,7 @@ impl Answer for Shown {
         );
         put(
             "Queues (kernels launched but not started)",
-            &["rank", "stream", "changes", "mean", "deviation", "min", "25 %", "50 %", "75 %", "max"],
+            &["rank", "stream", "changes", "mean", "deviation", "min", "25%", "50%", "75%", "max"],
             all.queues
                 .iter()
                 .map(|r| {

@@ -68,7 +68,7 @@ pub(crate) fn read_as(
     }
 }
 
-/// How the ranks of a profile are joined.
+/// Joining options of a profile.
 pub(super) fn how(reading: &Reading, run: Option<&Run>, tables: &Tables) -> Result<How, Problem> {
     Ok(How {
         names: tables.communication.clone(),
@@ -146,7 +146,7 @@ pub(crate) fn resolved(
     run::resolve(&RunArguments { run: Some(path.to_owned()), cluster, ..run_arguments })
 }
 
-/// What the model needs, as options of a profile.
+/// Model options of a profile.
 pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failure> {
     let mut options = Options { tables, accelerator: needed.accelerator.clone(), ..Options::default() };
     if let Some(name) = &needed.precision {

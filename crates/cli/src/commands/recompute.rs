@@ -1,7 +1,7 @@
 //! `recompute`: which modules of how many layers to recompute on which stage, so that it fits and loses least.
 
 pub(crate) mod report;
-pub(super) use report::{choices, say};
+pub(super) use report::{choices, framework_flags};
 
 use crate::args::RecomputeArguments;
 use crate::exit::{Failure, Outcome};

@@ -17,7 +17,7 @@ const SMALL: f64 = 5e-5;
 /// Savings below this share of the step have no bar.
 const SHORTEST: f64 = 5e-4;
 
-pub(crate) struct Hangs {
+pub(crate) struct Ranking {
     answer: Sensitivity,
     chosen: Vec<String>,
 }
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Ou
     let answer = sensitivity_on(&run, network)?;
     let fit = answer.capacity.fit;
     printer.warnings(&warnings);
-    printer.answer(&Hangs { answer, chosen }, &arguments.output)?;
+    printer.answer(&Ranking { answer, chosen }, &arguments.output)?;
     Ok(fit.into())
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct SensitivityFields<'a> {
     chosen: &'a [String],
 }
 
-impl Answer for Hangs {
+impl Answer for Ranking {
     const KIND: &'static str = "sensitivity";
 
     type Json<'a> = SensitivityFields<'a>;
@@ -57,6 +57,14 @@ impl Answer for Hangs {
     fn document(&self, _: Terminal) -> Document {
         let Sensitivity { model, accelerator, devices, plan, step_time, figures, .. } = &self.answer;
         let mut document = Document::default();
+        if let Some((figure, gain)) = self.gains().first() {
+            document.verdict(format!(
+                "largest effect: {}; an improvement by {} saves {} of the step",
+                figure.title,
+                human::percent(self.answer.swing),
+                human::percent(*gain)
+            ));
+        }
         document.spans(vec![Cell::new(
             format!(
                 "{model} on {} x {accelerator}, {plan}: {}",
@@ -83,6 +91,9 @@ impl Answer for Hangs {
         self.tornado(&mut document);
         document.heading("notes");
         document.blocks.push(Block::Bullets(self.remarks()));
+        document.next_step(
+            "`railwright search` finds the best layout for other hardware; the plan here is unchanged",
+        );
         document
     }
 
@@ -149,9 +160,9 @@ fn table(figures: &[Figure]) -> Table {
     Table { rows: rows.collect(), columns }
 }
 
-impl Hangs {
-    /// The steps that the better tenth saves, as bars.
-    fn tornado(&self, document: &mut Document) {
+impl Ranking {
+    /// Share of the step saved by an improvement of each parameter, largest first.
+    fn gains(&self) -> Vec<(&Figure, f64)> {
         let mut gains: Vec<(&Figure, f64)> = self
             .answer
             .figures
@@ -160,6 +171,12 @@ impl Hangs {
             .filter(|(_, gain)| *gain >= SHORTEST)
             .collect();
         gains.sort_by(|a, b| b.1.total_cmp(&a.1));
+        gains
+    }
+
+    /// The savings as bars.
+    fn tornado(&self, document: &mut Document) {
+        let gains = self.gains();
         if gains.is_empty() {
             return;
         }
@@ -207,7 +224,6 @@ impl Hangs {
             "at a limit (power, balanced experts, a change of the critical stage) the elasticity is the mean of both directions"
                 .into(),
             "software efficiencies scale hardware rates and are excluded from that sum".into(),
-            "the plan is unchanged; use `railwright search` to find the best layout for other hardware".into(),
         ]
     }
 }

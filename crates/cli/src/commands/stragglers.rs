@@ -64,7 +64,7 @@ impl Answer for Stragglers {
         }
         if report.host_bound {
             document.paragraph(Cell::new(
-                "every device is idle for longer than it computes, not counting waits for other ranks: the job is host-bound; fix the CPU side before the network",
+                "every device is idle for longer than it computes (waits for other ranks excluded): the job is host-bound; reduce host time before tuning the network",
                 Tone::Strong,
             ));
         }
@@ -81,7 +81,7 @@ impl Answer for Stragglers {
                 "with all ranks at the speed of their peers",
                 report.bounds_only.as_ref().map_or_else(
                     || time(report.step_time_without),
-                    |reason| Cell::new(format!("not known: {reason}"), Tone::Plain),
+                    |reason| Cell::new(format!("unknown: {reason}"), Tone::Plain),
                 ),
             ),
             ("waits, all ranks", time(report.waits)),
@@ -105,6 +105,13 @@ impl Answer for Stragglers {
             }
         }
         slow_groups(&mut document, report);
+        document.next_step(if !report.culprits.is_empty() {
+            "`railwright profile` with the same traces lists causes and remedies"
+        } else if report.verdict == Verdict::None {
+            "`railwright comm` shows bandwidth and waits by process group"
+        } else {
+            "record all ranks in the same steps, or pass `--layout` if process groups are not recorded"
+        });
         document
     }
 }
@@ -172,7 +179,7 @@ fn named(document: &mut Document, report: &StragglerReport) {
     document.table(Table { columns, rows });
 }
 
-/// How far the replay is off, which its costs cannot be finer than.
+/// Replay error: the resolution of its costs.
 fn replay_error(report: &StragglerReport) -> Cell {
     let off = report.replay_error * report.step_time;
     let exact = Cell::new("0%: it reproduces the measured times", Tone::Plain);

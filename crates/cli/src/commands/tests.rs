@@ -137,7 +137,7 @@ fn all() -> BTreeMap<String, Value> {
         c::query::Schema,
         c::recompute::report::Recompute,
         c::search::Answered,
-        c::sensitivity::Hangs,
+        c::sensitivity::Ranking,
         c::size::Answered,
         c::stragglers::Stragglers,
         c::tune::Tuned,

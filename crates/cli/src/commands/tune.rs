@@ -47,7 +47,7 @@ struct Row {
     edited: Option<Result<Edited, Refused>>,
 }
 
-/// What `tune` answers.
+/// Answer of `tune`.
 pub(crate) struct Tuned {
     title: String,
     file: Original,
@@ -270,7 +270,7 @@ impl Tuned {
     }
 }
 
-/// What stays as it is, in words.
+/// Kept settings, in words.
 fn messages(own: &Run, kept: &[String], pinned: &[(String, String, String)]) -> Vec<String> {
     let plan = &own.plan;
     let mut out = vec![

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &args::Validate, printer: &Printer) -> Result<Outco
 
 const BAR: &str = "predicting {bar:30} {pos} of {len} rows, {eta} left";
 
-/// How many rows have a prediction, and the sign of errors.
+/// Number of predicted rows, and the sign of errors.
 fn counted(rows: usize, predicted: usize) -> String {
     format!(
         "{} rows: {} predicted, {} skipped; error = predicted / measured - 1",
@@ -149,7 +149,7 @@ impl Answer for Validated {
     }
 }
 
-/// Which rows used the calibration, and what it did to them.
+/// Rows that used the calibration, and its effect.
 fn calibration(document: &mut Document, used: &Used) {
     document.heading("the calibration");
     if used.rows == 0 && used.unchanged > 0 {

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 
-/// How an uploaded file is called in an argument.
+/// Name of an uploaded file in an argument.
 pub(crate) const UPLOAD: &str = "upload:";
 
 /// Prefix of in-memory files of the web UI itself, separate from uploads.

@@ -14,7 +14,7 @@ const LIMIT: u64 = 4 << 20;
 /// Folders above a script in which a repository is looked for.
 const HIGHEST: usize = 24;
 
-/// What was given for a script.
+/// Variables and arguments of a script.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Given {
     /// Variables of its environment.
@@ -24,7 +24,7 @@ pub(crate) struct Given {
 }
 
 thread_local! {
-    /// What was given for the launch file of this question.
+    /// Variables and arguments of the launch file of this request.
     static GIVEN: RefCell<Given> = RefCell::new(Given::default());
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn give(given: Given) {
     GIVEN.set(given);
 }
 
-/// What launch files are read with.
+/// Context of launch files.
 pub(crate) fn given() -> Given {
     GIVEN.with_borrow(Given::clone)
 }

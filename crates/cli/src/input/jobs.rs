@@ -19,7 +19,7 @@ const LISTED: usize = 12;
 /// Files that a command in a hint names.
 const NAMED: usize = 4;
 
-/// What a command can look at.
+/// Inputs of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wanted {
     /// The command.
@@ -199,7 +199,7 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
     problem.in_file(together(paths)).hint(hint)
 }
 
-/// What is seen of a stream before it is read: nothing of what no reader knows.
+/// Head of a stream before it is read; none for unknown formats.
 fn sightings(stream: &Stream) -> Vec<Sighting> {
     let digest = |bytes: &[u8]| {
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |digest: u64, &byte| {

@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 
-/// How deep folders are looked into.
+/// Maximum depth of folders.
 const DEPTH: usize = 6;
 /// Files and folders that are looked at, at most.
 const ENTRIES: usize = 20_000;
@@ -24,7 +24,7 @@ const JOBS: usize = 200;
 /// Paths that stand for a job that is not a whole folder, at most.
 const PATHS: usize = 8_192;
 
-/// What was found.
+/// Result.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct JobList {
@@ -38,11 +38,11 @@ pub(crate) struct JobList {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Job {
-    /// What people call it: its place below what was given.
+    /// Title: its path below the given one.
     pub(crate) name: String,
     /// The folder that holds it.
     pub(crate) folder: String,
-    /// What to name to the commands that read it.
+    /// Paths for the commands that read it.
     pub(crate) paths: Vec<String>,
     /// The format, as its reader is called.
     pub(crate) format: String,
@@ -50,7 +50,7 @@ pub(crate) struct Job {
     pub(crate) ranks: Option<u32>,
     /// World size recorded by the job.
     pub(crate) world_size: Option<u32>,
-    /// How many files.
+    /// Number of files.
     pub(crate) files: usize,
     /// Their bytes.
     pub(crate) bytes: u64,
@@ -77,7 +77,7 @@ pub(crate) fn list(given: &[String]) -> JobList {
     LISTED.or_make(&key, serves, || Ok(()), make).map(|list| list.as_ref().clone()).unwrap_or_default()
 }
 
-/// What was given, and the files below it.
+/// Given paths, and the files below them.
 type Listed = (Vec<String>, Vec<PathBuf>);
 
 static LISTED: Kept<Listed, JobList> = Kept::new(4, 64);
@@ -101,7 +101,7 @@ fn of_files(files: &[PathBuf], given: &[String], more: bool) -> JobList {
     JobList { jobs, more }
 }
 
-/// How much may still be looked at.
+/// Remaining budget of the search.
 struct Look {
     entries: usize,
     more: bool,

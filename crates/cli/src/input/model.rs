@@ -1,4 +1,4 @@
-//! Which model a word on the command line means: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
+//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};
@@ -72,7 +72,7 @@ fn config_in(path: &str) -> Result<Option<String>, Problem> {
     Err(problem.hint("pass a model's config.json, its directory, or a model of `railwright models list`"))
 }
 
-/// What a config is called: the directory's name for `config.json`, else the file's.
+/// Name of a config: the directory's name for `config.json`, else the file's.
 fn name_of(path: &str) -> String {
     let path = Path::new(path);
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

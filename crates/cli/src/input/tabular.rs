@@ -13,11 +13,11 @@ pub(crate) use refusal::{detect, readers};
 
 use railwright_spec::problem::Problem;
 
-/// How to have what is missing.
+/// Hint for a missing feature.
 pub(crate) const WITH_TABLES: &str =
     "released programs have them; from source, leave out `--no-default-features` (they need a C compiler)";
 
-/// Why a file that begins with `head` is not read by this build, if that is the reason.
+/// Reason why a file that begins with `head` is not read by this build, if that is the reason.
 pub(crate) fn refused(head: &[u8]) -> Option<Problem> {
     let is_table = head.starts_with(b"PAR1") || head.starts_with(b"SQLite format 3\0");
     let (message, hint) = if cfg!(target_family = "wasm") {

@@ -28,14 +28,14 @@ use std::io::{ErrorKind, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What was read.
+/// Content.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loaded {
-    /// What files hold, in the order of their paths.
+    /// Recordings, in the order of their paths.
     pub(crate) recordings: Vec<Recording>,
     /// Files that could not be read, and why.
     pub(crate) problems: Vec<Problem>,
-    /// How many files were looked at, members of archives each counted.
+    /// Number of files, including members of archives.
     pub(crate) files: usize,
 }
 
@@ -80,9 +80,9 @@ impl Loaded {
     }
 }
 
-/// What one stream holds.
+/// Contents of one stream.
 enum Content {
-    /// What was recorded.
+    /// Recording.
     Recordings(Vec<Recording>),
     /// Metadata of traces in the same folder.
     Beside { label: String, bytes: Vec<u8> },
@@ -102,7 +102,7 @@ pub(crate) struct Selected<'a> {
     streams: Vec<Stream>,
     left_out: BTreeSet<String>,
     problems: Vec<Problem>,
-    /// What errors call each.
+    /// Label of each in errors.
     pub(crate) labels: Vec<String>,
 }
 

@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Numbers the files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
-/// How the names of unfinished files begin.
+/// Prefix of unfinished files.
 const START: &str = ".railwright-";
 /// Maximum number of names checked for files of killed processes.
 const MOST_NAMES: usize = 10_000;

@@ -9,7 +9,7 @@ use std::{fmt, io};
 /// Bytes between two questions whether the text is still wanted: a few milliseconds of writing.
 const AT_ONCE: usize = 1 << 20;
 
-/// What was written so far.
+/// Text written so far.
 pub(crate) struct Interruptible<'a> {
     text: Vec<u8>,
     /// Where the next question is due.

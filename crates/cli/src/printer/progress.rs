@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, PoisonError};
 
-/// How far a piece of work is.
+/// Progress of a task.
 pub(crate) struct Progress {
     bar: Option<Bar>,
     watch: Option<Arc<Watch>>,

@@ -1,4 +1,4 @@
-//! What goes to stderr: errors, warnings and notes, each with its place and what to do.
+//! Output on stderr: errors, warnings and notes, each with place and hint.
 
 use railwright_report::document::Tone;
 use railwright_report::{Terminal, clean};

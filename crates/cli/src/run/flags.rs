@@ -37,7 +37,7 @@ fn flag(word: &str) -> Option<String> {
     flag_of(&key).map(|flag| format!("--{flag}"))
 }
 
-/// How a key is given on the command line: `--tp VALUE`, or `--set plan.key=VALUE`.
+/// Command-line form of a key: `--tp VALUE`, or `--set plan.key=VALUE`.
 pub(crate) fn option(key: &str) -> String {
     flag(key).map_or_else(|| format!("--set {key}=VALUE"), |flag| format!("{flag} VALUE"))
 }

@@ -69,7 +69,7 @@ pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     Ok(launch)
 }
 
-/// What a model without a name is called: as its launch file.
+/// Name of a model without a name: that of its launch file.
 pub(crate) fn name_of(file: &str) -> String {
     let stem = Path::new(file).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())

@@ -12,7 +12,7 @@ use railwright_spec::model;
 use railwright_spec::problem::Problem;
 use railwright_spec::run;
 
-/// What a word on the command line stands for.
+/// Kind of a word on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     /// A run file, or what only its reader can refuse.

@@ -17,7 +17,7 @@ const CALLED: &[(&str, &str)] = &[
     ("plan.expert_tensor_parallel", "etp"),
 ];
 
-/// What an argument is called by the page.
+/// Name of an argument in the web UI.
 fn name_of(key: &Key) -> Option<String> {
     let path = key.path();
     match path.as_str() {
@@ -36,7 +36,7 @@ pub(crate) fn called(flag: &str) -> String {
     keys().iter().find(has).and_then(name_of).unwrap_or_else(|| flag.to_owned())
 }
 
-/// What the page calls the argument of a dotted key.
+/// Name of the argument of a dotted key in the web UI.
 pub(crate) fn called_by_key(path: &str) -> Option<String> {
     keys().iter().find(|key| key.path() == path).and_then(name_of)
 }

@@ -19,9 +19,9 @@ const PAGE: usize = 3;
 pub(crate) enum Fault {
     /// A few bytes at a time.
     Slow,
-    /// So many transfers end in the middle.
+    /// This many transfers end in the middle.
     Cut(u32),
-    /// So many requests are answered with 503.
+    /// This many requests are answered with 503.
     Unavailable(u32),
     /// Every request is answered with this status.
     Refused(u16),

@@ -64,7 +64,7 @@ impl Engine {
     }
 }
 
-/// Why trainers on Hugging Face's models cannot run a plan at all.
+/// Reason why trainers on Hugging Face's models cannot run a plan at all.
 pub(crate) fn refusal(run: &Run, framework: &str) -> Option<Lost> {
     let plan = &run.plan;
     let cuts = plan.tensor_parallel > 1 || plan.context_parallel > 1;

@@ -27,7 +27,7 @@ impl Spot {
 pub(crate) struct Node {
     /// The value.
     pub(crate) data: Data,
-    /// Where.
+    /// Place.
     pub(crate) spot: Spot,
 }
 

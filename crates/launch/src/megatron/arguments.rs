@@ -15,7 +15,7 @@ pub(crate) struct Argument {
     pub(crate) values: Vec<String>,
     /// The text, such as `--num-layers 32`.
     pub(crate) source: String,
-    /// Where.
+    /// Place.
     pub(crate) line: Option<usize>,
 }
 
@@ -24,9 +24,9 @@ pub(crate) struct Argument {
 pub(crate) struct OpenArgument {
     /// The text.
     pub(crate) source: String,
-    /// Where.
+    /// Place.
     pub(crate) line: Option<usize>,
-    /// Why it is open, in a lowercase fragment.
+    /// Reason why it is open, as a lowercase fragment.
     pub(crate) why: String,
     /// What it may be; `None` where the flag may be absent. Empty when nothing is known about it.
     pub(crate) alternatives: Vec<Option<Argument>>,
@@ -227,7 +227,7 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) has_missing: bool,
 }
 
-/// Why a word has no value, as in "`${TP}` is not set in this file".
+/// Reason why a word has no value, as in "`${TP}` is not set in this file".
 fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
     let of = |unknown: &crate::shell::Unknown| {
         let text = &unknown.text;

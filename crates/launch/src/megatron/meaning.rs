@@ -18,7 +18,7 @@ pub(crate) struct World {
     pub(crate) per_node: Option<u64>,
     /// The text.
     pub(crate) source: String,
-    /// Where.
+    /// Place.
     pub(crate) line: Option<usize>,
 }
 

@@ -91,7 +91,7 @@ fn tried(open: &OpenArgument) -> Vec<Option<Argument>> {
     TRIED.iter().map(argument).collect()
 }
 
-/// Why a script shows only a part of its run.
+/// Reason why a script shows only a part of its run.
 fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
     if let Some(hidden) = arguments.hidden().first() {
         return Some(format!("`{}` may hold flags: {}", hidden.source, hidden.why));

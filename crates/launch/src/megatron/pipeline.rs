@@ -45,7 +45,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     } else if let (Some(each), Some(counted)) = (each, counted) {
         if !counted.is_multiple_of(stages.saturating_mul(each)) {
             let message = format!(
-                "{counted} layers do not divide into {stages} stages of chunks of {each}, which Megatron rejects"
+                "{counted} layers cannot be divided into {stages} stages of chunks of {each}: Megatron rejects this"
             );
             f.remark(RemarkKind::Invalid, "num_layers_per_virtual_pipeline_stage", message);
         }
@@ -110,7 +110,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
             f.set("plan.layers_per_stage", &list, field);
         } else {
             let message =
-                format!("{counted} layers, embedding and loss counted, do not divide among {total} chunks");
+                format!("{counted} layers (with embedding and loss) cannot be divided among {total} chunks");
             f.remark(RemarkKind::Conflict, field, message);
         }
     }

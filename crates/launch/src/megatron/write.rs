@@ -19,7 +19,7 @@ use railwright_spec::model::{Model, Position};
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
 
-/// Why a key is lost.
+/// Reason why a key is lost.
 const REASONS: Reasons = &[
     ("plan.schedule", "Megatron-LM runs 1F1B, plain or interleaved"),
     (

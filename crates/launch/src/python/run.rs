@@ -72,7 +72,7 @@ pub(super) struct Program<'a> {
     pub(super) frames: Vec<Frame>,
     /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
-    /// Why what is assigned now may not be.
+    /// Reason why what is assigned now may not be.
     pub(super) doubts: Vec<Rc<str>>,
     steps: usize,
 }

@@ -34,7 +34,7 @@ pub(super) struct Object {
     pub(super) callee: String,
     pub(super) positional: Vec<Value>,
     pub(super) fields: Vec<Field>,
-    /// Why more fields may have values than are known.
+    /// Reason why more fields may have values than are known.
     pub(super) open: Option<Rc<str>>,
     pub(super) line: usize,
 }

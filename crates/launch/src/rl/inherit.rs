@@ -17,7 +17,7 @@ const LONGEST: usize = 16;
 pub(super) struct Inherited {
     /// The files with the numbers of their lines.
     pub(super) sources: Sources,
-    /// Why a file is missing.
+    /// Reason why a file is missing.
     pub(super) missing: Option<String>,
 }
 

@@ -125,7 +125,7 @@ impl Variables {
         arithmetic::evaluate(&text, self).ok_or_else(|| self.why_not(&text))
     }
 
-    /// Why an expression has no value: the reason of the first name in it that has none.
+    /// Reason why an expression has no value: the reason of the first name in it that has none.
     fn why_not(&self, text: &str) -> Why {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         text.split(|c| !is_name(c))

@@ -69,7 +69,7 @@ impl Variables {
             .unwrap_or_else(|()| no(Why::Undecidable))
     }
 
-    /// Why a name has no value.
+    /// Reason why a name has no value.
     fn reason(&mut self, name: &str) -> Why {
         let is_argument = name.starts_with(|c: char| c.is_ascii_digit()) && name != "0";
         if is_argument && self.arguments.is_none() {

@@ -20,7 +20,7 @@ const DEEPEST_BLOCK: usize = 48;
 /// Commands and open questions that are kept.
 pub(super) const MOST: usize = 5000;
 
-/// Why the walk stops before the end of its text.
+/// Reason why the walk stops before the end of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
     Exit,

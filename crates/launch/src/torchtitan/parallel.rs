@@ -298,7 +298,7 @@ fn passes(fields: &mut Fields<'_>, path: &str, local: Option<u64>, data: Option<
 fn in_sequences(fields: &mut Fields<'_>, path: &str, tokens: u64, sequence: Option<u64>) -> Option<u64> {
     let sequence = sequence.filter(|&sequence| sequence > 0)?;
     if tokens == 0 || !tokens.is_multiple_of(sequence) {
-        let message = format!("{tokens} tokens do not divide into sequences of {sequence}");
+        let message = format!("{tokens} tokens are not a multiple of the sequence length {sequence}");
         fields.problem(Problem::new(message), path);
         return None;
     }

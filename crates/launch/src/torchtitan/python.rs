@@ -117,7 +117,7 @@ pub(super) fn write(run: &Run, name: &str, flavour: &str, mesh: &Mesh) -> Option
     Some(out)
 }
 
-/// How replicas are divided into copies and shards.
+/// Division of replicas into copies and shards.
 pub(super) struct Mesh {
     pub(super) replicate: u64,
     pub(super) shard: u64,

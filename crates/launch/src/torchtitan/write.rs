@@ -182,7 +182,7 @@ fn training(run: &Run, out: &mut Sections) {
     out.flag("training", "enable_cpu_offload", offloaded);
 }
 
-/// How replicas are divided into copies and shards.
+/// Division of replicas into copies and shards.
 fn mesh(run: &Run) -> python::Mesh {
     let plan = &run.plan;
     let (data, context) = (plan.data_parallel.max(1), plan.context_parallel.max(1));

@@ -19,7 +19,7 @@ pub struct Entry {
     pub name: String,
     /// Every figure of it.
     pub design: Design,
-    /// What it costs.
+    /// Cost.
     pub bill: Bill,
     /// Saving of the whole bill against the first design, NICs included.
     pub saving: f64,
@@ -27,7 +27,7 @@ pub struct Entry {
     pub saving_ports_and_transceivers: f64,
     /// Its share of the cluster.
     pub share: Share,
-    /// What a run makes of it, if one was given.
+    /// Results of a run, if one was given.
     pub step: Option<OnRun>,
 }
 
@@ -58,7 +58,7 @@ impl Entry {
 pub struct Refused {
     /// Its name.
     pub name: String,
-    /// Why.
+    /// Reason.
     pub problem: Problem,
 }
 

@@ -32,7 +32,7 @@ const COLUMNS: [&str; 12] = [
     "confidence",
 ];
 
-/// What can be bought.
+/// Kinds of parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -98,13 +98,13 @@ pub struct Price {
     pub dollars_high: Option<Dollars>,
     /// Watts of one; `None` is not known.
     pub watts: Option<Watts>,
-    /// When it was read.
+    /// Date of reading.
     pub date: String,
-    /// Where the dollars come from.
+    /// Source of the price.
     pub dollars_source: String,
-    /// Where that can be read: a web address, or `unknown`.
+    /// Address of the source, or `unknown`.
     pub address: String,
-    /// Where the watts come from.
+    /// Source of the power.
     pub watts_source: String,
     /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
     pub confidence: String,

@@ -18,7 +18,7 @@ pub fn read(data: &[u8], file: &str) -> Result<Trace, Problem> {
     let mut rest = data;
     let mut trace = Trace::default();
     let broken = |number: usize| {
-        Problem::new(format!("message {number} is no Chakra message: damaged or cut off"))
+        Problem::new(format!("message {number} is not a Chakra message: damaged or truncated"))
             .in_file(file)
             .hint("write the trace again; files are length-delimited `ChakraProtoMsg` messages")
     };

@@ -47,7 +47,7 @@ pub(super) fn take_varint(data: &mut &[u8]) -> Result<u64, Broken> {
     Err(Broken)
 }
 
-/// Takes so many bytes from the front.
+/// Takes this many bytes from the front.
 pub(super) fn take<'a>(data: &mut &'a [u8], length: u64) -> Result<&'a [u8], Broken> {
     let length = usize::try_from(length).map_err(|_| Broken)?;
     let (own, rest) = data.split_at_checked(length).ok_or(Broken)?;

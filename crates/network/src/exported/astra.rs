@@ -1,4 +1,4 @@
-//! The files beside the traces of ASTRA-sim: its analytical network, its system layer, and process groups.
+//! The files with the traces of ASTRA-sim: its analytical network, its system layer, and process groups.
 //!
 //! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), which is all that the
 //! analytical backend knows: its oversubscription, hashes and failed parts are lost. [`lost`] lists them.

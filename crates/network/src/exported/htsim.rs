@@ -61,7 +61,8 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
             Some(trigger) => {
                 if flow.start.get() > 0.0 {
                     return Err(refused(
-                        "it waits for others and starts later; a connection does one of both".to_owned(),
+                        "it waits for others and has a delay; a connection supports only one of both"
+                            .to_owned(),
                     ));
                 }
                 let _ = write!(text, " trigger {trigger}");

@@ -50,7 +50,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     for from in 0..devices {
         for to in (0..devices).filter(|to| *to != from) {
             let Some(link_path) = wiring.link_path(from, to, 0) else {
-                return Err(Problem::new(format!("nothing joins the devices {from} and {to}")));
+                return Err(Problem::new(format!("no path connects the devices {from} and {to}")));
             };
             if link_path.links.iter().any(|(_, share)| (share - 1.0).abs() > 1e-9) {
                 return Err(single_paths(&format!("messages from device {from} to {to} take several paths")));

@@ -17,7 +17,7 @@ pub const MONTH: f64 = 730.0;
 /// effective, so at most 0.1 x 1296 / 466 hours each (arXiv 2407.21783, section 3.3.4).
 pub const INTERRUPTION_HOURS: f64 = 0.278;
 
-/// What a job is like when something fails.
+/// Job under failures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
@@ -25,11 +25,11 @@ pub struct Job {
     pub exposed_share: f64,
     /// Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint.
     pub interruption_hours: f64,
-    /// Who carries the traffic of devices that lost bandwidth.
+    /// Devices that carry the traffic of devices with lost bandwidth.
     pub recovery: Recovery,
 }
 
-/// How a job goes on after a failure.
+/// Action of a job after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -42,22 +42,22 @@ pub enum Response {
     Wait,
 }
 
-/// What one class of parts costs.
+/// Cost of failures of one class of parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassLoss {
     /// The parts, and what one failure does.
     #[serde(flatten)]
     pub class: Class,
-    /// How often they fail.
+    /// Failure rate.
     pub rate: Rate,
     /// Failures of all of them in a month.
     pub failures_per_month: f64,
     /// Whether the job stops and starts again: connections of a device break.
     pub interrupts: bool,
-    /// How much longer a step takes until the repair; `None` if it cannot be finished.
+    /// Step slowdown until the repair; `None` if the step cannot finish.
     pub slowdown: Option<f64>,
-    /// How the job goes on.
+    /// Action of the job.
     pub response: Response,
     /// Device-hours that one failure costs.
     pub lost_hours: f64,
@@ -67,7 +67,7 @@ pub struct ClassLoss {
     pub lost_hours_per_month: f64,
 }
 
-/// What failures of one design cost.
+/// Cost of the failures of one design.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expectation {
@@ -85,7 +85,7 @@ pub struct Expectation {
     pub lost_hours_per_month: f64,
     /// Share of all device-hours.
     pub lost_share: f64,
-    /// Mean factor of the step's time over a month, interruptions aside.
+    /// Mean factor of the step's time over a month, without interruptions.
     pub mean_slowdown: f64,
     /// Devices out of work at a moment, on average.
     pub mean_lost_devices: f64,

@@ -46,11 +46,11 @@ pub struct Rate {
     pub fit: f64,
     /// Hours until it is repaired.
     pub repair_hours: f64,
-    /// When it was read.
+    /// Date of reading.
     pub date: String,
-    /// Where the rate comes from.
+    /// Source of the rate.
     pub fit_source: String,
-    /// Where the time to repair comes from.
+    /// Source of the repair time.
     pub repair_source: String,
     /// `retrieved`, `recalled`, `derived`, or what the user wrote.
     pub confidence: String,
@@ -103,7 +103,7 @@ impl Rates {
                     let problem = Problem::new(format!("`{part}` needs a rate and a repair time"))
                         .in_file(file)
                         .at_offset(text, at);
-                    return Err(problem.hint("fill in `fit` or `mtbf_hours`, and `repair_hours`"));
+                    return Err(problem.hint("set `fit` or `mtbf_hours`, and `repair_hours`"));
                 }
                 (earlier, fit, repair) => {
                     let [date, fit_source, repair_source, confidence] = line.words;

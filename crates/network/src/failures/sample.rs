@@ -1,6 +1,6 @@
 //! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: states drawn by a seeded generator, their mean slow-down, the chance that the step cannot
+//! Responsible for: sampled states by a seeded generator, their mean slow-down, the chance that the step cannot
 //! finish, and standard errors of both. The same seed gives the same answer everywhere. Approximate: see
 //! [`super::classes`] for exact single failures.
 
@@ -19,7 +19,7 @@ pub const MOST_SAMPLES: u64 = 1_000_000;
 /// The most parts that fail at once.
 pub const MOST_FAILED: u64 = 10_000;
 
-/// What is drawn.
+/// Kind of sampling.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -30,11 +30,11 @@ pub enum Draw {
     Together(Vec<(String, u64)>),
 }
 
-/// What was found, with standard errors.
+/// Results with standard errors.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sampled {
-    /// What was drawn.
+    /// Sampled failures.
     pub draw: Draw,
     /// States drawn.
     pub samples: u64,

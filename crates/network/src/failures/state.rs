@@ -35,7 +35,7 @@ pub struct Range {
     pub last: u64,
 }
 
-/// What is left of a network.
+/// Network with failed parts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct State {
@@ -144,7 +144,7 @@ impl<'a> States<'a> {
         Ok(Self { design, network, leaf_of, under, pods, manners })
     }
 
-    /// How many parts of a class there are.
+    /// Number of parts of a class.
     pub fn count(&self, class: &str) -> u64 {
         let (design, network) = (self.design, self.network);
         let fabrics = design.planes * network.fabrics_per_plane;

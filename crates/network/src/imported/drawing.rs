@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 const MOST_NODES: usize = 200_000;
 const MOST_CABLES: usize = 2_000_000;
 
-/// What a node is.
+/// Kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// An accelerator, or the network interface of one.

@@ -18,7 +18,7 @@ use std::sync::Mutex;
 /// More devices than this are refused: every destination needs its distances.
 const MOST_DEVICES: usize = 65_536;
 
-/// How messages are routed.
+/// Routing of messages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RouteSetting {
     /// `ecmp` or `spray` over the shortest paths.

@@ -77,7 +77,7 @@ impl Allocation {
                 human::whole(all),
                 human::whole(ranks)
             ))
-            .hint("name more hosts, or set --gpus to the devices of the allocation"));
+            .hint("list more hosts, or set --gpus to the devices of the allocation"));
         }
         let (mut left, named) = (ranks, hosts.len());
         hosts.retain_mut(|host| {
@@ -105,7 +105,7 @@ impl Allocation {
                         shorten(&host.name)
                     );
                     return Err(Problem::new(message).hint(
-                        "hosts are found by the last number of their names: give names with one number each, or use --fragments",
+                        "hosts are identified by the last number in their names: use names with one number each, or --fragments",
                     ));
                 }
             }
@@ -113,7 +113,7 @@ impl Allocation {
         Ok(())
     }
 
-    /// Where its ranks are.
+    /// Location of its ranks.
     pub fn seats(&self) -> Result<Seats, Problem> {
         Seats::new(self.hosts.iter().flat_map(|host| host.devices.iter().copied()).collect())
     }

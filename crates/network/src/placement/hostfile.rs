@@ -30,7 +30,7 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
                 Some(("gpus", list)) => gpus = Some(list_of(list, inventory).map_err(placed)?),
                 Some(("max_slots" | "max-slots", _)) => {}
                 _ => {
-                    let problem = Problem::new(format!("`{}` is no part of a host file", shorten(word)))
+                    let problem = Problem::new(format!("`{}` is not valid in a host file", shorten(word)))
                         .hint("use `slots=8`, or `gpus=4-7` for chosen devices of the host");
                     return Err(placed(problem));
                 }
@@ -49,7 +49,7 @@ pub fn read_hosts(text: &str, file: &str, inventory: &Inventory) -> Result<Vec<H
         }
     }
     if hosts.is_empty() {
-        return Err(Problem::new("the file names no host").in_file(file).hint("use one host per line"));
+        return Err(Problem::new("the file lists no host").in_file(file).hint("use one host per line"));
     }
     Ok(hosts)
 }

@@ -37,7 +37,7 @@ pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
 
 fn too_many() -> Problem {
     Problem::new(format!("the list has more than {} hosts", human::whole(MOST as u64)))
-        .hint("name the hosts of the run alone")
+        .hint("list only the hosts of the run")
 }
 
 /// The last number in a host's name; in that of the first label where the name has a domain behind it, as `gpu07.example.com`.

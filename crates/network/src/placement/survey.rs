@@ -9,7 +9,7 @@ use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where an allocation lies.
+/// Placement of an allocation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Survey {
@@ -78,7 +78,7 @@ impl ByLevel {
         sums
     }
 
-    /// What leaves domains.
+    /// Bytes that leave domains.
     pub fn across(&self) -> Bytes {
         self.same_leaf_group + self.same_pod + self.other_pod
     }

@@ -50,7 +50,7 @@ fn pairs(report: &RailOnlyReport) -> Figure {
         }
     });
     let chart = Bars {
-        title: "Figure 3: pairs of devices that exchange anything".to_owned(),
+        title: "Figure 3: pairs of devices with traffic".to_owned(),
         across: "% of all pairs, N = 32768, K = 256".to_owned(),
         series: ["model parallel", "data in domain", "data on rails"].map(str::to_owned).to_vec(),
         bars: rows.collect(),

@@ -37,7 +37,7 @@ const SECTIONS: [Section; 9] = [
     },
     Section {
         heading: "Traffic (figure 3)",
-        text: "Pairs that exchange anything, and bytes by kind, with 32,768 devices and domains of 256.",
+        text: "Pairs with traffic, and bytes by kind, for 32,768 devices and domains of 256.",
         claims: &["v1-f3"],
         figures: &["figure-3"],
     },
@@ -49,7 +49,7 @@ const SECTIONS: [Section; 9] = [
     },
     Section {
         heading: "Iteration time (figure 5)",
-        text: "Rail-only, the full Clos and the trimmed Clos take the same time: no byte of these models changes rails.",
+        text: "Rail-only, the full Clos and the trimmed Clos take the same time: these models have no traffic between rails.",
         claims: &["v1-f5"],
         figures: &["figure-5"],
     },
@@ -193,7 +193,7 @@ fn table_2(out: &mut String, report: &RailOnlyReport) {
     out.push_str("</tbody></table>\n<p class=\"faint\">Savings by the price of a switch port over that of a transceiver; 1.89 is the paper's.</p>\n");
 }
 
-/// Four digits, whatever the size.
+/// Four digits, of any size.
 pub fn digits(value: f64) -> String {
     let decimals = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 6) };
     let text = format!("{value:.*}", usize::try_from(decimals).unwrap_or(0));

@@ -101,7 +101,7 @@ pub struct ForwardingRow {
     pub network: BytesPerSecond,
     /// Bandwidth inside the domain.
     pub scale_up: BytesPerSecond,
-    /// What two steps without overlap add.
+    /// Overhead of two steps without overlap.
     pub overhead: f64,
 }
 

@@ -23,7 +23,7 @@ pub struct Claim {
     pub paper: Option<f64>,
     /// The unit of it.
     pub unit: String,
-    /// How it is to be read.
+    /// Comparison with the claim.
     pub kind: Kind,
     /// Largest distance: points of a percentage, else relative.
     pub tolerance: Option<f64>,
@@ -31,11 +31,11 @@ pub struct Claim {
     pub variant: Option<f64>,
     /// The configuration.
     pub configuration: String,
-    /// Why it is not met, or how far it is founded.
+    /// Reason why it is not met, or how far it is founded.
     pub reason: String,
 }
 
-/// How a claim is to be read.
+/// Comparison with a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -54,7 +54,7 @@ pub enum Kind {
     Unknown,
 }
 
-/// How a claim came out.
+/// Result of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -80,13 +80,13 @@ pub struct Target {
     pub claim: Claim,
     /// The plain model's value, in the claim's unit.
     pub here: Option<f64>,
-    /// What documented variants give, where that is something else.
+    /// Results of documented variants, if different.
     pub variants: Vec<f64>,
     /// What each of these changes.
     pub variant_names: Vec<&'static str>,
     /// Distance of the plain model: points of a percentage, else relative.
     pub error: Option<f64>,
-    /// How it came out.
+    /// Result.
     pub status: Status,
 }
 

@@ -27,7 +27,7 @@ pub struct Edge {
 /// Devices that all send as much to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// Who, in order.
+    /// Ranks in order.
     pub members: Vec<u32>,
     /// Bytes from each to each.
     pub bytes: f64,
@@ -47,7 +47,7 @@ impl Block {
 /// Exchanges of one kind that start together: one for every group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Class {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// The pairs of each group.
     pub members: Vec<Vec<Edge>>,

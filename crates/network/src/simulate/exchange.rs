@@ -17,7 +17,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeTime {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// When only the devices' own ports limit it: the bandwidth term of the closed form.
     pub ideal: Seconds,

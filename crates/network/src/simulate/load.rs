@@ -26,7 +26,7 @@ pub struct LayerLoad {
     pub mean: f64,
     /// The same of the busiest.
     pub busiest: f64,
-    /// Where the busiest is.
+    /// Place of the busiest.
     pub link: String,
 }
 

@@ -141,7 +141,7 @@ impl Script {
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
         let played = self.play_within(bundle, Seconds::new(f64::INFINITY), watch)?;
-        played.ok_or_else(|| Problem::new("the step does not end"))
+        played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
     /// The same up to a moment; none if it has not ended by then.

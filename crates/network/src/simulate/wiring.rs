@@ -35,7 +35,7 @@ pub struct Wiring {
     pub topology: Topology,
     /// Failed parts, as specified.
     pub failed: Vec<Part>,
-    /// Who carries the traffic of NICs that lost ports.
+    /// Devices that carry the traffic of NICs with lost ports.
     recovery: Recovery,
     /// What NICs lost.
     lost: Lost,
@@ -115,7 +115,7 @@ impl Wiring {
         Ok(Self::new(&design, &self.failed)?.recovering(self.recovery))
     }
 
-    /// Who carries the traffic of NICs that lost ports.
+    /// Devices that carry the traffic of NICs with lost ports.
     pub const fn recovery(&self) -> Recovery {
         self.recovery
     }

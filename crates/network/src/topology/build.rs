@@ -79,7 +79,7 @@ impl Topology {
         let links = design.counts().links();
         if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {
             let what = format!("{} devices and {} cables", human::whole(design.devices), human::whole(links));
-            return Err(Problem::new(format!("graphs of {what} are not supported"))
+            return Err(Problem::new(format!("simulation of {what} is not supported"))
                 .at_key("design.gpus")
                 .hint(format!(
                     "up to {} devices are simulated; counts and costs have no such limit",
@@ -96,9 +96,9 @@ impl Topology {
                 layout.fabric = FabricLayout::Torus(join_torus(design, torus, &mut builder));
             }
             Fabric::SlimFly(_) => {
-                return Err(Problem::new("graphs of a slim-fly are not supported")
+                return Err(Problem::new("simulation of a slim-fly is not supported")
                     .at_key("design.kind")
-                    .hint("it is only counted and priced; the most similar kind is `dragonfly`"));
+                    .hint("only its parts and cost are supported; the most similar kind is `dragonfly`"));
             }
             Fabric::Clos(network) => {
                 let nics = join_nics(design, &mut builder);

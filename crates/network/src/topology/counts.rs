@@ -30,13 +30,13 @@ pub struct TierCount {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
-    /// Where.
+    /// Place.
     pub layer: Layer,
     /// Links, both directions counted once.
     pub links: u64,
     /// Cables.
     pub cables: u64,
-    /// What they are made of.
+    /// Components.
     pub cabling: Cabling,
     /// Transceivers.
     pub transceivers: u64,
@@ -44,7 +44,7 @@ pub struct LayerCount {
     pub bandwidth: BytesPerSecond,
 }
 
-/// What a network is made of.
+/// Parts of a network.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counts {

@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Design {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Its family.
     pub kind: Kind,
@@ -34,19 +34,19 @@ pub struct Design {
     pub port_bandwidth: BytesPerSecond,
     /// Ports of a switch, counted at `port_bandwidth`.
     pub ports_per_switch: u64,
-    /// What joins the NICs.
+    /// Kind of network.
     pub fabric: Fabric,
     /// Endpoints other than devices in one fabric.
     pub extra_endpoints: u64,
     /// Links in one cable.
     pub links_per_cable: u64,
-    /// How a message finds its way.
+    /// Routing of messages.
     pub routing: Routing,
     /// Paths of a connection where hashes choose them.
     pub connection: Connection,
     /// Seed of the hash.
     pub seed: u64,
-    /// What a message to another rail does.
+    /// Forwarding of a message to another rail.
     pub forwarding: Forwarding,
     /// Latency of each link with the switch behind it.
     pub link_latency: Seconds,
@@ -99,14 +99,14 @@ pub struct Domain {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cabling {
-    /// What they are made of.
+    /// Components.
     pub medium: Medium,
     /// Mean length in metres.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "m")))]
     pub length: f64,
 }
 
-/// What joins NICs.
+/// Kinds of networks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -41,7 +41,7 @@ impl LinkId {
     }
 }
 
-/// What a node is.
+/// Kind of node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -72,7 +72,7 @@ pub struct Switch {
     pub index: u32,
 }
 
-/// Where in a network a link is.
+/// Layer of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -208,7 +208,7 @@ impl Graph {
         self.links.len()
     }
 
-    /// What a node is.
+    /// Kind of node.
     pub fn node(&self, node: NodeId) -> Node {
         self.nodes[node.index()]
     }

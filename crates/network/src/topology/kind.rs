@@ -178,7 +178,7 @@ impl Kind {
     }
 }
 
-/// How a message finds its way among equally long ones.
+/// Routing among equal-length paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -186,7 +186,7 @@ pub enum Routing {
     /// A hash of both ends and a label chooses one way for all packets of a queue pair; a connection has a few of them (`Connection`).
     #[default]
     Ecmp,
-    /// Packets go evenly over all shortest ways.
+    /// Packets go evenly over all equal paths.
     Spray,
     /// The destination alone chooses the way (D-mod-k), so that a permutation does not collide on the way up.
     Static,
@@ -228,7 +228,7 @@ impl Routing {
     }
 }
 
-/// What a message to another rail does.
+/// Forwarding of a message to another rail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -248,7 +248,7 @@ choice!(Forwarding {
     "after" => Self::After,
 });
 
-/// What a cable is made of.
+/// Medium of a cable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -1,6 +1,6 @@
 //! The ways through a network, found by arithmetic for one pair at a time.
 //!
-//! Responsible for: shortest ways under every kind of routing, and what a message to another rail does. Refuses to hold tables of
+//! Responsible for: equal paths under every kind of routing, and what a message to another rail does. Refuses to hold tables of
 //! pairs and to know what else is on the links.
 
 mod clos;

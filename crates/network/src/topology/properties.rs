@@ -116,7 +116,7 @@ proptest! {
         }
         let devices = design.devices as u32;
         let (from, to) = (from % devices, to % devices);
-        let route = topology.route(from, to, 7).expect("everything is connected");
+        let route = topology.route(from, to, 7).expect("all devices are connected");
         let arriving: f64 = route
             .hops
             .iter()

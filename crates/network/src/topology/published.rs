@@ -24,9 +24,9 @@ const COLUMNS: [&str; 6] =
 pub struct Compared {
     /// The column of the table.
     pub column: &'static str,
-    /// What was published.
+    /// Published value.
     pub published: u64,
-    /// What the generator gives.
+    /// Generated value.
     pub here: u64,
 }
 
@@ -44,13 +44,13 @@ pub struct Row {
     pub design: String,
     /// Counts that can be compared.
     pub compared: Vec<Compared>,
-    /// Why a row, or a part of it, is not compared; empty if all of it is.
+    /// Reason why a row, or a part of it, is not compared; empty if all of it is.
     pub reason: String,
     /// Remark on the row.
     pub note: String,
     /// Whether the row is derived from rules, according to the table.
     pub marked_derivable: bool,
-    /// Where the row was published.
+    /// Publication of the row.
     pub source: String,
 }
 

@@ -60,7 +60,7 @@ impl DesignSpec {
         design.forwarding = match self.forwarding {
             Some(Forwarding::None) if design.separates_rails() => {
                 return Err(Problem::new(
-                    "without forwarding, devices of different rails cannot reach each other",
+                    "without forwarding, devices on different rails cannot reach each other",
                 )
                 .at_key("design.forwarding")
                 .hint("choose `before` or `after`, or a kind that joins rails such as `rail-optimized`"));
@@ -105,9 +105,11 @@ impl DesignSpec {
             } else {
                 format!("{below} or {} devices", below + size)
             };
-            return Err(Problem::new(format!("{devices} devices do not divide into domains of {size}"))
-                .at_key("design.domain")
-                .hint(format!("use {near}, or a domain that divides {devices}")));
+            return Err(Problem::new(format!(
+                "{devices} devices are not a multiple of the domain size {size}"
+            ))
+            .at_key("design.domain")
+            .hint(format!("use {near}, or a domain size that divides {devices}")));
         }
         if kind == Kind::ScaleUp && size != devices {
             return Err(Problem::new(format!("a scale-up network is one domain of all {devices} devices"))
@@ -298,7 +300,7 @@ fn sharing(request: &Request, extra: u64) -> Result<u64, Problem> {
     Ok((1..=most).rev().find(|rails| request.groups.is_multiple_of(*rails)).unwrap_or(1))
 }
 
-/// Ports of a switch of so many ports at one speed, counted at another.
+/// Ports of a switch of this many ports at one speed, counted at another.
 fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u64, Problem> {
     let ports = radix as f64 * (speed / port);
     if (ports - ports.round()).abs() > 1e-9 * ports || !(2.0..=65_536.0).contains(&ports.round()) {
@@ -346,7 +348,7 @@ fn speed(key: &str, given: Option<BytesPerSecond>, usual: BytesPerSecond) -> Res
     if speed.get() > 0.0 && speed.get() <= 1e15 {
         return Ok(speed);
     }
-    Err(Problem::new(format!("a bandwidth of {} is not above 0", human::bandwidth(speed)))
+    Err(Problem::new(format!("the bandwidth {} is not above 0", human::bandwidth(speed)))
         .at_key(format!("design.{key}"))
         .hint("use a value above 0, as in \"400 Gbit/s\""))
 }
@@ -356,7 +358,7 @@ fn latency(key: &str, given: Option<Seconds>) -> Result<Seconds, Problem> {
     if (0.0..=1.0).contains(&latency.get()) {
         return Ok(latency);
     }
-    Err(Problem::new(format!("a latency of {} is not between 0 and 1 s", human::seconds(latency)))
+    Err(Problem::new(format!("the latency {} is not between 0 and 1 s", human::seconds(latency)))
         .at_key(format!("design.{key}")))
 }
 
@@ -364,7 +366,7 @@ fn ratio_from_one(key: &str, given: Option<f64>) -> Result<Option<f64>, Problem>
     match given {
         // Below 1 there is more above than below (Meta's 1:1.125 at leaves).
         Some(ratio) if !(0.1..=1e4).contains(&ratio) => {
-            Err(Problem::new(format!("an oversubscription of {ratio} is not between 0.1 and 10,000"))
+            Err(Problem::new(format!("the oversubscription {ratio} is not between 0.1 and 10,000"))
                 .at_key(format!("design.{key}"))
                 .hint("for example, 3 is three times as much bandwidth below as above"))
         }

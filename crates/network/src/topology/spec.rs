@@ -15,7 +15,7 @@ section! {
         /// Topology family, as listed by `railwright network topologies`.
         kind: Kind = "kind", "clos";
         /// Label of the design.
-        name: String = "name", "the kind";
+        name: String = "name", "its kind";
         /// Number of accelerators (GPUs) on the network.
         devices: u64 = "gpus", "1024";
         /// Size of the scale-up (NVLink) domain.
@@ -31,7 +31,7 @@ section! {
         /// Bandwidth of inter-switch links, one direction.
         port_speed: BytesPerSecond = "port_speed", "speed for dual-plane, else speed / planes";
         /// Number of switch tiers, 1 to 3.
-        tiers: u64 = "tiers", "minimum";
+        tiers: u64 = "tiers", "the minimum";
         /// Leaf oversubscription: downlink over uplink bandwidth.
         leaf_oversubscription: f64 = "leaf_oversubscription", "1";
         /// Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth.
@@ -41,7 +41,7 @@ section! {
         /// Number of planes: independent fabrics, one per NIC port.
         planes: u64 = "planes", "2 for dual-plane, 4 for multi-plane, else 1";
         /// Number of pods in a three-tier fabric.
-        pods: u64 = "pods", "minimum";
+        pods: u64 = "pods", "the minimum";
         /// Devices per leaf, counted by NIC ports.
         hosts_per_leaf: u64 = "hosts_per_leaf", "computed from radix and oversubscription";
         /// Leaf ports reserved for failures, in NIC ports.
@@ -53,7 +53,7 @@ section! {
         /// Links per cable, such as 2 with twin-port transceivers.
         links_per_cable: u64 = "links_per_cable", "1";
         /// Number of dragonfly groups.
-        groups: u64 = "groups", "minimum";
+        groups: u64 = "groups", "the minimum";
         /// Routers per dragonfly group, or leaves per dragonfly-plus group.
         routers_per_group: u64 = "routers_per_group", "(radix + 1) / 2; radix / 2";
         /// Devices per dragonfly router, or per dragonfly-plus leaf.

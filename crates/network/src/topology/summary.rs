@@ -13,9 +13,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
-    /// In which manner.
+    /// Manner.
     pub how: &'static str,
-    /// How many devices.
+    /// Number of devices.
     pub devices: u64,
     /// Links on the way, NICs included; the most where ways differ.
     pub links: u64,
@@ -31,7 +31,7 @@ pub struct Reach {
 pub struct Summary {
     /// Every figure.
     pub design: Design,
-    /// What it is made of.
+    /// Components.
     pub counts: Counts,
     /// Bandwidth below over bandwidth above, tier by tier from the leaves; empty without tiers.
     pub oversubscription: Vec<f64>,

@@ -160,7 +160,7 @@ impl Canvas {
         );
     }
 
-    /// A link; `data-layer` has the name under which loads and failures list its layer, for whoever colours it.
+    /// A link; `data-layer` has the name under which loads and failures list its layer, for callers who colours it.
     fn line(&mut self, layer: Layer, (x, y): (f64, f64), (to_x, to_y): (f64, f64)) {
         let layer = layer_name(layer);
         let _ =

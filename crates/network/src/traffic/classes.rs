@@ -25,7 +25,7 @@ impl ByClass {
         self.same_domain + self.same_rail + self.other_rail
     }
 
-    /// What leaves domains.
+    /// Bytes that leave domains.
     pub fn across(&self) -> f64 {
         self.same_rail + self.other_rail
     }

@@ -11,26 +11,26 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exchange {
-    /// For which parallel dimension.
+    /// Parallel dimension.
     pub dimension: Dimension,
-    /// What is exchanged: `activations`, `gradients`, ...
+    /// Exchanged tensors: `activations`, `gradients`, ...
     pub purpose: &'static str,
-    /// In which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind.
+    /// Kind.
     pub kind: CollectiveKind,
-    /// How it is carried out.
+    /// Implementation.
     pub algorithm: Algorithm,
     /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the
     /// buffer before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.
     pub bytes: Bytes,
     /// Calls of each group in a step; halves are half of an exchange.
     pub count: f64,
-    /// Who.
+    /// Ranks.
     pub groups: Groups,
 }
 
-/// How a collective is made of messages.
+/// Algorithm of a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -10,7 +10,7 @@ use railwright_spec::problem::{ALWAYS, Problem, Wanted};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// Which way links of a layer lead.
+/// Direction of the links of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -27,21 +27,21 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkRow {
-    /// Which layer.
+    /// Layer.
     pub layer: Layer,
-    /// Which way.
+    /// Way.
     pub direction: Direction,
     /// Links.
     pub links: u64,
     /// Those of them that carry anything.
     pub used: u64,
-    /// What all of them carry in a step.
+    /// Bytes of all of them per step.
     pub bytes: Bytes,
-    /// What one carries, on average over all.
+    /// Bytes of one, mean over all.
     pub mean: Bytes,
-    /// What the busiest carries.
+    /// Bytes of the busiest.
     pub most: Bytes,
-    /// How long the busiest is busy at its bandwidth: no step is shorter.
+    /// Time of the busiest at its bandwidth, a lower bound of the step.
     pub busy: Seconds,
     /// The busiest link; a printer names its ends.
     #[serde(skip)]

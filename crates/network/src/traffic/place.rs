@@ -23,7 +23,7 @@ pub struct Place {
     pub seats: Option<Seats>,
 }
 
-/// What kind of pair two ranks are.
+/// Kind of a pair of ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -117,7 +117,7 @@ impl Place {
         Cow::Owned(members)
     }
 
-    /// What kind of pair two ranks are.
+    /// Kind of a pair of ranks.
     pub fn class(&self, from: u32, to: u32) -> PairClass {
         if self.domain_of(from) == self.domain_of(to) {
             PairClass::SameDomain

@@ -6,7 +6,7 @@ use super::{Matrix, PairClass, Place};
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// What a scale-up domain's devices exchange.
+/// Traffic of the devices of a scale-up domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DomainRow {
@@ -20,11 +20,11 @@ pub struct DomainRow {
     pub received: Bytes,
 }
 
-/// What a rail's devices exchange with other domains.
+/// Traffic of the devices of a rail with other domains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailRow {
-    /// Which.
+    /// Selection.
     pub rail: u64,
     /// Devices on it.
     pub devices: u64,

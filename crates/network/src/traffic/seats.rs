@@ -26,7 +26,7 @@ impl Seats {
             let seat = &mut ranks[*device as usize];
             if *seat != u32::MAX {
                 return Err(Problem::new(format!("ranks {seat} and {rank} are on one device, {device}"))
-                    .hint("name every device once"));
+                    .hint("list every device once"));
             }
             *seat = rank as u32;
         }

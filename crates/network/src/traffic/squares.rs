@@ -29,7 +29,7 @@ pub struct Squares {
 pub struct Square {
     /// Which; none is all together.
     pub dimension: Option<Dimension>,
-    /// What all ranks send.
+    /// Bytes sent by all ranks.
     pub bytes: Bytes,
     /// Sending cell, receiving cell, bytes: of [`Traffic::squares`] from a rank to a rank on average over the pairs of a cell, of
     /// [`Traffic::rail_squares`] of all pairs together. Cells without bytes are left out.

@@ -13,11 +13,11 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Where ranks stand.
+    /// Placement of ranks.
     pub place: Place,
-    /// What all ranks send in a step.
+    /// Bytes sent by all ranks per step.
     pub sent: Bytes,
-    /// What one rank sends, on average.
+    /// Bytes sent by one rank, mean.
     pub sent_per_rank: Bytes,
     /// Share of the bytes that stays inside scale-up domains.
     pub inside_share: f64,
@@ -35,19 +35,19 @@ pub struct Summary {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PairRow {
-    /// Which.
+    /// Selection.
     pub class: PairClass,
     /// Pairs of this class.
     pub pairs: u64,
     /// Those of them in which the first sends to the second.
     pub talking: u64,
-    /// What all of them send.
+    /// Bytes sent by all of them.
     pub bytes: Bytes,
     /// Its share of all bytes.
     pub share: f64,
-    /// What one that talks sends, on average.
+    /// Bytes sent by a communicating pair, mean.
     pub mean: Bytes,
-    /// What the one with most sends.
+    /// Bytes sent by the pair with most.
     pub most: Bytes,
 }
 
@@ -55,9 +55,9 @@ pub struct PairRow {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionRow {
-    /// Which.
+    /// Selection.
     pub dimension: Dimension,
-    /// What all ranks send.
+    /// Bytes sent by all ranks.
     pub bytes: Bytes,
     /// Its share of all bytes.
     pub share: f64,
@@ -69,15 +69,15 @@ pub struct DimensionRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeRow {
-    /// For which parallel dimension.
+    /// Parallel dimension.
     pub dimension: Dimension,
-    /// What is exchanged.
+    /// Exchanged tensors.
     pub purpose: &'static str,
-    /// In which parts of the step.
+    /// Parts of the step.
     pub phases: Vec<Phase>,
-    /// What kind.
+    /// Kind.
     pub kind: CollectiveKind,
-    /// How it is carried out.
+    /// Implementation.
     pub algorithm: Algorithm,
     /// Ranks of a group.
     pub ranks: u64,
@@ -91,7 +91,7 @@ pub struct ExchangeRow {
     stages: BTreeSet<u32>,
     #[serde(skip)]
     members: Axis,
-    /// What all ranks send for it.
+    /// Bytes sent by all ranks for it.
     pub sent: Bytes,
     /// Its share of all bytes.
     pub share: f64,

@@ -32,7 +32,7 @@ pub enum CauseClass {
 }
 
 impl CauseClass {
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SlowChip => "slow chip",
@@ -58,7 +58,7 @@ impl CauseClass {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What it is.
+    /// Kind.
     pub name: String,
     /// The rank's.
     pub own: f64,

@@ -49,7 +49,7 @@ pub(super) struct Event {
     pub what: What,
     /// The collective; [`NONE`] where the steps begin or end.
     pub collective: u32,
-    /// When, as measured, in nanoseconds.
+    /// Time, as measured, in nanoseconds.
     pub time: i64,
     /// The rank's own time since its previous event.
     pub own: i64,

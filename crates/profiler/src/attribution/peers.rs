@@ -22,7 +22,7 @@ pub(super) struct Stretch {
     pub collective: u32,
     /// The collective that it begins with; [`NONE`] where the steps begin.
     pub previous: u32,
-    /// From when, in nanoseconds: the last event before that let it go on.
+    /// Start time, in nanoseconds: the last event before that let it go on.
     pub from: i64,
     /// Until when.
     pub to: i64,
@@ -30,7 +30,7 @@ pub(super) struct Stretch {
     pub own: i64,
     /// The lower median of its peers' own times, itself included; its own where it has none.
     pub usual: i64,
-    /// How many peers it has.
+    /// Number of its peers.
     pub peers: u32,
     /// Its peers and itself, by the place in [`Stretches::columns`].
     pub column: Option<u32>,

@@ -45,7 +45,7 @@ pub struct Culprit {
     /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
     /// The same as a share of the step.
     pub share: f64,
@@ -71,7 +71,7 @@ pub struct Culprit {
     pub cause_name: &'static str,
     /// Three numbers.
     pub evidence: Vec<Evidence>,
-    /// When, the worst first.
+    /// Time, the worst first.
     pub moments: Vec<Moment>,
 }
 
@@ -79,15 +79,15 @@ pub struct Culprit {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
-    /// In which step, if steps have numbers.
+    /// Step, if steps have numbers.
     pub step: Option<u32>,
-    /// From when, in nanoseconds since the steps began.
+    /// Start time, in nanoseconds since the steps began.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// How long the rank took, in nanoseconds.
+    /// Duration on the rank in nanoseconds.
     #[serde(rename = "own_ns")]
     pub own: i64,
-    /// How much longer than its peers.
+    /// Excess over its peers.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// Waits charged to it.
@@ -103,10 +103,10 @@ pub struct Moment {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StragglerReport {
-    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// What delays the job, that nothing does, or that it is unknown.
+    /// Cause of delay, none, or unknown.
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
@@ -123,13 +123,13 @@ pub struct StragglerReport {
     /// The mean step, in nanoseconds.
     #[serde(rename = "step_time_ns")]
     pub step_time: f64,
-    /// What a step would take had every rank run like the median of its peers.
+    /// Step time with all ranks at the median speed of their peers.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
     /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
-    /// How far the replay of the measured times is from them, as a share of the steps.
+    /// Replay error as a share of the steps.
     pub replay_error: f64,
     /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
     /// were traced.
@@ -156,9 +156,9 @@ pub struct StragglerReport {
     /// Ranks of every stage with longer compute than the others, for any verdict.
     #[serde(skip)]
     pub slow_stages: Vec<Vec<u32>>,
-    /// How the clocks were treated.
+    /// Clock alignment.
     pub clocks: Clocks,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -426,7 +426,7 @@ fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
     order
 }
 
-/// Why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
+/// Reason why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
 fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
     let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();

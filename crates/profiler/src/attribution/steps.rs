@@ -8,7 +8,7 @@ use crate::windows::{CutBy, StepWindow, Windows};
 
 /// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
 /// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one. An `opening` of the first step, in nanoseconds, is
-/// what the last one lacks. It lacks at most what others do after as many kernels: where it is shorter by more, others were held up.
+/// what the last one lacks. It lacks at most what others do after as many kernels: where it is shorter by more, others were delayed.
 pub(super) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);

@@ -32,7 +32,7 @@ const OUTSTANDING: i64 = 4;
 /// Minimum ranks of a node: fewer outliers do not indicate a node.
 const NODE: usize = 4;
 
-/// What holds the job up.
+/// Causes of delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +45,7 @@ pub enum Verdict {
     Imbalance,
     /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
     None,
-    /// What was recorded does not carry a verdict.
+    /// The recording does not determine a verdict.
     CannotTell,
 }
 
@@ -62,21 +62,21 @@ pub enum Kind {
     Stage,
 }
 
-/// What holds the job up, with what a step would be shorter by without it.
+/// Causes of delay with the step time saved without each.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
     /// Its ranks.
     pub ranks: Vec<u32>,
     /// Its stage, from 0.
     pub stage: Option<u32>,
-    /// Why.
+    /// Reason.
     pub cause: &'static str,
-    /// What a step would be shorter by, in seconds, once those named before it are mended.
+    /// Step time saved in seconds, after the preceding causes are fixed.
     pub cost_s: f64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
 }
 

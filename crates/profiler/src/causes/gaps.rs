@@ -22,7 +22,7 @@ const THREADS: usize = 4;
 /// A part of an idle stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
-    /// Why the device was idle.
+    /// Cause of idle time.
     pub(crate) cause: Cause,
     /// What it is counted as.
     pub(crate) label: Label,
@@ -217,7 +217,7 @@ impl<'a> Idle<'a> {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
     }
 
-    /// Why the device was idle while the host was in a frame.
+    /// Reason why the device was idle while the host was in a frame.
     fn cause(&mut self, view: &View<'_>, frame: u32, from: i64, to: i64) -> Cause {
         let place = self.frames.stack(frame).filter_map(|(_, row)| self.fits(&row)).min();
         let named = place.and_then(|place| self.table.row(place)).map(|row| row.0);

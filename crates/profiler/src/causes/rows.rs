@@ -20,7 +20,7 @@ const FRAMES: usize = 12;
 pub struct Where {
     /// The innermost frame.
     pub frame: u32,
-    /// The innermost operator that holds it.
+    /// The innermost enclosing operator.
     pub operator: u32,
     /// The innermost module (`nn.Module: ...`).
     pub module: u32,
@@ -33,13 +33,13 @@ pub struct Where {
 /// Idle time of a rank under one cause and in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseUse {
-    /// Why.
+    /// Reason.
     pub cause: Cause,
     /// Where the host was.
     pub place: Where,
     /// The time, in nanoseconds.
     pub time: i64,
-    /// How many stretches.
+    /// Number of stretches.
     pub count: u64,
     /// The longest of them.
     pub longest: i64,
@@ -122,11 +122,11 @@ impl Sums {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRow {
-    /// Why the device was idle.
+    /// Cause of idle time.
     pub cause: Cause,
     /// The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
     pub frame: Option<String>,
-    /// The innermost operator that holds it.
+    /// The innermost enclosing operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operator: Option<String>,
     /// The innermost module.
@@ -147,13 +147,13 @@ pub struct CauseRow {
     pub mean_ns: f64,
     /// As a share of the step.
     pub share_of_step: f64,
-    /// How many stretches, over all ranks and steps.
+    /// Number of gaps, over all ranks and steps.
     pub count: u64,
     /// The longest of them, in nanoseconds.
     pub longest_ns: i64,
     /// The rank with most of it, and its share of the row's time.
     pub rank: u32,
-    /// What of the time lies on that rank.
+    /// Time on that rank.
     pub rank_share: f64,
 }
 

@@ -31,7 +31,7 @@ pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
     }
 }
 
-/// Which kind of link bounds a group.
+/// Kind of link that limits a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -46,9 +46,9 @@ pub enum LinkKind {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Link {
-    /// Which kind.
+    /// Kind.
     pub kind: LinkKind,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// Bytes per second, in one direction.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]

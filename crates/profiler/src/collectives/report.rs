@@ -18,7 +18,7 @@ use railwright_step::{Dimension, OperatorFamily};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
+/// Communication time of one rank in nanoseconds; overlapping parts count twice.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankCommunication {
@@ -47,10 +47,10 @@ pub struct RankCommunication {
     /// Transfer in these.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
-    /// What of the waiting no compute hides.
+    /// Exposed wait time.
     #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: i64,
-    /// What of the transfer no compute hides.
+    /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
     /// In how many of these it was the last.
@@ -60,7 +60,7 @@ pub struct RankCommunication {
     /// The sum of these bounds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
-    /// What is left of these parts: transfer at most.
+    /// The rest of these parts: an upper bound of transfer.
     #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
     /// Leading collectives that it lost.
@@ -73,38 +73,38 @@ pub struct RankCommunication {
 pub struct GroupCommunication {
     /// The dimension.
     pub dimension: Dimension,
-    /// What to call it.
+    /// Label.
     pub label: String,
-    /// Why.
+    /// Reason.
     pub evidence: Evidence,
-    /// What is assumed of who takes part, and why, where the traces record no group.
+    /// Assumed participants and the reason, if the traces record no group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
     /// Ranks of each of its groups.
     pub size: u32,
-    /// How many groups there are.
+    /// Number of groups.
     pub groups: u32,
-    /// The ranks of the first of them, as they are written.
+    /// Ranks of the first group, as printed.
     pub ranks: String,
     /// The operation.
     pub operation: Option<Operation>,
-    /// How many collectives.
+    /// Number of collectives.
     pub count: u32,
     /// Bytes of all of them; none when sizes are not recorded.
     pub bytes: Option<u64>,
     /// The mean over ranks of the time in them, in nanoseconds.
     #[serde(rename = "time_ns")]
     pub time: f64,
-    /// What of it is waiting.
+    /// Wait time.
     #[serde(rename = "wait_ns")]
     pub wait: f64,
-    /// What of it is transfer.
+    /// Transfer time.
     #[serde(rename = "transfer_ns")]
     pub transfer: f64,
-    /// What of the waiting is exposed.
+    /// Exposed wait time.
     #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: f64,
-    /// What of the transfer is exposed.
+    /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: f64,
     /// Bytes of a second, the median over collectives with a size, from when the last rank entered.
@@ -140,7 +140,7 @@ pub struct CommunicationReport {
     pub world_size_known: bool,
     /// The accelerator, if the catalogue knows it.
     pub accelerator: Option<String>,
-    /// How the clocks were treated.
+    /// Clock alignment.
     pub clocks: Clocks,
     /// By rank.
     pub ranks: Vec<RankCommunication>,
@@ -149,7 +149,7 @@ pub struct CommunicationReport {
     /// Every collective. Too many for an answer; a printer chooses those that it lists.
     #[serde(skip)]
     pub collectives: Vec<CollectiveRow>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

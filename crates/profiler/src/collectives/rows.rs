@@ -14,10 +14,10 @@ use serde::Serialize;
 pub struct PartRow {
     /// The rank.
     pub rank: u32,
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// Until the last rank entered.
@@ -26,10 +26,10 @@ pub struct PartRow {
     /// From then on.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
-    /// What of the wait no compute of this rank hides.
+    /// Exposed wait time of this rank.
     #[serde(rename = "exposed_wait_ns")]
     pub exposed_wait: i64,
-    /// What of the transfer no compute of this rank hides.
+    /// Exposed transfer time of this rank.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
     /// Compute of this rank between the start and the first need of the result: what the collective can hide behind.
@@ -45,11 +45,11 @@ pub struct PartRow {
 pub struct CollectiveRow {
     /// Its communicator, by its place among the communicators of the job.
     pub communicator: Option<u32>,
-    /// What its group is called, as among the groups of the report.
+    /// Label of its group in the report.
     pub label: String,
     /// Its number within the communicator.
     pub index: u32,
-    /// What it does.
+    /// Kind.
     pub operation: Option<Operation>,
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,

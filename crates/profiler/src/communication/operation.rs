@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// Everyone gets the sum.
+    /// Sum on all ranks.
     AllReduce,
     /// Everyone gets everyone's part.
     AllGather,
-    /// Everyone gets a part of the sum.
+    /// One part of the sum on each rank.
     ReduceScatter,
     /// Everyone gets a part from everyone.
     AllToAll,
@@ -25,7 +25,7 @@ pub enum Operation {
     Combine,
     /// Sizes and readiness before a dispatch or a combine.
     Notify,
-    /// Everyone gets one rank's data.
+    /// Data of one rank on all ranks.
     Broadcast,
     /// One rank gets the sum.
     Reduce,
@@ -41,7 +41,7 @@ pub enum Operation {
     Receive,
     /// A copy to another device by a copy engine or by stores.
     Copy,
-    /// Nothing but waiting for each other.
+    /// Synchronization without data.
     Barrier,
 }
 

@@ -18,7 +18,7 @@ pub const SHARE: f64 = 0.02;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnknownKernel {
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// The rank where its share is largest.
     pub rank: u32,

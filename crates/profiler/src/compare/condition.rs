@@ -22,7 +22,7 @@ pub struct Condition {
     pub limit: Limit,
 }
 
-/// What a change is held against.
+/// Reference of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -124,7 +124,7 @@ impl Condition {
 }
 
 impl Limit {
-    /// For people.
+    /// Title for people.
     pub fn human(self) -> String {
         match self {
             Self::Relative(share) => format!("{:+}%", share * 100.0),

@@ -26,7 +26,7 @@ impl Rule for UnfusedAttention {
     }
 
     fn text(&self) -> &'static str {
-        "A separate softmax kernel writes and reads the whole score matrix. Reported if such kernels take 2 % \
+        "A separate softmax kernel writes and reads the whole score matrix. Reported if such kernels take 2% \
          of the step. Cost: their time. The scores also need memory.\n\n\
          Remedies: flash attention (`--attention-backend flash` or `fused`), `scaled_dot_product_attention`."
     }

@@ -10,7 +10,7 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct BoundByMemory;
 
-/// What fused transformers spend: the norms, activations and residuals of a compiled model take a sixth of its step (MegaScale and torchtitan report 10 to 20 %).
+/// What fused transformers spend: the norms, activations and residuals of a compiled model take a sixth of its step (MegaScale and torchtitan report 10% to 20%).
 const USUAL: f64 = 0.20;
 
 impl Rule for BoundByMemory {
@@ -24,8 +24,7 @@ impl Rule for BoundByMemory {
 
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
-         implementations spend up to 20 % of the step in them. Reported from 25 %. Cost: the time above 20 \
-         %.\n\n\
+         implementations spend up to 20% of the step in them. Reported from 25%. Cost: the time above 20%.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }

@@ -61,7 +61,7 @@ impl Rule for Float32 {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels with float32 or TF32 in their name. Reported if they take 2 % of the step. Cost: half of \
+        "Kernels with float32 or TF32 in their name. Reported if they take 2% of the step. Cost: half of \
          their time. 16-bit formats have at least twice the rate of TF32, and 8 to 16 times that of float32 \
          without tensor cores.\n\n\
          Remedies: autocast for the remaining modules (often routers, heads, losses and rotary embeddings), \

@@ -24,7 +24,7 @@ impl Rule for Fragmented {
 
     fn text(&self) -> &'static str {
         "Collectives below 1 MiB are limited by latency. Reported if a rank has 32 of one kind and group per \
-         step and they take 1 % of the step. Cost: three quarters of their shortest times, the saving if four \
+         step and they take 1% of the step. Cost: three quarters of their shortest times, the saving if four \
          are merged into one.\n\n\
          Remedies: buckets (`--ddp-bucket-size`, `reduce_bucket_size`), coalesced calls, flattened \
          parameters."

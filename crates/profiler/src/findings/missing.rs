@@ -19,8 +19,8 @@ impl Rule for MissingRanks {
     }
 
     fn text(&self) -> &'static str {
-        "Some ranks of the job have no trace. Sums cover the traced ranks; the ranks that cause waits may be \
-         among the others. No cost.\n\n\
+        "Some ranks of the job have no trace. Sums cover the traced ranks; ranks without a trace may cause waits. \
+         No cost.\n\n\
          Record at least one rank of every pipeline stage and all ranks of one replica."
     }
 
@@ -37,7 +37,8 @@ impl Rule for MissingRanks {
             ),
             cost: None,
             evidence: vec![human::ranks(&missing)],
-            advice: "waits on these ranks are bounds; record at least all ranks of one replica".to_owned(),
+            advice: "waits for these ranks are estimates; record at least all ranks of one replica"
+                .to_owned(),
             ..Finding::default()
         }]
     }

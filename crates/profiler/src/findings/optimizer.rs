@@ -16,12 +16,12 @@ impl Rule for Optimizer {
     }
 
     fn title(&self) -> &'static str {
-        "The optimizer takes long"
+        "Large share of the optimizer"
     }
 
     fn text(&self) -> &'static str {
-        "Compute of gradient clipping and parameter update. Reported from 8 % of the step. Cost: the time \
-         above 4 %, which is usual for fused and sharded optimizers.\n\n\
+        "Compute of gradient clipping and parameter update. Reported from 8% of the step. Cost: the time \
+         above 4%, which is usual for fused and sharded optimizers.\n\n\
          Remedies: fused or multi-tensor updates, an optimizer sharded over replicas \
          (`--use-distributed-optimizer`, ZeRO), more micro-batches per update."
     }

@@ -25,11 +25,11 @@ impl Rule for BelowRoofline {
     fn text(&self) -> &'static str {
         "FLOP and bytes of operators follow from their recorded shapes (`record_shapes=True`); the roofline \
          time is the larger of FLOPs / peak in the format of the kernel and bytes / memory bandwidth. \
-         Reported if operators at 70 % of the roofline (of the peak no more than the measured GEMM rate of \
-         the accelerator: `railwright gpus`) save 3 % of the step. Cost: that saving. Kernels \
+         Reported if operators at 70% of the roofline (the peak is at most the measured GEMM rate of the \
+         accelerator: `railwright gpus`) save 3% of the step. Cost: that saving. Kernels \
          shorter than 10 us are excluded, because their launch dominates. A causal mask halves the FLOP of \
-         attention and is not recorded, so attention may be farther from its roofline than shown. Which experts tokens chose is \
-         not recorded either: where a call is faster than reading all of them, the saving is a bound.\n\n\
+         attention and is not recorded, so attention may be farther from its roofline than shown. The routing of tokens is \
+         not recorded either: if a call is faster than reading the weights of all experts, the saving is a bound.\n\n\
          Remedies: for GEMMs other formats, aligned dimensions and larger batches; for convolutions \
          `channels_last` and other algorithms (`cudnn.benchmark`); for memory-bound operators contiguous \
          tensors and fusion (`torch.compile`)."

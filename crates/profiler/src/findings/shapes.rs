@@ -67,8 +67,8 @@ impl Rule for Shapes {
 
     fn text(&self) -> &'static str {
         "Tensor cores load GEMM operands in units of 16 bytes (8 values of 16 bits). Reported if GEMMs with \
-         other contiguous dimensions take 2 % of the step: the columns of the output, or both dimensions of \
-         an input. Rows alone (a number of tokens) need no alignment. Cost: 20 % of their time, the lower end \
+         other contiguous dimensions take 2% of the step: the columns of the output, or both dimensions of \
+         an input. Rows alone (a number of tokens) need no alignment. Cost: 20% of their time, the lower end \
          of vendor reports for unaligned operands. Requires `record_shapes=True`.\n\n\
          Remedies: pad vocabulary (`--make-vocab-size-divisible-by`), heads and hidden sizes to multiples of \
          64 x TP."

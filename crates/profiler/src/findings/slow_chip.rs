@@ -20,9 +20,9 @@ impl Rule for SlowChip {
     }
 
     fn text(&self) -> &'static str {
-        "Kernels of the same name are compared with the median rank. Reported if the difference is 0.5 % of \
-         the step on average, or 2 % on one rank. Cost: time of the label `slower chip`, mean over ranks. The \
-         cost of the slowest rank to a synchronous step is that of `straggler`.\n\n\
+        "Kernels of the same name are compared with the median rank. Reported if the difference is 0.5% of \
+         the step on average, or 2% on one rank. Cost: time of the label `slower chip`, mean over ranks. The \
+         finding `straggler` has the cost of the slowest rank to a synchronous step.\n\n\
          Common causes: thermal or power limits, lower clocks, device errors, another tenant."
     }
 

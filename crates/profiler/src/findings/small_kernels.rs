@@ -25,7 +25,7 @@ impl Rule for SmallKernels {
 
     fn text(&self) -> &'static str {
         "Kernels of at most 8 us with gaps of at most 50 us between them: launch latency dominates. Reported \
-         if the gaps before such kernels take 2 % of the step. Cost: these gaps.\n\n\
+         if the gaps before such kernels take 2% of the step. Cost: these gaps.\n\n\
          Remedies: CUDA graphs, compilation that fuses element-wise kernels, multi-tensor optimizers, larger \
          micro-batches."
     }

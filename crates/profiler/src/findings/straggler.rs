@@ -24,7 +24,7 @@ impl Rule for Straggler {
 
     fn text(&self) -> &'static str {
         "Waits are attributed to the late rank and traced to the root cause. Cost: by replay with that rank \
-         at the median speed of its peers. Reported if it is above the noise of steps and above 0.5 % of the \
+         at the median speed of its peers. Reported if it is above the noise of steps and above 0.5% of the \
          step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), \
          slow host (the device is idle until it launches), slow link (transfers longer than those of peers \
          with the same bytes), memory copies, schedule.\n\n\
@@ -70,7 +70,7 @@ impl Rule for Straggler {
                     )
                     .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
-                    .chain(report.bounds_only.as_ref().map(|reason| format!("an upper bound: {reason}")))
+                    .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
                     .collect(),
                 advice: advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
                     .to_owned(),

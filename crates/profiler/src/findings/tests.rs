@@ -355,7 +355,7 @@ fn a_host_that_pauses_once() {
     assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
 }
 
-/// Two ranks that run alike but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
+/// Two ranks with equal timing but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
     context_of(two_traces(groups, body))
 }

@@ -19,7 +19,7 @@ const ENOUGH: usize = 12;
 const GROWTH: f64 = 0.03;
 /// A lower clock slows all products: kernels with this share of their time must grow, each by half of [`GROWTH`] or more.
 const AGREE: f64 = 0.75;
-/// Below so many steps halves are compared, from there on thirds.
+/// Below this many steps halves are compared, from there on thirds.
 const THIRDS: usize = 6;
 
 /// Steps at one end, by name the durations of its calls in their order.
@@ -58,9 +58,8 @@ impl Rule for Throttling {
     }
 
     fn text(&self) -> &'static str {
-        "Matrix products of the same name and the same place in the step, in the last third of the steps against the first third (halves of less than six steps), on each rank. Reported from four steps and 3 % \
-         on, if products with three quarters of the time grow and every late step is longer than every early one; grouped products are left out, because routing changes their work. The cost is \
-         that share of their time. Clocks fall when a device grows hot or draws too much power; the first steps of a recording are often cooler, so a recording in the middle of a run is the better witness."
+        "Time of GEMMs with the same name and position, in the last third of the steps relative to the first third (halves of fewer than six steps), per rank. Reported from four steps and 3% growth, if three quarters of \
+         the GEMM time grows and every late step is longer than every early one. Grouped GEMMs are excluded, because routing changes their work. Cost: that share of their time. Clocks fall if a device is hot or draws too much power. The first steps of a recording are often cooler, so record in the middle of a run."
     }
 
     fn inference(&self) -> Inference {

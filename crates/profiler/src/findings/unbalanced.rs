@@ -28,7 +28,7 @@ impl Rule for UnbalancedExperts {
 
     fn text(&self) -> &'static str {
         "Time of grouped GEMMs by rank: the rank with the most tokens delays the others. Reported if the most \
-         loaded rank is 10 % above the mean and the difference is 1 % of the step. Cost: the difference.\n\n\
+         loaded rank is 10% above the mean and the difference is 1% of the step. Cost: the difference.\n\n\
          Remedies: a load-balancing loss or bias, capacity factors, groups of experts placed by load, larger \
          micro-batches."
     }

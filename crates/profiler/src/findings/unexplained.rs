@@ -19,7 +19,7 @@ impl Rule for Unexplained {
 
     fn text(&self) -> &'static str {
         "The device was idle for an unknown reason: launches were not recorded, or the host activity was \
-         invisible to the recorder (a sleep, a blocked thread). Reported from 5 % of the step."
+         invisible to the recorder (a sleep, a blocked thread). Reported from 5% of the step."
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
@@ -29,7 +29,10 @@ impl Rule for Unexplained {
         }
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!("{} of the step is idle for unrecorded reasons", percent(context.share(lost))),
+            message: format!(
+                "idle time without a recorded cause takes {} of the step",
+                percent(context.share(lost))
+            ),
             cost: Some(lost),
             explained: Explained::Whole,
             evidence: vec![format!("{} per step", time(lost))],

@@ -22,7 +22,7 @@ impl Rule for Waiting {
 
     fn text(&self) -> &'static str {
         "Waiting inside collectives without overlapped compute, if no rank, link or stage is identified as \
-         the cause. Reported from 5 % of the step. Cost: that time. If the replay is inaccurate or a rank \
+         the cause. Reported from 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
          sequences of different lengths, experts of different load."

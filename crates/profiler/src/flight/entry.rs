@@ -27,7 +27,7 @@ pub struct Frame {
 pub struct Group {
     /// Its name, a counter.
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub description: String,
     /// Its ranks, if they are listed.
     pub ranks: Vec<u32>,

@@ -8,7 +8,7 @@ use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why a group is taken for a dimension.
+/// Reason why a group is taken for a dimension.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -19,7 +19,7 @@ pub enum Evidence {
     Description,
     /// Sets of ranks tile the world in one way.
     Tiling,
-    /// What it does: messages, all-to-all, many equal all-reduces, norms.
+    /// Kind of traffic: messages, all-to-all, many equal all-reduces, norms.
     Operations,
     /// No evidence.
     Nothing,
@@ -31,9 +31,9 @@ pub enum Evidence {
 pub struct GroupDimension {
     /// Which; [`Dimension::Other`] when unknown or none of them.
     pub dimension: Dimension,
-    /// What to call it.
+    /// Label.
     pub label: String,
-    /// Why.
+    /// Reason.
     pub evidence: Evidence,
 }
 

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// One thing that a group was seen doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What.
+    /// Subject.
     pub operation: Option<Operation>,
     /// How much, if that is known.
     pub bytes: Option<u64>,
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Its phase; [`Phase::Other`] if unknown.
     pub phase: Phase,
@@ -55,7 +55,7 @@ const PAUSES: f64 = 0.2;
 /// Layers reduce activations so often in a step at least (twice forward and twice backward, of two layers).
 const LAYERS: usize = 8;
 
-/// Parameters of so many layers are gathered before the first gradients are scattered; of activations at most three gathers follow each other (the
+/// Parameters of this many layers are gathered before the first gradients are scattered; of activations at most three gathers follow each other (the
 /// weight gradient gathers its input again).
 const GATHERED: usize = 4;
 
@@ -199,7 +199,7 @@ impl GroupProfile {
 mod tests {
     use super::*;
 
-    /// A step of so many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
+    /// A step of this many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
     fn profile(
         steps: u32,
         layers: i64,

@@ -43,12 +43,12 @@ impl RankSet {
         Self((0..size).map(|k| start + k * stride).collect())
     }
 
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> u32 {
         self.0.len() as u32
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

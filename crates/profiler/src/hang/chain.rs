@@ -8,7 +8,7 @@ use crate::flight::{Entry, FlightRecord, Frame};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why the search ends at a rank.
+/// Reason why the search ends at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -35,19 +35,19 @@ pub enum RootCause {
 pub struct Root {
     /// The rank, or the first one of a circle or of a group whose transfer is stuck.
     pub rank: u32,
-    /// Why.
+    /// Reason.
     pub cause: RootCause,
     /// All ranks that share it: of a circle, of a stuck transfer.
     pub ranks: Vec<u32>,
-    /// Where it is missing, by its place in the list of what is stuck.
+    /// Index of the stuck collective that it did not enter.
     pub stuck: usize,
     /// The ranks that wait for it in the end.
     pub victims: Vec<u32>,
-    /// What it entered last.
+    /// Last entered collective.
     pub last_operation: Option<String>,
     /// The group of what it entered last.
     pub last_group: Option<String>,
-    /// When, in nanoseconds since the epoch.
+    /// Time, in nanoseconds since the epoch.
     #[serde(rename = "last_time_ns")]
     pub last_time: Option<i64>,
     /// From where it was called, innermost first.

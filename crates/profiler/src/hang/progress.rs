@@ -11,13 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// What the group is for, else its name.
+    /// Purpose of the group, else its name.
     pub name: String,
     /// Its ranks: those that the dumps list, else those that used it.
     pub ranks: Vec<u32>,
 }
 
-/// In which way a collective is stuck.
+/// State of a stuck collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -40,9 +40,9 @@ pub struct Stuck {
     pub group: Group,
     /// Its number in the group.
     pub sequence: u64,
-    /// What the ranks that entered it called.
+    /// Call of the ranks that entered it.
     pub operation: String,
-    /// In which way.
+    /// Way.
     pub state: State,
     /// The ranks that entered it and have not left it.
     pub waiting: Vec<u32>,
@@ -53,7 +53,7 @@ pub struct Stuck {
     pub unknown: Vec<u32>,
     /// Whether the dumps list the group's ranks. Otherwise only those that used it are known.
     pub listed: bool,
-    /// What each rank called, where they differ.
+    /// Call of each rank, if they differ.
     pub calls: Vec<(u32, String)>,
     /// When the first rank entered it, in nanoseconds since the epoch.
     #[serde(rename = "since_ns")]

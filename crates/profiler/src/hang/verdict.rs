@@ -15,13 +15,13 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDump {
-    /// Whose it is.
+    /// Owner.
     pub rank: u32,
     /// What the user calls the file.
     pub label: String,
-    /// How many entries were read.
+    /// Number of entries read.
     pub entries: u64,
-    /// How many entries or other parts in between could not be read.
+    /// Number of unreadable entries or other parts.
     pub unreadable: u64,
     /// The byte of the (inflated) file from which on the rest is lost.
     pub cut_at: Option<u64>,
@@ -47,7 +47,7 @@ pub struct Hang {
     pub ranks: Vec<u32>,
     /// World size, as far as the dumps record it.
     pub world_size: u32,
-    /// Whether a group that the dumps list holds all of these ranks. Otherwise there may be more.
+    /// Whether a listed group contains all of these ranks. Otherwise there may be more.
     pub world_size_listed: bool,
     /// Ranks of which there is no dump, or only one that could not be read.
     pub without_dump: Vec<u32>,
@@ -55,11 +55,11 @@ pub struct Hang {
     pub incomplete_groups: Vec<Used>,
     /// The partly read dumps: results for their ranks are bounds.
     pub damaged: Vec<DamagedDump>,
-    /// What is stuck, in order of time. Empty: nothing hangs in these dumps.
+    /// Stuck collectives in order of time. Empty: no hang in these dumps.
     pub stuck: Vec<Stuck>,
-    /// Who is to blame, those with most victims first.
+    /// Root causes, most blocked ranks first.
     pub roots: Vec<Root>,
-    /// What makes this doubtful.
+    /// Doubts about the verdict.
     pub warnings: Vec<Warning>,
 }
 

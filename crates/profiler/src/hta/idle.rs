@@ -7,7 +7,7 @@ use super::two_digits;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Why a stream was idle.
+/// Reason why a stream was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

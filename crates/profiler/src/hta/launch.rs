@@ -15,10 +15,10 @@ pub struct LaunchRow {
     pub rank: u32,
     /// Pairs of a launch and what it launched.
     pub pairs: usize,
-    /// How long the calls took.
+    /// Duration of the calls.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub cpu_duration: i64,
-    /// How long the kernels took.
+    /// Duration of the kernels.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub gpu_duration: i64,
     /// From the end of a call to the start of its kernel, summed.

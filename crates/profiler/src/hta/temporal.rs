@@ -33,7 +33,7 @@ pub struct TemporalRow {
     pub non_compute_percent: f64,
 }
 
-/// How much of a rank's communication lies under computation.
+/// Share of a rank's communication overlapped with compute.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlapRow {

@@ -10,7 +10,7 @@ use super::naming::{host_and_process, miscalled, rank_in_folder, rank_in_name, s
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What kind of record a file is.
+/// Kind of record a file is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -64,7 +64,7 @@ pub struct Sighting {
     pub bytes: u64,
     /// The name of its format.
     pub format: String,
-    /// What kind of record it is.
+    /// Kind of record.
     pub family: Family,
     /// How it belongs to a job.
     pub standing: Standing,
@@ -84,13 +84,13 @@ pub struct Found {
     pub name: String,
     /// The name of its files' format.
     pub format: String,
-    /// What kind of record it is.
+    /// Kind of record.
     pub family: Family,
     /// How many ranks there are records of; of a file that holds a whole job, none is counted.
     pub ranks: Option<u32>,
     /// World size recorded by the job.
     pub world_size: Option<u32>,
-    /// How many files.
+    /// Number of files.
     pub files: usize,
     /// Their size on the disk.
     pub bytes: u64,

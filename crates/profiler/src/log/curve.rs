@@ -27,7 +27,7 @@ pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     points
 }
 
-/// What else a log reports along its iterations.
+/// Further measures of a log over its iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -57,7 +57,7 @@ impl Measure {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasureCurve {
-    /// Which measure.
+    /// Measure.
     pub measure: Measure,
     /// Every report that has it, or the extremes of stretches of them: iteration and value.
     pub points: Vec<(u64, f64)>,

@@ -12,7 +12,7 @@ use super::numbers::{after, count_after, leading};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Where the times of a log's reports come from.
+/// Source of the times of a log's reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -52,7 +52,7 @@ pub struct SlowStep {
 pub struct Pause {
     /// Iterations from one to the next.
     pub period: u64,
-    /// How many there are.
+    /// Number of entries.
     pub count: u64,
     /// Seconds that each costs, the median.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
@@ -135,11 +135,11 @@ pub struct Judged {
     /// Bytes that the allocator held at most.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// A step is slow when it is this many times the noise above the typical one, and 5 % at least.
+/// A step is slow when it is this many times the noise above the typical one, and 5% at least.
 const NOISES: f64 = 6.0;
 /// A level is another when it differs by this much.
 const JUMP: f64 = 0.03;

@@ -12,7 +12,7 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// Who wrote the reports.
+/// Framework that wrote the reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -70,7 +70,7 @@ pub struct Report {
     pub start: u32,
     /// The line in the log, counted from 1.
     pub line: u64,
-    /// When, as the log writes it.
+    /// Time, as the log writes it.
     pub at: Option<String>,
     /// Seconds of one iteration.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
@@ -143,7 +143,7 @@ pub struct TrainingLog {
     deepspeed: DeepSpeed,
     #[serde(skip)]
     trainer: Trainer,
-    /// Who wrote the reports.
+    /// Framework that wrote the reports.
     pub framework: Option<Framework>,
     times_from: TimesFrom,
     /// Reports to leave the average of which is not yet known.

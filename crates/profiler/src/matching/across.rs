@@ -1,6 +1,6 @@
 //! Groups across other groups.
 //!
-//! Responsible for: data parallel groups beside tensor parallel ones. They enter and leave their collectives as the smaller groups do, so their ends lie no farther apart
+//! Responsible for: data parallel groups next to tensor parallel ones. They enter and leave their collectives as the smaller groups do, so their ends lie no farther apart
 //! than those of one group of all ranks: of both the sets across are taken, each of which shares one rank with each of the others' sets. Refuses exchanges, whose
 //! groups lie within data parallel ones.
 

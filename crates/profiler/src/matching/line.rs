@@ -15,13 +15,13 @@ const SHORT_STEEPEST: f64 = 100e-6;
 /// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
 const STEADY: f64 = 25e-6;
 
-/// So many points at least count, however short the shortest are.
+/// This many points at least count, however short the shortest are.
 const FEWEST: usize = 8;
 
 /// A difference of two clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Point {
-    /// When, in nanoseconds.
+    /// Time in nanoseconds.
     pub time: i64,
     /// By how much they differ, in nanoseconds.
     pub difference: i64,
@@ -52,7 +52,7 @@ pub struct Line {
     pub offset: f64,
     /// How it grows, in nanoseconds for a nanosecond.
     pub drift: f64,
-    /// When, in nanoseconds.
+    /// Time in nanoseconds.
     pub about: i64,
     /// The median distance of a sharp point from the line, in nanoseconds.
     pub residual: f64,

@@ -1,7 +1,7 @@
 //! Communicating ranks of messages without a recorded peer.
 //!
 //! Responsible for: both ends of a message are left together, so two neighbouring stages of a pipeline share the moments at which their message kernels
-//! end, whatever streams these run on; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
+//! end, on any streams; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
 //! distances within groups that are known (their ranks run in step and end their messages together, too), and what is not clearly best.
 
 use super::ties::{CLOSE, Ties};
@@ -10,7 +10,7 @@ use crate::Job;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ends of one message lie this near to each other, in nanoseconds: the first that gives a clear answer counts. A receiver copies for some microseconds after the sender is
-/// done; stages that run very much alike end unrelated messages within a few microseconds, too.
+/// done; stages that have nearly equal timing end unrelated messages within a few microseconds, too.
 const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
 
 /// Neighbours share this share of the moments of the one that has fewer: a stage in the middle has two neighbours.
@@ -19,10 +19,10 @@ const SHARED: f64 = 0.35;
 /// A distance is clearly best when the next one shares this much less.
 const CLEARLY: f64 = 0.75;
 
-/// A pair needs so many messages to be compared, and so many of a rank's are looked at.
+/// A pair needs this many messages to be compared, and this many of a rank's are looked at.
 const MESSAGES: (usize, usize) = (6, 48);
 
-/// So many pairs of a distance are looked at, spread over the world.
+/// This many pairs of a distance are looked at, spread over the world.
 const SAMPLED: usize = 16;
 
 /// Pipelines, and the messages of their neighbours.
@@ -40,7 +40,7 @@ pub(super) struct Ends {
     pub rank: u32,
     /// The member of the job.
     pub member: u32,
-    /// When, and which.
+    /// Time, and which.
     pub moments: Vec<(i64, PartRef)>,
 }
 

@@ -31,7 +31,7 @@ impl std::fmt::Display for Lane {
 /// One rank's part in a communication.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Part {
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Until when, in nanoseconds.
     pub end: i64,
@@ -41,7 +41,7 @@ pub struct Part {
     pub row: u32,
     /// Its name in the rank's trace.
     pub name: NameId,
-    /// What it does.
+    /// Kind.
     pub operation: Option<Operation>,
     /// Its process group.
     pub group: Option<GroupId>,
@@ -54,7 +54,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }

@@ -1,7 +1,7 @@
 //! Clock offsets during the inference of groups.
 //!
 //! Responsible for: by how much one rank's clock is ahead of another's, from recorders of one host and from streams whose groups are known already, and how far a new
-//! comparison contradicts it. Groups that run alike with a constant lag end together just as well as one group of ranks whose clocks differ by that lag: only clocks that
+//! comparison contradicts it. Groups with equal timing with a constant lag end together just as well as one group of ranks whose clocks differ by that lag: only clocks that
 //! are known from elsewhere distinguish them. Refuses to correct drifts: it compares to tens of microseconds.
 
 use std::collections::BTreeMap;

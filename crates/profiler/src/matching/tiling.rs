@@ -2,7 +2,7 @@
 //!
 //! Responsible for: trying every way in which sets of one size and one stride tile the world, and taking the largest sets whose collectives end
 //! together as well as in any other way: no rank leaves a collective before all have come, so ends within a group differ by microseconds, while groups that
-//! merely run alike drift apart between the collectives that they share. Sets of all ranks beside smaller ones are taken for the sets across
+//! merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to smaller ones are taken for the sets across
 //! them, which end as well together (the small ones enter them as one). Refuses lanes with too few collectives to compare, worlds of which ranks were not
 //! recorded (sets may have others), and lanes of messages.
 
@@ -105,7 +105,7 @@ pub struct Inferred {
     pub or: Option<(Tiling, f64)>,
 }
 
-/// A lane needs so many collectives to be compared: a line of clocks takes two, and of the many ways to tile a world one fits a few by chance.
+/// A lane needs this many collectives to be compared: a line of clocks takes two, and of the many ways to tile a world one fits a few by chance.
 const FEWEST: usize = 12;
 
 /// The same where clocks are known.
@@ -114,13 +114,13 @@ const FEWEST_OF_KNOWN: usize = 2;
 /// The same where other groups leave one way to tile the world.
 const FEWEST_ACROSS: usize = 4;
 
-/// So many sets of a tiling are looked at, spread over the world, and so many ranks of each.
+/// This many sets of a tiling are looked at, spread over the world, and this many ranks of each.
 const SAMPLED: (usize, usize) = (8, 4);
 
 /// Distances are compared with this much added to both, in nanoseconds: recorders round to a microsecond.
 const ALIKE: f64 = 500.0;
 
-/// Ends of ranks in different sets lie so many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
+/// Ends of ranks in different sets lie this many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
 /// they are not; in between the answer is unknown.
 const ONE: f64 = 1.5;
 pub(super) const NOT_ONE: f64 = 2.5;
@@ -217,7 +217,7 @@ struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
     lists: &'a Lists,
-    /// So many collectives suffice where clocks are not known.
+    /// This many collectives suffice where clocks are not known.
     fewest: usize,
     /// For pairs of members that were compared: how far their ends lie apart and by how much the second clock is ahead, if their lists fit each other.
     known: BTreeMap<(u32, u32), Option<(f64, f64)>>,

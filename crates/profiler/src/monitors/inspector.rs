@@ -18,7 +18,7 @@ pub struct Record {
     pub communicator: String,
     /// The rank within the communicator.
     pub rank: u32,
-    /// How many ranks it has.
+    /// Number of its ranks.
     pub ranks: u32,
     /// How many nodes they are on.
     pub nodes: u32,
@@ -164,11 +164,11 @@ pub struct Row {
     pub ranks: u32,
     /// Their nodes.
     pub nodes: u32,
-    /// What it is.
+    /// Kind.
     pub kind: String,
     /// Its size in bytes.
     pub bytes: u64,
-    /// How many there were.
+    /// Number of entries.
     pub count: u64,
     /// Microseconds of the shortest rank of one, the median: the transfer.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
@@ -179,12 +179,12 @@ pub struct Row {
     /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
-    /// The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+    /// The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
     pub of_peers: Option<f64>,
 }
 
 impl Row {
-    /// Whether its links are slow beside its peers': its rate is below four fifths of theirs.
+    /// Whether its links are slow compared with its peers': its rate is below four fifths of theirs.
     pub fn is_slow(&self) -> bool {
         self.of_peers.is_some_and(|peers| self.bus_bandwidth < 0.8 * peers)
     }
@@ -209,7 +209,7 @@ pub struct Late {
     pub of: u64,
     /// What the others waited for it, as a share of their time in the communicator's collectives.
     pub share: f64,
-    /// Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+    /// Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
     pub is_straggler: bool,
 }
 
@@ -221,9 +221,9 @@ pub struct Inspected {
     pub records: u64,
     /// By communicator, kind and size; those with most time first.
     pub rows: Vec<Row>,
-    /// Who comes late, those who cost most first.
+    /// Late ranks, largest cost first.
     pub late: Vec<Late>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -343,7 +343,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     Inspected { records: records.len() as u64, rows, late, warnings }
 }
 
-/// Gives every row the median rate of the communicators that are alike.
+/// Gives every row the median rate of the similar communicators.
 fn beside_peers(rows: &mut [Row]) {
     let mut rates: BTreeMap<(u32, u32, String, u64), Vec<f64>> = BTreeMap::new();
     let key = |row: &Row| (row.ranks, row.nodes, row.kind.clone(), row.bytes);

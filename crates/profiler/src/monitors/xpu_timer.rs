@@ -1,6 +1,6 @@
 //! XPUTimer: gauges in Prometheus' text form, for each rank the speed of its kernels and whether it hangs.
 //!
-//! Responsible for: reading any gauge with its labels, the rate of matrix products by rank beside its peers of the same size class, and hang
+//! Responsible for: reading any gauge with its labels, the rate of matrix products by rank compared with its peers of the same size class, and hang
 //! flags. Refuses counters of the exporter itself.
 
 use super::super::log::median_of;
@@ -89,9 +89,9 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSpeed {
-    /// Which rank.
+    /// Rank.
     pub rank: u32,
-    /// Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+    /// Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
     pub matrix_product_speed: Option<f64>,
     /// Its communication's rate in the same way.
     pub communication_speed: Option<f64>,
@@ -105,7 +105,7 @@ pub struct RankSpeed {
 const SLOW: f64 = 0.9;
 
 impl RankSpeed {
-    /// Whether its matrix products are slow beside its peers'.
+    /// Whether its matrix products are slow compared with its peers'.
     pub fn slow_chip(&self) -> bool {
         self.matrix_product_speed.is_some_and(|speed| speed < SLOW)
     }

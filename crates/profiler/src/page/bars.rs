@@ -15,7 +15,7 @@ const ROW: f64 = 20.0;
 /// A group, what it is called, and its share.
 type Share<'a> = (Group, &'a str, f64);
 
-/// Shares beside each other, from `x` over `width`.
+/// Shares next to each other, from `x` over `width`.
 fn stack(out: &mut String, shares: &[Share<'_>], place: (f64, f64, f64, f64), named: bool) {
     let (mut x, y, width, height) = place;
     for &(group, name, share) in shares.iter().filter(|(.., share)| *share > 0.0) {

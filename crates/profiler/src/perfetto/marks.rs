@@ -20,9 +20,9 @@ pub struct Mark {
     pub rank: Option<u32>,
     /// The track that it is on with others of its kind.
     pub track: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// From when.
+    /// Start time.
     pub start: i64,
     /// Until when.
     pub end: i64,

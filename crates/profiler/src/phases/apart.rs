@@ -94,7 +94,7 @@ struct Forward {
 }
 
 impl Forward {
-    /// So many of its first rows may be the end of a backward pass.
+    /// This many of its first rows may be the end of a backward pass.
     fn head(&self) -> usize {
         if self.begins { NEAR } else { 0 }
     }

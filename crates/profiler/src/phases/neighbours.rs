@@ -1,6 +1,6 @@
 //! The phase of rows by the rows around them.
 //!
-//! Responsible for: a few rows of a stream between two stretches of one phase. Refuses rows that take long beside these stretches and rows with the beginning of a step
+//! Responsible for: a few rows of a stream between two stretches of one phase. Refuses rows that take long compared with these stretches and rows with the beginning of a step
 //! among them: between two updates of the optimizer lies a whole step, however few kernels it has.
 
 use super::FoundBy;
@@ -10,7 +10,7 @@ use indexmap::IndexMap;
 use railwright_step::Phase;
 use rustc_hash::FxBuildHasher;
 
-/// So many rows may lie between neighbours that agree.
+/// This many rows may lie between neighbours that agree.
 const BETWEEN: usize = 16;
 
 /// Rows of a stream that follow each other and are of one phase, or of none that is known.

@@ -12,7 +12,7 @@ use crate::passes::{Pass, PassKind};
 use crate::replay::Replay;
 use serde::Serialize;
 
-/// Why a rank had no pass to run.
+/// Reason why a rank had no pass to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -45,7 +45,7 @@ impl Cause {
         Self::Outside,
     ];
 
-    /// What people call it.
+    /// Common name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Schedule => "schedule",
@@ -63,13 +63,13 @@ impl Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubble {
-    /// From when.
+    /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
     /// Until when.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Why.
+    /// Reason.
     pub cause: Cause,
 }
 

@@ -12,7 +12,7 @@ use railwright_step::columns::{
 };
 use railwright_step::{Names, Origin};
 
-/// The page's step in columns, with at most about so many spans on a track.
+/// The page's step in columns, with at most about this many spans on a track.
 pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
     let shown = &page.shown;
     let label = if page.label.is_empty() {

@@ -13,15 +13,15 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPass {
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
-    /// What it does.
+    /// Kind.
     pub kind: PassKind,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage of its rank.
+    /// Virtual stage of its rank.
     pub chunk: u32,
     /// From when it counts.
     #[serde(rename = "start_ns")]
@@ -33,11 +33,11 @@ pub struct CriticalPass {
     pub shown: bool,
 }
 
-/// What the path has of a rank, in nanoseconds.
+/// Time of the path on a rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalRank {
-    /// Which.
+    /// Selection.
     pub rank: u32,
     /// Its stage.
     pub stage: u32,
@@ -66,12 +66,12 @@ impl CriticalRank {
 pub struct CriticalPath {
     /// Its passes, first to last.
     pub passes: Vec<CriticalPass>,
-    /// What it has of each rank, most first.
+    /// Its time by rank, largest first.
     pub ranks: Vec<CriticalRank>,
     /// Before the first pass and after the last, in nanoseconds.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
-    /// How often it goes from one rank to another.
+    /// Number of transitions between ranks.
     pub crossings: usize,
     /// In a sentence.
     pub words: String,
@@ -167,7 +167,7 @@ fn busy(
 
 fn words(path: &CriticalPath, step: i64) -> String {
     const MOST: usize = 4;
-    let share = |part: i64| format!("{:.0} %", part as f64 / step.max(1) as f64 * 100.0);
+    let share = |part: i64| format!("{:.0}%", part as f64 / step.max(1) as f64 * 100.0);
     let of = |rank: &CriticalRank| {
         format!(
             "rank {}{} {} (compute {}, communication {}, waiting {})",

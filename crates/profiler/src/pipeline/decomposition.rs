@@ -13,28 +13,28 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
-    /// What it took.
+    /// Duration.
     #[serde(rename = "total_ns")]
     pub total: i64,
-    /// What every rank would do were all alike: m (mean forward + mean backward).
+    /// What every rank would do were all equal: m (mean forward + mean backward).
     #[serde(rename = "work_ns")]
     pub work: i64,
     /// Bubble of the schedule with balanced stages and messages that take no time.
     #[serde(rename = "schedule_ns")]
     pub schedule: i64,
-    /// What stages that differ add: each rank's own medians.
+    /// Time added by unequal stages: each rank's own medians.
     #[serde(rename = "imbalance_ns")]
     pub imbalance: i64,
-    /// What messages, and turning from one pass to the next, add.
+    /// Time added by messages and by the transitions between passes.
     #[serde(rename = "messages_ns")]
     pub messages: i64,
-    /// What passes that differ from their medians add, stalls above all. Negative when they were faster.
+    /// Time added by passes that differ from their medians, mostly stalls. Negative if they were faster.
     #[serde(rename = "jitter_ns")]
     pub jitter: i64,
     /// What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0.
     #[serde(rename = "host_ns")]
     pub host: i64,
-    /// What passed before the first and after the last pass of the pipeline: gathering, reducing, the update.
+    /// Time before the first and after the last pass of the pipeline: gathers, reductions, the update.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
     /// Measured less simulated.
@@ -113,7 +113,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
     }
 }
 
-/// What a pass takes when all stages are alike.
+/// What a pass takes when all stages are equal.
 pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
     let whole = |kind| replay.normal().balanced(kind).unwrap_or(0);
     match pass.kind {

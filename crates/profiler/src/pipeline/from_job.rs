@@ -264,7 +264,7 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     }))
 }
 
-/// Adds a rank's passes to the steps in which they were issued, and numbers micro batches that names do not.
+/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not.
 fn place(
     passes: &mut Passes,
     found: &[Found],

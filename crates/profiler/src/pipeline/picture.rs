@@ -11,7 +11,7 @@ use crate::passes::PassKind;
 use railwright_spec::human::markup;
 use std::fmt::Write;
 
-/// How to draw.
+/// Drawing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Width in pixels; more is drawn wider when passes would be too narrow to see.
@@ -173,9 +173,7 @@ impl Canvas {
             .parts()
             .iter()
             .filter(|(_, part)| *part != 0)
-            .map(|(name, part)| {
-                format!("{name} {:.1} %", *part as f64 / shown.measured.max(1) as f64 * 100.0)
-            })
+            .map(|(name, part)| format!("{name} {:.1}%", *part as f64 / shown.measured.max(1) as f64 * 100.0))
             .collect();
         let _ = writeln!(
             self.out,
@@ -237,7 +235,7 @@ impl Canvas {
         let share = row.causes.total() as f64 / total.max(1) as f64 * 100.0;
         let _ = writeln!(
             self.out,
-            "<text class=\"r\" x=\"{:.1}\" y=\"{middle:.1}\">{share:.1} % bubble</text>",
+            "<text class=\"r\" x=\"{:.1}\" y=\"{middle:.1}\">{share:.1}% bubble</text>",
             self.x(total) + 6.0
         );
     }

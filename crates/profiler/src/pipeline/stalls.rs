@@ -17,38 +17,38 @@ const MOST: usize = 1000;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
-    /// In which step.
+    /// Step.
     pub step: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
-    /// On which rank.
+    /// Rank.
     pub rank: u32,
     /// What it did.
     pub kind: PassKind,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage of its rank.
+    /// Virtual stage of its rank.
     pub chunk: u32,
-    /// When it began, in nanoseconds since the step did.
+    /// Start in nanoseconds since the step began.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// How long it took, in nanoseconds; a communication without waiting for others.
+    /// Duration in nanoseconds; communication without waits.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
-    /// What is normal for it.
+    /// Normal duration.
     #[serde(rename = "normal_ns")]
     pub normal: i64,
-    /// How much longer than normal.
+    /// Excess over the normal duration.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
     /// The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time.
     pub ranks: Vec<u32>,
-    /// How many passes it made longer.
+    /// Number of affected passes.
     pub passes: usize,
 }
 

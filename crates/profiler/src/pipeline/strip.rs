@@ -8,7 +8,7 @@ use crate::passes::PassKind;
 /// What a column shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A pass: what it does, its micro batch, and whether it is a stall.
+    /// A pass: what it does, its micro-batch, and whether it is a stall.
     Pass(PassKind, Option<u32>, bool),
     /// No pass, and why.
     Bubble(Cause),

@@ -17,10 +17,10 @@ pub struct Verdict {
     pub id: &'static str,
     /// The sentence.
     pub message: String,
-    /// What it costs a typical step, in nanoseconds; 0 where that is not known.
+    /// Cost of a typical step in nanoseconds; 0 if unknown.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
-    /// What the cost is.
+    /// Certainty of the cost.
     pub certainty: Certainty,
 }
 
@@ -30,7 +30,7 @@ pub(super) fn time(nanoseconds: i64) -> String {
 }
 
 fn percent(share: f64) -> String {
-    format!("{:.1} %", share * 100.0)
+    format!("{:.1}%", share * 100.0)
 }
 
 /// Half of all steps differ from the median by less than this; from a handful of steps nothing is known.

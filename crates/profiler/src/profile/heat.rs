@@ -13,14 +13,14 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSteps {
-    /// What steps are called.
+    /// Names of steps.
     pub steps: Vec<String>,
-    /// What they take, the same for all ranks.
+    /// Their duration, equal for all ranks.
     #[serde(rename = "step_time_ns")]
     pub step_time: Vec<i64>,
     /// The ranks, of rows.
     pub ranks: Vec<u32>,
-    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
     #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
     /// With arithmetic under way.

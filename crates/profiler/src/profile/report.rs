@@ -29,7 +29,7 @@ use railwright_step::Phase;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// Up to so many ranks are shown one by one, more as distributions.
+/// Up to this many ranks are shown one by one, more as distributions.
 const MOST_ROWS: usize = 64;
 
 /// How many missing ranks are named.
@@ -47,7 +47,7 @@ pub struct Report {
     pub world_size_known: bool,
     /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
     pub from_host: bool,
-    /// How many ranks of the job were not recorded.
+    /// Number of ranks that were not recorded.
     pub missing: u32,
     /// The first of them.
     pub missing_ranks: Vec<u32>,
@@ -59,9 +59,9 @@ pub struct Report {
     pub flop_per_step: Option<Flop>,
     /// Model FLOPs utilisation, if it is known.
     pub utilisation: Option<f64>,
-    /// What steps were cut by.
+    /// Source of step boundaries.
     pub cut_by: Option<CutBy>,
-    /// How far ranks disagree on where steps begin, in nanoseconds.
+    /// Spread of step starts over ranks, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
     /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
@@ -78,17 +78,17 @@ pub struct Report {
     /// Steps by what they compute, where the trace is of an inference server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
-    /// Where it goes: parts that add up to it.
+    /// Breakdown: parts that add up to it.
     pub lines: Vec<Line>,
-    /// Why devices were idle, by cause and frame of the host, the longest time first.
+    /// Reason why devices were idle, by cause and frame of the host, the longest time first.
     pub causes: Vec<CauseRow>,
     /// Operators against the roofline of the accelerator, where shapes were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roofline: Option<Roofline>,
-    /// What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+    /// Estimated waiting per step because of unrecorded ranks, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: f64,
-    /// By the part of the machine that holds it up.
+    /// By limiting part of the machine.
     pub hardware: Vec<Part>,
     /// By phase, arithmetic alone.
     pub phases: Vec<Part>,
@@ -98,7 +98,7 @@ pub struct Report {
     pub rows: Vec<RankRow>,
     /// Every rank in every step.
     pub rank_steps: Option<RankSteps>,
-    /// How labels spread over ranks, when there are several.
+    /// Distribution of labels over ranks, if there are several.
     pub spreads: Vec<Spread>,
     /// Ranks whose kernels take longer than the same ones of others, and by which factor.
     pub slower_chips: Vec<(u32, f64)>,
@@ -111,20 +111,20 @@ pub struct Report {
     /// Time by module or line of Python, where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<Origins>,
-    /// What counters of devices and network cards record of each rank, where they lie beside the traces.
+    /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// How phases were found, over all ranks.
+    /// Source of the phases, over all ranks.
     pub phases_found: FoundBy,
-    /// What was done to clocks and why.
+    /// Clock alignment and its reason.
     pub clocks: String,
-    /// What readers repaired or dropped.
+    /// Repairs and omissions by readers.
     pub repairs: Vec<Repair>,
     /// Faults that rules found.
     pub findings: Vec<Finding>,
-    /// What those with a known cost come to together; none below two.
+    /// Joint cost of the findings with a known cost; none below two.
     pub joint: Option<Joint>,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
@@ -293,7 +293,7 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
     let unexplained = waterfall.share(waterfall.total.get(Label::Unexplained));
     if unexplained > 0.01 {
         let message = format!(
-            "{:.1}% of the time is idle for unrecorded reasons (missing launches, or end of the recording)",
+            "{:.1}% of the time is idle without a recorded cause (missing launches, or end of the recording)",
             unexplained * 100.0
         );
         warnings.push(Warning::new("time-unexplained", message));

@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// What.
+    /// Subject.
     pub name: String,
     /// Its time over all ranks and steps, in nanoseconds.
     #[serde(rename = "time_ns")]
@@ -29,14 +29,14 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// Which.
+    /// Selection.
     pub group: Group,
     /// All of it.
     #[serde(flatten)]
     pub part: Part,
-    /// What it is worth: hours of accelerators in a day of the whole job.
+    /// Its value: accelerator-hours per day of the whole job.
     pub gpu_hours_per_day: f64,
-    /// What it is made of, largest first.
+    /// Its components, largest first.
     pub parts: Vec<Part>,
 }
 
@@ -46,7 +46,7 @@ pub struct Line {
 pub struct StepRow {
     /// Its number.
     pub step: String,
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// On the mean rank, by line of the first page, in the order of [`Group::ALL`].
@@ -60,7 +60,7 @@ pub struct StepRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRow {
-    /// Which.
+    /// Selection.
     pub rank: u32,
     /// Its host, if recorded.
     pub host: Option<String>,
@@ -81,13 +81,13 @@ pub struct RankRow {
 pub struct KernelRow {
     /// Its name.
     pub name: String,
-    /// For which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind of operator.
+    /// Kind of operator.
     pub family: OperatorFamily,
-    /// How many, over all ranks and steps.
+    /// Number over all ranks and steps.
     pub count: u64,
-    /// Their time, whatever runs beside them, in nanoseconds.
+    /// Their time, regardless of concurrent work, in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
     /// The mean, in nanoseconds.
@@ -132,11 +132,11 @@ pub struct Recorded {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repair {
-    /// In which file.
+    /// File.
     pub file: String,
-    /// What.
+    /// Subject.
     pub kind: DamageKind,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
     /// Where first, and a word about it.
     pub first: Option<(u64, String)>,
@@ -171,11 +171,11 @@ impl Repair {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
-    /// What `railwright explain` knows it by.
+    /// Identifier for `railwright explain`.
     pub id: String,
-    /// What is wrong, in one sentence.
+    /// The finding in one sentence.
     pub message: String,
-    /// What it costs a step, in nanoseconds, if that is known.
+    /// Cost per step in nanoseconds, if known.
     #[serde(rename = "cost_ns")]
     pub cost: Option<f64>,
     /// What the cost is where it is less than known: a bound.
@@ -185,7 +185,7 @@ pub struct Finding {
     pub gpu_hours_per_day: Option<f64>,
     /// Numbers that show it.
     pub evidence: Vec<String>,
-    /// What to do.
+    /// Action.
     pub advice: String,
     /// What of the cost findings with a larger cost count as well, in nanoseconds.
     #[serde(rename = "shared_ns")]
@@ -203,7 +203,7 @@ pub enum Explained {
     Unstated,
     /// The whole cost: the evidence lists the times that it is the sum of, or it is a replay without the cause.
     Whole,
-    /// So many nanoseconds of a step.
+    /// This many nanoseconds of a step.
     Part(f64),
 }
 
@@ -211,17 +211,17 @@ pub enum Explained {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
-    /// What they are called.
+    /// Their name.
     pub steps: Vec<String>,
-    /// What they took, in nanoseconds.
+    /// Their duration in nanoseconds.
     pub time_ns: f64,
-    /// What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+    /// Their excess over as many median steps in nanoseconds: the one-off cost.
     pub one_off_ns: f64,
-    /// Why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+    /// Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps.
     pub causes: Vec<CauseRow>,
 }
 
-/// What findings cost together, in nanoseconds per step.
+/// Joint cost of findings, in nanoseconds per step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Joint {
@@ -230,7 +230,7 @@ pub struct Joint {
     /// Their cost, nothing counted twice: never more than the step.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
-    /// What would be counted twice in the sum of their costs.
+    /// Part that the sum of their costs counts twice.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
 }

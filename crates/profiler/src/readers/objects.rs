@@ -1,12 +1,12 @@
 //! Objects of a JSON text one by one, so that damage costs one of them and a cut file what comes after the cut.
 //!
-//! Responsible for: where an object begins and ends, by brackets and strings alone. Refuses to understand what is inside; whoever asks parses
+//! Responsible for: where an object begins and ends, by brackets and strings alone. Refuses to understand what is inside; the caller parses
 //! each object on its own.
 
 /// An object of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Object<'a> {
-    /// Where it begins.
+    /// Start.
     pub offset: usize,
     /// The key before it, if it is the value of one.
     pub key: Option<&'a [u8]>,

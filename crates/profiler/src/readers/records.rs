@@ -67,7 +67,7 @@ impl Reader for Inspector {
     }
 }
 
-/// Counters of devices and network cards, which lie beside traces.
+/// Counters of devices and network cards, which accompany traces.
 pub(super) struct DeviceCounters;
 
 impl Reader for DeviceCounters {

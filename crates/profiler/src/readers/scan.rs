@@ -4,16 +4,16 @@
 //! JSON refuses but readers can live with: raw control characters in strings, `NaN`, `Infinity`, a comma too many. Refuses what makes
 //! the rest doubtful: a string that is followed by anything but a separator (a quote within a name).
 
-/// Why a token could not be read.
+/// Reason why a token could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
     /// The bytes end before the token does.
     Incomplete,
     /// The bytes are no JSON from here on.
     Bad {
-        /// Where.
+        /// Place.
         at: usize,
-        /// Why, in a lowercase fragment.
+        /// Reason, as a lowercase fragment.
         why: &'static str,
     },
 }

@@ -272,7 +272,7 @@ fn step_number<'a>(plane: &Plane<'_>, event: &Event<'_>, name: &'a str) -> std::
     known.map_or_else(|| name.trim().into(), |number| number.to_string().into())
 }
 
-/// What kind of activity a name of the device means.
+/// Kind of activity a name of the device means.
 fn kind(name: &str) -> GpuKind {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("memcpy") || lower.starts_with("copybuffer") {
@@ -344,7 +344,7 @@ fn host(
     }
 }
 
-/// What kind of activity a name of the host means: Python functions are written as `$file.py:12 name`.
+/// Kind of activity a name of the host means: Python functions are written as `$file.py:12 name`.
 fn host_kind(name: &str) -> HostKind {
     let is_call = ["cuda", "cu", "hip", "hsa_"].iter().any(|start| {
         name.strip_prefix(start)

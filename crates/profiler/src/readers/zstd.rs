@@ -137,7 +137,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Why a block could not be unpacked.
+/// Reason why a block could not be unpacked.
 fn why(error: &FrameDecoderError) -> String {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(cause) = source {

@@ -8,14 +8,14 @@ use crate::passes::{Pass, PassKind, Passes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What was fitted.
+/// Fitted values.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gaps {
     /// From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded.
     #[serde(rename = "hop_ns")]
     pub hop: i64,
-    /// How many waits the latency was read off.
+    /// Number of waits behind the latency.
     pub hops_seen: u64,
     /// From the end of a pass to the start of the next one of the same rank that waited for nothing else, in nanoseconds: the median.
     #[serde(rename = "turn_ns")]
@@ -34,9 +34,9 @@ impl Default for Gaps {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageClock {
-    /// Which stage.
+    /// Stage.
     pub stage: u32,
-    /// What was taken off its times, in nanoseconds.
+    /// Offset subtracted from its times, in nanoseconds.
     #[serde(rename = "offset_ns")]
     pub offset: i64,
 }

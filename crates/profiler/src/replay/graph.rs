@@ -20,7 +20,7 @@ pub(super) mod lag {
     pub(in crate::replay) const ASKED: u8 = 2;
     /// From one pass to the next on one rank: the first of the classes.
     pub(in crate::replay) const TURN: u8 = 3;
-    /// How many classes there are.
+    /// Number of classes.
     pub(in crate::replay) const COUNT: usize = TURN as usize + 3 * 16;
 }
 
@@ -41,7 +41,7 @@ pub(super) struct StepGraph {
     pub first: usize,
     /// When the step begins.
     pub origin: i64,
-    /// What it took.
+    /// Duration.
     pub measured: i64,
     /// What it took beyond the end of its last pass.
     pub outside: i64,
@@ -157,7 +157,7 @@ impl StepGraph {
         unit_of.into_iter().map(|u| places[u as usize]).collect()
     }
 
-    /// How many passes there are.
+    /// Number of passes.
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }

@@ -16,7 +16,7 @@ pub(super) struct Links {
     pub groups: Vec<Vec<u32>>,
 }
 
-/// Where a pass of the pipeline is: replica, shard, virtual stage, micro batch.
+/// Where a pass of the pipeline is: replica, shard, virtual stage, micro-batch.
 type Spot = (u32, u32, u32, u32);
 
 /// How stages and chunks lie along the model.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// How many there are.
+    /// Number of entries.
     pub count: usize,
     /// The middle one.
     #[serde(rename = "median_ns")]

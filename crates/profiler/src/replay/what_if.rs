@@ -11,11 +11,11 @@ use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What a subset of passes has to do with a slowdown.
+/// Share of a subset of passes in a slowdown.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
-    /// Which passes.
+    /// Passes.
     pub subset: Subset,
     /// Nanoseconds of a step that would be saved if they were ideal.
     #[serde(rename = "saved_ns")]
@@ -32,7 +32,7 @@ pub struct Share {
     pub certainty: Certainty,
 }
 
-/// How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds.
+/// Slowdown of a job by stragglers. Times are means over steps, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slowdown {
@@ -63,14 +63,14 @@ pub struct WhatIf {
     pub stages: Vec<Share>,
     /// By replica, in order; empty when there is one.
     pub replicas: Vec<Share>,
-    /// The worst 3 % of ranks, by the smaller of the slowdowns that their replica and their stage make alone.
+    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage make alone.
     pub worst_ranks: Share,
     /// The last stage.
     pub last_stage: Share,
-    /// Correlation of forward and backward times of the same micro batch and rank, less what is normal for the rank: near 1 when micro batches differ in
+    /// Correlation of forward and backward times of the same micro-batch and rank, less what is normal for the rank: near 1 when micro-batches differ in
     /// work (sequence lengths), which no rank is to blame for.
     pub micro_batch_correlation: Option<f64>,
-    /// Standard deviation of forward times over micro batches as a share of what is normal.
+    /// Standard deviation of forward times over micro-batches as a share of what is normal.
     pub micro_batch_spread: f64,
 }
 
@@ -136,7 +136,7 @@ impl Replay<'_> {
         (analysis.slowdown, share)
     }
 
-    /// Correlation of what forward and backward passes of the same micro batch take beyond what is normal, and the spread of forward passes. Passes far
+    /// Correlation of what forward and backward passes of the same micro-batch take beyond what is normal, and the spread of forward passes. Passes far
     /// off (stalls) are left out.
     fn micro_batches(&self, steps: &[usize]) -> (Option<f64>, f64) {
         type Key = (u32, u32, u32, u32);
@@ -169,7 +169,7 @@ impl Replay<'_> {
     }
 }
 
-/// The worst 3 % of ranks, by the smaller of what their replica and their stage make alone.
+/// The worst 3% of ranks, by the smaller of what their replica and their stage make alone.
 fn worst(passes: &[Pass], stages: &[Share], replicas: &[Share]) -> Vec<u32> {
     let alone = |list: &[Share], of: fn(&Subset) -> &[u32], value: u32| {
         list.iter().find(|s| of(&s.subset).contains(&value)).map_or(1.0, |s| s.alone)

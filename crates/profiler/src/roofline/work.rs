@@ -8,7 +8,7 @@ use crate::samples::{attention, product};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// What kind of work an operator does.
+/// Kind of work an operator does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -34,7 +34,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Product => "GEMM",

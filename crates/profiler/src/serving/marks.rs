@@ -9,7 +9,7 @@
 
 use serde::Serialize;
 
-/// What a step of an inference server computes.
+/// Kind of step of an inference server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -79,7 +79,7 @@ impl Server {
 /// One step, as its annotation records it. Absent numbers are not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMark {
-    /// Who wrote it.
+    /// Writer.
     pub server: Server,
     /// What the step computes.
     pub mode: Mode,

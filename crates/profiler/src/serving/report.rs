@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Serving {
-    /// Which server, by its annotations.
+    /// Server, by its annotations.
     pub server: Server,
     /// The kinds of steps that were recorded.
     pub modes: Vec<ModeRow>,
@@ -23,9 +23,9 @@ pub struct Serving {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeRow {
-    /// What they compute.
+    /// Kind of work.
     pub mode: Mode,
-    /// How many.
+    /// Number.
     pub steps: usize,
     /// The mean step, in nanoseconds: from its first kernel to the next step's.
     pub mean_ns: f64,

@@ -25,7 +25,7 @@ fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
             let live = Live { size: event.size, stack: event.stack, since: Some(at) };
             blocks.insert(event.address, live).map_or(0, |lost| lost.size)
         }
-        // `torch.cuda.memory_allocated` falls when the owner frees, whatever streams still use.
+        // `torch.cuda.memory_allocated` falls when the owner frees, independent of streams.
         Action::FreeRequested | Action::FreeCompleted => {
             blocks.remove(&event.address).map_or(0, |live| live.size)
         }

@@ -6,7 +6,7 @@ use super::read::Frame;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What an allocation is for.
+/// Kind of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -30,7 +30,7 @@ pub enum Use {
 }
 
 impl Use {
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parameters => "parameters",

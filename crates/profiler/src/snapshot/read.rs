@@ -37,13 +37,13 @@ pub enum BlockState {
 /// A part of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Where it begins.
+    /// Start.
     pub address: u64,
     /// Its bytes.
     pub size: u64,
     /// The bytes that were asked for, before rounding.
     pub requested: u64,
-    /// What it is.
+    /// Kind.
     pub state: BlockState,
     /// Who allocated it.
     pub stack: Stack,
@@ -60,7 +60,7 @@ pub struct Segment {
     pub blocks: Vec<Block>,
 }
 
-/// What happened.
+/// Event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// A block was given to a tensor.
@@ -82,13 +82,13 @@ pub enum Action {
 /// One event of a device's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// What.
+    /// Subject.
     pub action: Action,
-    /// Of which address.
+    /// Address.
     pub address: u64,
-    /// How many bytes.
+    /// Number of bytes.
     pub size: u64,
-    /// When, in microseconds; none in snapshots before PyTorch 2.2.
+    /// Time, in microseconds; none in snapshots before PyTorch 2.2.
     pub time_us: Option<u64>,
     /// The group that does it.
     pub stack: Stack,
@@ -99,7 +99,7 @@ pub struct Event {
 /// One device's history, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Device {
-    /// What happened.
+    /// Event.
     pub events: Vec<Event>,
 }
 

@@ -20,9 +20,9 @@ const FRAMES: usize = 24;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// What it is.
+    /// Kind.
     pub name: String,
-    /// What it is for, of a place.
+    /// Kind of an allocation site.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Use>,
     /// The module whose forward pass allocates, of a place.
@@ -41,13 +41,13 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
-    /// Which event, from 0.
+    /// Event, from 0.
     pub event: usize,
-    /// When, in microseconds since the first event.
+    /// Time, in microseconds since the first event.
     pub time_us: Option<u64>,
-    /// What tensors occupy.
+    /// Bytes of tensors.
     pub allocated_bytes: u64,
-    /// What the allocator holds.
+    /// Bytes reserved by the allocator.
     pub reserved_bytes: u64,
 }
 
@@ -57,19 +57,19 @@ pub struct Point {
 pub struct DeviceReport {
     /// Its number.
     pub device: u64,
-    /// How many events its history has.
+    /// Number of events in its history.
     pub events: usize,
     /// Whether there is a history, so that the peak is one; otherwise the end is shown.
     pub has_history: bool,
-    /// When the peak occurs.
+    /// Time of the peak.
     pub peak: Option<Point>,
-    /// What tensors asked for at the peak.
+    /// Bytes requested by tensors at the peak.
     pub peak_allocated_bytes: u64,
     /// The most that the allocator held.
     pub peak_reserved_bytes: u64,
-    /// What tensors occupy at the end.
+    /// Bytes of tensors at the end.
     pub allocated_bytes: u64,
-    /// What the allocator holds at the end.
+    /// Bytes reserved by the allocator at the end.
     pub reserved_bytes: u64,
     /// Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments.
     pub fragmented_bytes: Option<u64>,
@@ -93,7 +93,7 @@ pub struct DeviceReport {
     pub segment_frees: u64,
     /// How often the allocator gave segments back and asked for one at once: its cache had no block that fits.
     pub cache_flushes: u64,
-    /// How often there was no memory.
+    /// Number of out-of-memory events.
     pub out_of_memory: u64,
     /// What was asked for the first time that there was none, and what the driver had free.
     pub first_failure: Option<(u64, Option<u64>)>,

@@ -27,7 +27,7 @@ pub struct Counter {
     pub others: Option<f64>,
 }
 
-/// What counters record of one rank.
+/// Device counters of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankHealth {
@@ -52,7 +52,7 @@ pub struct RankHealth {
     pub errors: Vec<(String, f64)>,
 }
 
-/// What counters record of a job.
+/// Device counters of a job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Health {
@@ -96,7 +96,7 @@ impl RankHealth {
 }
 
 impl Health {
-    /// What the counters beside a job's traces record; none without such counters.
+    /// What the counters with a job's traces record; none without such counters.
     pub fn of_job(job: &Job) -> Option<Self> {
         (!job.telemetry.is_empty()).then(|| health(job, &job.telemetry))
     }
@@ -107,7 +107,7 @@ impl Health {
         self.of(rank).map(|health| health.remarks().into_iter().map(of).collect()).unwrap_or_default()
     }
 
-    /// What is doubtful.
+    /// Warnings.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.other_time {

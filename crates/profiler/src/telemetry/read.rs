@@ -6,7 +6,7 @@
 use super::{Metric, Sample};
 use railwright_spec::problem::Problem;
 
-/// Rows of one file are at most so many: an hour of eight devices at ten readings a second has 288,000.
+/// Rows of one file are at most this many: an hour of eight devices at ten readings a second has 288,000.
 const MOST: usize = 4_000_000;
 
 /// Whether a file holds counters of devices.
@@ -139,7 +139,7 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Sample>, u64), Problem> {
     if samples.len() > MOST {
         return Err(Problem::new(format!("more than {MOST} readings"))
             .in_file(label)
-            .hint("record less often, or cut the file to the time of the trace"));
+            .hint("record less often, or trim the file to the time of the trace"));
     }
     if samples.is_empty() {
         return Err(Problem::new("holds no counter of a device that is known").in_file(label).hint(

@@ -136,7 +136,7 @@ impl Run {
 }
 
 impl Pipelined {
-    /// The order of a stage: backward or not, and the micro batch.
+    /// The order of a stage: backward or not, and the micro-batch.
     fn order(&self, stage: u32) -> Vec<(bool, u32)> {
         let first = (self.stages - stage - 1).min(self.micro_batches);
         let mut order: Vec<(bool, u32)> = (0..first).map(|batch| (false, batch)).collect();

@@ -52,7 +52,7 @@ pub struct Synthetic {
     pub slow_links: Vec<(u32, f64)>,
     /// Nanoseconds by which the ends of one collective differ between its ranks.
     pub end_jitter: u64,
-    /// Whether gradients are reduced after every layer, beside the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
+    /// Whether gradients are reduced after every layer, concurrently with the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
     pub overlapped: bool,
     /// Replicas that exchange tokens in the middle of every layer, neighbours; 1 for none. They divide the replicas.
     pub experts: u32,
@@ -92,7 +92,7 @@ struct Runner {
     trace: RankTrace,
     host: i64,
     device: i64,
-    /// Until when its reductions beside the layers run.
+    /// Until when its concurrent reductions run.
     beside: i64,
     /// Ends of gathers that no layer has waited for.
     gathers: VecDeque<i64>,
@@ -135,7 +135,7 @@ impl Runner {
 }
 
 impl Synthetic {
-    /// How many ranks it has.
+    /// Number of its ranks.
     pub fn world(&self) -> u32 {
         self.tensor * self.data
     }
@@ -276,7 +276,7 @@ impl Synthetic {
         }
     }
 
-    /// Gathers the weights of a layer, beside what runs.
+    /// Gathers the weights of a layer concurrently.
     fn gather(&self, ranks: &mut [Runner], data: &[Vec<usize>]) {
         for group in data {
             self.reduce(ranks, group, 2, self.transfer, 16_777_216);

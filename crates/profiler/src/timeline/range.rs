@@ -27,7 +27,7 @@ pub enum RowKind {
     Threads,
 }
 
-/// Which rows.
+/// Rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Rows {
     /// Streams; threads where no stream was recorded.
@@ -122,7 +122,7 @@ fn picked<'a>(all: &[(usize, &'a Drawn)], rows: &Rows) -> Result<Vec<(usize, &'a
     if let Some(wrong) = numbers.iter().find(|at| **at >= all.len()) {
         return Err(Problem::new(format!("unknown row {wrong}"))
             .in_file("--rows")
-            .hint(format!("rows are 0 to {}", all.len().saturating_sub(1))));
+            .hint(format!("valid rows: 0 to {}", all.len().saturating_sub(1))));
     }
     let wanted = |(at, (_, one)): &(usize, &(usize, &Drawn))| {
         numbers.contains(at) || kinds.iter().any(|kind| is(*kind, one))

@@ -25,7 +25,7 @@ pub enum Source {
     Chakra,
 }
 
-/// Whose trace it is.
+/// Rank of the trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]

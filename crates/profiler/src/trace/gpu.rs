@@ -6,7 +6,7 @@ use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
-/// What kind of device activity a row is.
+/// Kind of device activity a row is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -43,13 +43,13 @@ impl GpuKind {
 /// One row of [`GpuActivities`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GpuActivity {
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Until when, in nanoseconds.
     pub end: i64,
-    /// What it is called.
+    /// Name.
     pub name: NameId,
-    /// What it is.
+    /// Kind.
     pub kind: GpuKind,
     /// The stream (or queue) it ran on, as the trace numbers it. -1 in a trace is [`NONE`].
     pub stream: u32,
@@ -62,7 +62,7 @@ pub struct GpuActivity {
 }
 
 impl GpuActivity {
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }
@@ -82,12 +82,12 @@ pub struct GpuActivities {
 }
 
 impl GpuActivities {
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -188,7 +188,7 @@ impl GpuActivities {
         even.then_some(Self { start, end, name, kind, stream, correlation, collective, bytes })
     }
 
-    /// Says what the row at a place is as a communication.
+    /// Sets what the row at a place is as a communication.
     pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
         if let Some(cell) = self.collective.get_mut(at) {
             *cell = collective.unwrap_or(NONE);

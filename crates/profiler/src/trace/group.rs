@@ -17,7 +17,7 @@ pub struct RankGroup {
     pub description: Option<String>,
     /// Its ranks in order, if they are listed in full.
     pub ranks: Option<Vec<u32>>,
-    /// How many ranks it has.
+    /// Number of its ranks.
     pub size: Option<u32>,
 }
 

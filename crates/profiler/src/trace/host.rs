@@ -8,7 +8,7 @@ use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
-/// What kind of host activity a row is.
+/// Kind of host activity a row is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -49,13 +49,13 @@ impl HostKind {
 /// One row of [`HostActivities`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostActivity {
-    /// From when, in nanoseconds.
+    /// Start time in nanoseconds.
     pub start: i64,
     /// Until when, in nanoseconds.
     pub end: i64,
-    /// What it is called.
+    /// Name.
     pub name: NameId,
-    /// What it is.
+    /// Kind.
     pub kind: HostKind,
     /// The thread, by its place in the order of first appearance of (process, thread) in the trace.
     pub thread: u32,
@@ -68,7 +68,7 @@ pub struct HostActivity {
 }
 
 impl HostActivity {
-    /// How long, in nanoseconds.
+    /// Duration in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }
@@ -101,12 +101,12 @@ pub struct HostActivities {
 }
 
 impl HostActivities {
-    /// How many there are.
+    /// Number of entries.
     pub fn len(&self) -> usize {
         self.start.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -123,7 +123,7 @@ impl HostActivities {
         self.shapes.push(row.shapes.map_or(NONE, |s| s.0));
     }
 
-    /// Says which stream the row that was added last names.
+    /// Sets which stream the row that was added last names.
     pub fn name_stream(&mut self, stream: u32, correlation: Option<u32>) {
         let Some(row) = self.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else { return };
         match self.named_streams.last_mut().filter(|last| last.row == row) {

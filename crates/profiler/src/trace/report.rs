@@ -35,9 +35,9 @@ pub enum DamageKind {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Damage {
-    /// What kind.
+    /// Kind.
     pub kind: DamageKind,
-    /// How many.
+    /// Number.
     pub count: u64,
     /// The first places, at most [`Damage::PLACES`]: byte offsets into the (inflated) file and a word about each.
     pub places: Vec<(u64, String)>,

@@ -6,7 +6,7 @@
 /// Times beyond this, either way, belong to no event (they would be after the year 2100): within it, differences of times never overflow.
 pub const LIMIT: i64 = i64::MAX / 2;
 
-/// Why a row cannot be.
+/// Reason why a row cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Impossible {
     /// It ends before it starts.

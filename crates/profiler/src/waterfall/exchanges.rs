@@ -17,7 +17,7 @@ pub struct Exchange {
     pub waits_until: Option<i64>,
     /// From when on data moves: the last member's start. `None` when members were not recorded and no similar collective shows it. What is between the two is not divided.
     pub transfer_from: Option<i64>,
-    /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of alike communications.
+    /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of equal communications.
     pub estimated: bool,
     /// Whether who waits in it waits for a pipeline to drain ([`crate::groups::Group::drains`]).
     pub drains: bool,
@@ -52,7 +52,7 @@ impl Exchanges {
     }
 
     /// From a joined job: the communications of a member. With some ranks of a group not traced, the last start of those that were is a
-    /// bound, and so is the end less the shortest of alike communications: the later of both divides them, as an estimate. With one rank of a group alone nothing
+    /// bound, and so is the end less the shortest of equal communications: the later of both divides them, as an estimate. With one rank of a group alone nothing
     /// shows who was late: the transfer is at least what the link needs for the bytes, and the rest is not divided.
     pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
         let matching = &joined.matching;

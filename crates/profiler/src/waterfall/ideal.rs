@@ -15,7 +15,7 @@ use serde::Serialize;
 pub struct Peak {
     /// Its name in the catalogue.
     pub accelerator: String,
-    /// In which format.
+    /// Number format.
     pub data_type: DataType,
     /// Dense.
     pub rate: FlopPerSecond,

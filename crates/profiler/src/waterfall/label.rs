@@ -93,7 +93,7 @@ impl Label {
     const EXPOSED: usize = Self::COMPUTE.len();
     const COPY: usize = Self::EXPOSED + Dimension::ALL.len() * Self::SHARES.len();
 
-    /// How many there are.
+    /// Number of entries.
     pub const COUNT: usize = Self::COPY + 1 + Self::BUBBLES.len() + Self::IDLE.len();
 
     /// Every label, in the order in which they are shown.
@@ -134,7 +134,7 @@ impl Label {
         self.name().replace([' ', '-'], "_").replace(',', "")
     }
 
-    /// What to call it.
+    /// Label.
     pub fn name(self) -> String {
         let unknown = |dimension: Dimension| match dimension {
             Dimension::Other => "unknown",
@@ -204,7 +204,7 @@ impl Label {
         matches!(self.group(), Group::Bubble | Group::Host | Group::Other)
     }
 
-    /// Whether it is exposed communication of this kind, whatever its dimension.
+    /// Whether it is exposed communication of this kind, of any dimension.
     pub fn is_exposed(self, share: Share) -> bool {
         matches!(self, Self::Exposed(_, own) if own == share)
     }
@@ -320,7 +320,7 @@ impl Hardware {
         Self::Unknown,
     ];
 
-    /// What to call it.
+    /// Label.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Device => "accelerator",

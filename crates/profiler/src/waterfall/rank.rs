@@ -22,9 +22,9 @@ use std::collections::BTreeMap;
 pub struct Use {
     /// Counted as.
     pub label: Label,
-    /// For which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind of operator.
+    /// Kind of operator.
     pub family: OperatorFamily,
     /// The kernel, a name of the rank's trace; `None` for idle time.
     pub name: Option<NameId>,
@@ -32,20 +32,20 @@ pub struct Use {
     pub time: i64,
     /// How many rows have time under it.
     pub count: u64,
-    /// The whole time of these rows, whatever hides it.
+    /// The whole time of these rows, including overlapped time.
     pub duration: i64,
     /// The longest of them.
     pub longest: i64,
 }
 
-/// One kernel in one phase, over all steps of a rank, whatever else runs beside it.
+/// One kernel in one phase, over all steps of a rank, regardless of concurrent work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelUse {
     /// The kernel, a name of the rank's trace.
     pub name: NameId,
-    /// For which part of the step.
+    /// Part of the step.
     pub phase: Phase,
-    /// What kind of operator.
+    /// Kind of operator.
     pub family: OperatorFamily,
     /// What it is counted as.
     pub role: Role,
@@ -87,7 +87,7 @@ pub struct Totals {
 /// One rank's waterfall.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankWaterfall {
-    /// Which rank.
+    /// Rank.
     pub rank: u32,
     /// Each step.
     pub steps: Vec<Parts>,

@@ -9,7 +9,7 @@ use crate::view::{Role, View};
 /// What a stretch of a rank's time belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// From when.
+    /// Start time.
     pub start: i64,
     /// Until when; never before `start`, and the next piece begins there.
     pub end: i64,

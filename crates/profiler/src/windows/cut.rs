@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Boundary {
     /// The number of the step that begins.
     pub(super) number: Option<u64>,
-    /// When.
+    /// Time.
     pub(super) time: i64,
 }
 

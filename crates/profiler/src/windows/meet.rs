@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A rank without marks of a step was still recorded in it if its recording holds all but this share of it.
 const NEAR: f64 = 0.05;
 
-/// So many ranks are named.
+/// This many ranks are named.
 const NAMED: usize = 4;
 
 /// Steps of one rank.

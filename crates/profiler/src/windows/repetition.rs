@@ -9,16 +9,16 @@ use crate::trace::{GpuKind, NONE};
 use crate::{NameId, RankTrace};
 use std::collections::BTreeMap;
 
-/// So many of the kernels' names must come in every step.
+/// This many of the kernels' names must come in every step.
 const IN_EVERY_STEP: f64 = 0.9;
 
-/// So many rows must be the same kernel a step later.
+/// This many rows must be the same kernel a step later.
 const SAME: f64 = 0.9;
 
 /// Distances between marks differ by at most this share of the usual one, in rows and in time.
 const EVEN: (f64, f64) = (0.02, 0.25);
 
-/// A step has so many kernels at least; shorter things repeat within operators.
+/// A step has this many kernels at least; shorter things repeat within operators.
 const FEWEST_ROWS: usize = 8;
 
 /// What repeats on one rank.
@@ -76,7 +76,7 @@ impl Order {
         (even && period >= FEWEST_ROWS && !room(first) && !room(self.names.len() - last)).then_some(period)
     }
 
-    /// What repeats with so many marks.
+    /// What repeats with this many marks.
     fn repeated(&self, count: usize) -> Option<Repeated> {
         let everywhere = self.places.values().filter(|places| places.len() + 1 >= count).count();
         if (everywhere as f64) < IN_EVERY_STEP * self.places.len() as f64 {
@@ -104,7 +104,7 @@ impl Order {
     }
 }
 
-/// Whether nearly all kernels of a rank come so many times at least; true of a rank without kernels.
+/// Whether nearly all kernels of a rank come this many times at least; true of a rank without kernels.
 pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
     let mut counts: BTreeMap<NameId, usize> = BTreeMap::new();
     for row in trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel) {

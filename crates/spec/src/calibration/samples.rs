@@ -107,7 +107,7 @@ impl CollectiveKind {
 /// input of a reduce-scatter, else one rank's buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveSample {
-    /// What it does.
+    /// Kind.
     pub operation: CollectiveKind,
     /// Among how many ranks.
     pub ranks: u64,

@@ -23,7 +23,7 @@ impl Calibration {
                 Some(span) => problem.at_offset(text, span.start),
                 None => problem,
             };
-            problem.hint("write a calibration with `railwright calibrate TRACES -o FILE`")
+            problem.hint("create a calibration with `railwright calibrate TRACES -o FILE`")
         })?;
         file.clone_into(&mut read.file);
         read.check().map_err(|problem| problem.in_file(file))?;
@@ -45,7 +45,7 @@ impl Calibration {
                 self.version
             ))
             .at_key("version")
-            .hint("write it again with `railwright calibrate`"));
+            .hint("create it again with `railwright calibrate`"));
         }
         let wrong = |key: String, what: &str| Err(Problem::new(what).at_key(key));
         let share = |value: f64| value.is_finite() && (1e-6..=1e3).contains(&value);

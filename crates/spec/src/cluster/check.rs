@@ -14,7 +14,7 @@ pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     ];
     for (key, n) in counts {
         if n == 0 {
-            return Err(Problem::new("0 devices cannot train").at_key(key).hint("at least 1"));
+            return Err(Problem::new("0 devices cannot train").at_key(key).hint("use at least 1"));
         }
         if n > MOST_DEVICES {
             let most = crate::human::whole(MOST_DEVICES);

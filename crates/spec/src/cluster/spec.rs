@@ -64,7 +64,7 @@ section! {
         host_power: Watts = "host.power", "from the preset or the typical system, else a third of the accelerator's";
         /// Power usage effectiveness (PUE): facility power over machine power.
         power_usage_effectiveness: f64 = "power_usage_effectiveness", "1.25";
-        /// Source of the figures.
+        /// Source of the cluster's figures.
         source: String = "source", "from the preset";
         /// Path of a calibration written by `railwright calibrate`.
         calibration: String = "calibration", "none (cost model of the catalogue)";

@@ -7,7 +7,7 @@ use crate::problem::Problem;
 pub(super) struct Bound {
     pub(super) low: u64,
     pub(super) high: u64,
-    /// Why numbers beyond are refused.
+    /// Reason why numbers beyond are refused.
     why: &'static str,
 }
 

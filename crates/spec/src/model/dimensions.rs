@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Dimensions {
-    /// What to call it.
+    /// Label.
     #[serde(default)]
     pub name: String,
     /// Family with the defaults of missing fields; inferred from the other fields if not set (see [`Style`]).

@@ -197,7 +197,7 @@ pub(super) fn missing(names: &[&'static str]) -> Problem {
         _ => String::new(),
     };
     Problem::new(format!("`{}` is missing{aliases}", names.first().unwrap_or(&"a key")))
-        .hint("is this the model's whole config.json?")
+        .hint("pass the complete config.json of the model")
 }
 
 fn same(a: &Value, b: &Value) -> bool {

@@ -55,7 +55,7 @@ impl Schedule {
         names
     };
 
-    /// What it is.
+    /// Kind.
     pub const fn facts(self) -> &'static ScheduleFacts {
         match self {
             Self::Gpipe => &gpipe::FACTS,
@@ -94,12 +94,12 @@ impl Schedule {
         self.facts().validates_afterwards
     }
 
-    /// Whether micro batches enter at both ends, so that each stage runs half of them in either direction.
+    /// Whether micro-batches enter at both ends, so that each stage runs half of them in either direction.
     pub fn has_two_directions(self) -> bool {
         self.facts().placement == Placement::BothEnds
     }
 
-    /// Copies of every parameter along a pipeline of this number of stages: two where micro batches enter at both ends.
+    /// Copies of every parameter along a pipeline of this number of stages: two where micro-batches enter at both ends.
     pub fn copies(self, stages: u64) -> u64 {
         if self.has_two_directions() && stages > 1 { 2 } else { 1 }
     }
@@ -132,7 +132,7 @@ impl Schedule {
         }
     }
 
-    /// The stage that runs a chunk for a micro batch (only schedules with two directions look at the micro batch).
+    /// The stage that runs a chunk for a micro-batch (only schedules with two directions look at the micro-batch).
     pub fn stage_of(self, stages: u64, micro_batches: u64, chunk: u64, micro_batch: u64) -> u64 {
         let stages = stages.max(1);
         match self.facts().placement {

@@ -35,8 +35,8 @@ section! {
         expert_tensor_parallel: u64 = "expert_tensor_parallel", "1 if expert_parallel > 1, else tensor_parallel; tensor_parallel in Megatron-Core of 2024";
         /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
         sharding: Sharding = "sharding", "set by the software: zero1 in Megatron-Core if DP > 1, fsdp in torchtitan";
-        /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses all of them.
-        segment: Segment = "segment", "whole domains, or the most whole nodes that divide the GPUs and split no group";
+        /// GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses the whole domain.
+        segment: Segment = "segment", "whole domains, or the most whole nodes that divide the GPUs and split no process group";
         /// Order of parallel dimensions in the rank layout, innermost first.
         rank_order: RankOrder = "rank_order", "tp-cp-ep-dp-pp";
         /// Micro-batch size in sequences, per replica.
@@ -70,13 +70,13 @@ section! {
         /// Optimizer.
         optimizer: Optimizer = "optimizer", "adam";
         /// LoRA rank.
-        lora_rank: u64 = "lora_rank", "16 with the optimizer lora";
+        lora_rank: u64 = "lora_rank", "16 if the optimizer is lora";
         /// LoRA target modules, by PEFT's or Megatron's names, such as `q_proj`, `linear_qkv` or `all-linear`.
-        lora_targets: LoraTargets = "lora_targets", "all-linear with the optimizer lora";
+        lora_targets: LoraTargets = "lora_targets", "all-linear if the optimizer is lora";
         /// Activation checkpointing policy.
         recompute: Recompute = "recompute", "none";
         /// Activation checkpointing per stage: one entry each, such as `full:3 core_attention+mlp:4 offload:0.5`.
-        stage_recompute: Vec<StageRecompute> = "stage_recompute", "recompute on all stages";
+        stage_recompute: Vec<StageRecompute> = "stage_recompute", "the policy of recompute on all stages";
         /// Share of optimizer states offloaded to and updated on the host, 0 to 1.
         offload_optimizer: f64 = "offload.optimizer", "0";
         /// Share of activations offloaded to host memory, 0 to 1.

@@ -10,15 +10,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
-    /// What is trained.
+    /// Trained model.
     pub model: Model,
     /// What on.
     pub cluster: Cluster,
-    /// How.
+    /// Method.
     pub plan: Plan,
-    /// How much.
+    /// Amount.
     pub training: Training,
-    /// At what price.
+    /// Prices.
     pub cost: Cost,
     /// Where the plan's software generation comes from.
     pub software_origin: SoftwareOrigin,

@@ -18,7 +18,7 @@ pub struct Key {
     /// What it expects.
     #[serde(flatten)]
     pub kind: Kind,
-    /// What it means.
+    /// Meaning.
     pub doc: &'static str,
     /// What holds without it, in words.
     pub default: &'static str,

@@ -15,15 +15,15 @@ use toml::de::DeValue;
 /// All settings of a run; open ones have a default or follow from the others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSpec {
-    /// What is trained.
+    /// Trained model.
     pub model: ModelSpec,
     /// What on.
     pub cluster: ClusterSpec,
-    /// How.
+    /// Method.
     pub plan: PlanSpec,
-    /// How much.
+    /// Amount.
     pub training: TrainingSpec,
-    /// At what price.
+    /// Prices.
     pub cost: CostSpec,
     /// Why the software generation is what it is, where it is unspecified. Inferred without a generation: a reader inferred the framework of
     /// the generation that is assumed. `None`: a named generation is specified, an unnamed one assumed.

@@ -23,7 +23,7 @@ section! {
         /// Model family that provides missing dimensions.
         style: Style = "style", "inferred from the other dimensions, else llama";
         /// Number of key-value heads.
-        kv_heads: u64 = "kv_heads", "heads";
+        kv_heads: u64 = "kv_heads", "same as heads";
         /// Head dimension.
         head_dim: u64 = "head_dim", "hidden / heads";
         /// Intermediate size of the dense MLP.
@@ -39,7 +39,7 @@ section! {
         /// Routed experts per token.
         top_k: u64 = "top_k", "2";
         /// Intermediate size of one expert.
-        moe_ffn: u64 = "moe_ffn", "ffn";
+        moe_ffn: u64 = "moe_ffn", "same as ffn";
         /// Total intermediate size of the shared experts.
         shared_ffn: u64 = "shared_ffn", "none";
         /// Number of dense layers before the first MoE layer.
@@ -63,7 +63,7 @@ section! {
         /// Use biases in all projections.
         biases: bool = "biases", "true for gpt style";
         /// Use biases in the QKV projection.
-        qkv_bias: bool = "qkv_bias", "as biases";
+        qkv_bias: bool = "qkv_bias", "same as biases";
         /// Normalize queries and keys (QK norm).
         qk_norm: bool = "qk_norm", "false";
         /// Rank of the query latent (MLA).
@@ -95,13 +95,13 @@ section! {
         /// Training tokens.
         tokens: Amount = "tokens", "none: one step only";
         /// Goodput: share of wall-clock time that makes training progress.
-        availability: f64 = "availability", "1, or from failures where checkpoints are given";
-        /// Time from the start of a checkpoint until it can be restored. Makes goodput a result of failures.
+        availability: f64 = "availability", "1, or computed from failures if checkpoints are set";
+        /// Time from the start of a checkpoint until it is restorable. Enables the failure model of goodput.
         checkpoint_time: Seconds = "checkpoint_time", "none: no failures";
-        /// Bandwidth of the checkpoint storage for the whole job, in place of the time.
+        /// Bandwidth of the checkpoint storage for the whole job (alternative to checkpoint_time).
         storage_bandwidth: BytesPerSecond = "storage_bandwidth", "none: no failures";
-        /// Time for which training stops at a checkpoint.
-        checkpoint_stall: Seconds = "checkpoint_stall", "all of it";
+        /// Training pause per checkpoint.
+        checkpoint_stall: Seconds = "checkpoint_stall", "the whole checkpoint time";
     }
 }
 

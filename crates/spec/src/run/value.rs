@@ -48,7 +48,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// What it expects, for a message.
+    /// Expected value, for a message.
     pub fn expects(self) -> String {
         let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         match self {
@@ -57,11 +57,11 @@ impl Kind {
             Self::Number => "a number".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
             Self::Choice(names) => format!("one of {}", quoted(names)),
-            Self::Form(examples) => format!("a text such as {}", quoted(examples)),
+            Self::Form(examples) => format!("a value such as {}", quoted(examples)),
             Self::Counts => "a list of whole numbers".to_owned(),
-            Self::Texts => "a list of texts".to_owned(),
-            Self::Quantity(examples) => format!("a text with a unit, such as {}", quoted(examples)),
-            Self::Amount(examples) => format!("a number, or a text such as {}", quoted(examples)),
+            Self::Texts => "a list of strings".to_owned(),
+            Self::Quantity(examples) => format!("a value with a unit, such as {}", quoted(examples)),
+            Self::Amount(examples) => format!("a number, or a value such as {}", quoted(examples)),
         }
     }
 

@@ -16,7 +16,7 @@ use std::sync::{PoisonError, RwLock};
 pub struct Feature {
     /// Its identifier, as it stands behind a `+` in `plan.software`.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub name: String,
     /// What its effect rests on.
     pub source: String,

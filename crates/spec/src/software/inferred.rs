@@ -11,7 +11,7 @@ use serde::Deserialize;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usual {
-    /// Which plans.
+    /// Plans.
     pub plans: UsualPlans,
     /// Architectures, by how they begin; `default` for those that no generation names.
     pub architectures: Vec<String>,

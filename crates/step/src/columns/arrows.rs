@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// Why an arrow goes from one span to another.
+/// Reason why an arrow goes from one span to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

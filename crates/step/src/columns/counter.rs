@@ -11,13 +11,13 @@ use serde::Serialize;
 pub struct Counter {
     /// With which tracks it is drawn together.
     pub group: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
     /// The unit of its values: `B`, `B/s`, or empty for a number.
     pub unit: &'static str,
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
     /// From when each value holds, in nanoseconds since the step began.
     pub at: Vec<i64>,

@@ -12,7 +12,7 @@ use crate::critical_path::critical_path;
 use crate::{DependencyKind, Names, RankTimeline, SpanRef, Step, StreamKind, Time};
 use railwright_spec::problem::{ALWAYS, Wanted};
 
-/// What to show.
+/// Shown part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// One rank alone.

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// How bad it is.
+/// Severity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -28,17 +28,17 @@ pub struct Mark {
     pub track: Option<u32>,
     /// The span on it, where it is one.
     pub span: Option<u32>,
-    /// From when, in nanoseconds since the step began.
+    /// Start time in nanoseconds since the step began.
     pub at: i64,
-    /// How long.
+    /// Duration.
     pub length: i64,
     /// What it is, in a line.
     pub title: String,
     /// Additional details.
     pub detail: String,
-    /// How bad it is.
+    /// Severity.
     pub severity: Severity,
-    /// What it costs a step, in nanoseconds, if that is known.
+    /// Cost per step in nanoseconds, if known.
     pub cost_ns: Option<i64>,
     /// Whether the cost is the most that it can be.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

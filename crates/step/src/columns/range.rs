@@ -15,7 +15,7 @@ const MOST_NAMES: usize = 1_000;
 /// A span for the sums.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// From when, in nanoseconds since the step began.
+    /// Start time in nanoseconds since the step began.
     pub start: i64,
     /// Until when.
     pub end: i64,

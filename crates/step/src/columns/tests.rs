@@ -16,7 +16,7 @@ fn push(step: &mut Step, rank: usize, times: (i64, i64), phase: Phase, micro_bat
     step.push(rank, StreamKind::Compute, span).expect("a rank")
 }
 
-/// Two stages of one micro batch with ends that fall between nanoseconds: the first fills, waits and updates, the second waits.
+/// Two stages of one micro-batch with ends that fall between nanoseconds: the first fills, waits and updates, the second waits.
 fn two_stages() -> Step {
     let mut step = Step::new("two stages");
     let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));

@@ -10,14 +10,14 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
-    /// From when.
+    /// Start time.
     pub from: i64,
     /// Until when.
     pub to: i64,
 }
 
 impl Window {
-    /// How long.
+    /// Duration.
     pub const fn length(self) -> i64 {
         self.to.saturating_sub(self.from)
     }
@@ -30,7 +30,7 @@ impl Window {
 /// A span before it is in columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
-    /// From when, in nanoseconds since the step began.
+    /// Start time in nanoseconds since the step began.
     pub start: i64,
     /// Until when.
     pub end: i64,
@@ -38,11 +38,11 @@ pub struct Row {
     pub name: u32,
     /// What colours it.
     pub class: Class,
-    /// For which micro batch.
+    /// Micro-batch.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage.
+    /// Virtual stage.
     pub chunk: Option<u32>,
-    /// In which layer.
+    /// Layer.
     pub layer: Option<u32>,
     /// Bytes moved; 0 is unknown.
     pub bytes: u64,
@@ -53,11 +53,11 @@ pub struct Row {
 pub struct TrackHead {
     /// With which tracks it is drawn together.
     pub group: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
 }
 
@@ -69,19 +69,19 @@ pub struct Track {
     pub id: u32,
     /// With which tracks it is drawn together.
     pub group: String,
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// Of which rank.
+    /// Rank.
     pub rank: u32,
-    /// On which stage.
+    /// Stage.
     pub stage: u32,
     /// Spans before merging.
     pub spans: u64,
     /// Neighbours within this many nanoseconds of each other were merged; 0 when none were.
     pub resolution_ns: i64,
-    /// From when, in nanoseconds since the step began.
+    /// Start time in nanoseconds since the step began.
     pub starts: Vec<i64>,
-    /// How long.
+    /// Duration.
     pub lengths: Vec<i64>,
     /// Places in [`super::Columns::names`]; of merged spans that of the longest.
     pub names: Vec<u32>,
@@ -224,7 +224,7 @@ impl Track {
         self.starts.len()
     }
 
-    /// Whether there are none.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }

@@ -7,7 +7,7 @@ use super::{Class, Row};
 use crate::span::Activity;
 use crate::{Names, OperatorFamily, RankTimeline, Step, StreamKind};
 
-/// Whole passes, where the compute stream shows their operators: what follows each other for one micro batch and phase is one row, exposed communication
+/// Whole passes, where the compute stream shows their operators: what follows each other for one micro-batch and phase is one row, exposed communication
 /// included. None where the stream shows passes itself or knows no micro batches.
 pub(super) fn pass_rows(names: &mut Names, step: &Step, rank: &RankTimeline) -> Vec<Row> {
     let spans = || {

@@ -96,7 +96,7 @@ impl Columns {
         Ok(table)
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }
@@ -113,7 +113,7 @@ impl Columns {
             Problem::new(format!("the table has no column `{name}`")).in_file(&self.label).hint(did_you_mean(
                 name,
                 known,
-                "is it the right table?",
+                "check that this is the right table",
             ))
         })
     }

@@ -54,7 +54,7 @@ impl Table {
         pairs.iter().find(|pair| pair.key == key)?.value.clone()
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.rows
     }

@@ -17,7 +17,7 @@ use railwright_profiler::{Job, RankTrace};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// What is asked.
+/// Question.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// The ranks.
@@ -49,7 +49,7 @@ struct Side {
     collective: Lazy,
 }
 
-/// Which table.
+/// Table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
     Gpu,

@@ -48,7 +48,7 @@ pub(super) trait Rows: Send + Sync {
     /// The table.
     fn about(&self) -> &'static TableAbout;
 
-    /// How many blocks there are.
+    /// Number of blocks.
     fn blocks(&self) -> usize;
 
     /// The rank that all rows of a block have, if the blocks are ranks in their order; it is the first column then.

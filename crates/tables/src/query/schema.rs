@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct TableAbout {
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// Kind of row.
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [ColumnAbout],
@@ -163,7 +163,7 @@ pub(super) const REPORTS: TableAbout = TableAbout {
         RANK,
         text("what", "left_out (on purpose) or damage"),
         text("kind", "kind of event or damage"),
-        whole("count", "how many"),
+        whole("count", "number of them"),
         text("places", "first damaged places: byte offset and content"),
     ],
 };
@@ -225,7 +225,7 @@ pub(super) const CLOCKS: TableAbout = TableAbout {
         whole("residual_ns", "median distance of its collective ends from the common ends"),
         whole("collectives", "number of collectives used"),
         whole("against", "reference rank"),
-        whole("applied", "1 if the times in the other tables are shifted by it"),
+        whole("applied", "1 if the times in the other tables include this offset"),
     ],
 };
 

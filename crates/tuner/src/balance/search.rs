@@ -15,7 +15,7 @@ use railwright_spec::plan::{Plan, balanced_layers};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// What was found.
+/// Result.
 pub(super) struct Found {
     pub best: Option<(Vec<u64>, Plan)>,
     /// No division has a shorter step.
@@ -172,7 +172,7 @@ impl Bounds {
         self.ends.iter().map(|(f, b)| f + b).sum::<f64>() + self.layer * self.layers as f64
     }
 
-    /// Time of one micro batch of each virtual stage's stage.
+    /// Time of one micro-batch of each virtual stage's stage.
     fn busy(&self, layers: &[u64]) -> Vec<f64> {
         let mut stages = vec![0.0; self.chunks];
         for (chunk, &n) in layers.iter().enumerate() {
@@ -214,7 +214,7 @@ impl Bounds {
         (longest + self.rest) * self.factor
     }
 
-    /// The pipeline's duration as far as stages of several virtual stages decide it: under interleaved 1F1B the first micro batch
+    /// The pipeline's duration as far as stages of several virtual stages decide it: under interleaved 1F1B the first micro-batch
     /// passes all virtual stages and comes back to the stage, which then has all its backward passes left to do and the forward passes
     /// beyond its warm-up; under other schedules every stage is busy for all its passes.
     fn shared(&self, division: &[u64], left: u64) -> f64 {

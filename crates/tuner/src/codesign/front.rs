@@ -28,7 +28,7 @@ pub struct Found {
     pub network_share: f64,
 }
 
-/// Why a class of designs has no plan.
+/// Reason why a class of designs has no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoPlan {
     /// The whole space was searched, and no layout fits; the reason.
@@ -58,7 +58,7 @@ pub struct Class {
     pub searched: Searched,
     /// The best plan's layout as flags; empty where there is none.
     pub layout: String,
-    /// Why nothing fits; empty elsewhere.
+    /// Reason why nothing fits; empty elsewhere.
     pub reason: String,
 }
 
@@ -101,7 +101,7 @@ pub struct Row {
     pub network_share: Option<f64>,
     /// Tokens a second.
     pub tokens_per_second: Option<f64>,
-    /// What network and devices cost for a token, a day, a run.
+    /// Cost of network and devices per token, day and run.
     pub share: Share,
     /// Index of the class that shares its plan.
     pub class: usize,
@@ -128,7 +128,7 @@ pub struct Codesign {
     pub rows: Vec<Row>,
     /// Plans of the classes.
     pub classes: Vec<Class>,
-    /// What cannot be built, one of each reason.
+    /// Designs that cannot be built, one per reason.
     pub refused: Vec<Refused>,
     /// Price of each device's part of a scale-up domain beyond the machine's own, by domain size.
     pub scale_up_prices: BTreeMap<u64, Dollars>,
@@ -137,7 +137,7 @@ pub struct Codesign {
     pub contenders: Vec<usize>,
     /// Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
     pub compares_power: bool,
-    /// What is doubtful.
+    /// Warnings.
     pub warnings: Vec<Warning>,
 }
 

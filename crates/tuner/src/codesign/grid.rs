@@ -43,7 +43,7 @@ pub struct Point {
     pub design: Design,
     /// Requested bandwidth below a leaf over bandwidth above it.
     pub oversubscription: f64,
-    /// What it costs.
+    /// Cost.
     pub bill: Bill,
     /// Index of its class.
     pub class: usize,
@@ -59,7 +59,7 @@ pub struct Refused {
     pub domain: u64,
     /// Bandwidth of a NIC.
     pub speed: BytesPerSecond,
-    /// Why.
+    /// Reason.
     pub problem: Problem,
 }
 
@@ -68,7 +68,7 @@ pub struct Refused {
 pub struct Grid {
     /// Designs in the order of the axes.
     pub points: Vec<Point>,
-    /// What cannot be built, one of each reason.
+    /// Designs that cannot be built, one per reason.
     pub refused: Vec<Refused>,
     /// Clusters that differ for a step, in the order of the first design of each.
     pub classes: Vec<Cluster>,

@@ -45,7 +45,7 @@ const DRAWS: u32 = 3;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulated {
-    /// How messages are routed.
+    /// Routing of messages.
     pub routing: &'static str,
     /// The step.
     pub step_time: Seconds,
@@ -55,7 +55,7 @@ pub struct Simulated {
     pub step_low: Seconds,
     /// The upper bound.
     pub step_high: Seconds,
-    /// What a million tokens cost; none without a price of the devices.
+    /// Cost of a million tokens; none without a device price.
     #[serde(flatten)]
     pub cost: Option<TokenCost>,
 }

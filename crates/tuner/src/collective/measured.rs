@@ -27,7 +27,7 @@ const LARGEST_NODE: u64 = 16;
 /// The largest number of GPUs of a row.
 const MOST_GPUS: u64 = 1 << 20;
 
-/// What predicts the rows.
+/// Model of the predictions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -44,7 +44,7 @@ pub enum Predictor {
 pub struct NetworkValidation {
     /// The file.
     pub file: String,
-    /// What predicts the rows.
+    /// Model of the predictions.
     pub predictor: Predictor,
     /// All rows in their order.
     pub rows: Vec<MeasuredCollective>,

@@ -11,7 +11,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// What the step could still gain over an evaluated plan, as a share of it; `least` has the time of one micro batch on each stage and
+/// What the step could still gain over an evaluated plan, as a share of it; `least` has the time of one micro-batch on each stage and
 /// its bound.
 ///
 /// With one virtual stage per device and nothing offloaded, forward and backward are fixed and only recompute varies: a pipeline is never

@@ -40,7 +40,7 @@ pub(super) struct Solution {
     pub counts: Vec<Vec<u64>>,
     /// The treatment of multi-token prediction.
     pub beside: usize,
-    /// Forward, backward and recompute of one micro batch through all virtual stages of the group.
+    /// Forward, backward and recompute of one micro-batch through all virtual stages of the group.
     pub time: Seconds,
     /// No choice is faster than this.
     pub bound: Seconds,
@@ -119,7 +119,7 @@ impl<'a> Group<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Item {
     treatment: usize,
-    /// Bytes kept of all micro batches alive.
+    /// Bytes kept of all micro-batches alive.
     weight: f64,
     /// A lower bound on the time that one layer adds, in s.
     cost: f64,

@@ -19,11 +19,11 @@ pub struct LayerTable {
     pub first: usize,
     /// Layers of the kind.
     pub layers: u64,
-    /// What one keeps of one micro batch when nothing is recomputed.
+    /// What one keeps of one micro-batch when nothing is recomputed.
     pub kept: Bytes,
-    /// What its forward and backward passes take for one micro batch then.
+    /// What its forward and backward passes take for one micro-batch then.
     pub time: Seconds,
-    /// What recomputing saves and costs, each module alone and the whole layer last.
+    /// Saving and cost of recompute, for each module and last for the whole layer.
     pub rows: Vec<ModuleRow>,
 }
 
@@ -33,11 +33,11 @@ pub struct LayerTable {
 pub struct ModuleRow {
     /// As plans write it.
     pub policy: String,
-    /// Bytes that are not kept, of one micro batch.
+    /// Bytes that are not kept, of one micro-batch.
     pub saved: Bytes,
     /// Of what the layer keeps.
     pub share: f64,
-    /// Time that is added, of one micro batch.
+    /// Time that is added, of one micro-batch.
     pub cost: Seconds,
     /// Of the layer's time.
     pub cost_share: f64,

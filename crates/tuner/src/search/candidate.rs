@@ -29,13 +29,13 @@ pub struct Candidate {
     pub step_time: Seconds,
     /// The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by.
     pub expected_time: Seconds,
-    /// Where the time goes.
+    /// Step breakdown.
     pub time: TimeBreakdown,
     /// The fullest stage's memory.
     pub memory: Peak,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
-    /// What is left of it at the peak.
+    /// Free memory at the peak.
     pub headroom: Bytes,
     /// Probability that it fits.
     pub probability_of_fitting: f64,
@@ -43,7 +43,7 @@ pub struct Candidate {
     pub tokens_per_second: f64,
     /// Rent of the devices for a billion tokens; `None` without a price.
     pub dollars_per_billion_tokens: Option<Dollars>,
-    /// What an expert would object to, the gravest first.
+    /// Oddities, the most severe first.
     pub oddities: Vec<Oddity>,
     /// Whether its lead or lag on the best is within what the model may be wrong about two layouts.
     pub tied_with_best: bool,
@@ -209,9 +209,9 @@ pub struct Miss {
     pub devices: u64,
     /// The plan.
     pub plan: Plan,
-    /// What it needs.
+    /// Required memory.
     pub memory: Peak,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
     /// Probability that it fits all the same.
     pub probability_of_fitting: f64,

@@ -26,7 +26,7 @@ use railwright_spec::quantity::{Bytes, Dollars};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What is to be as small, or as large, as possible.
+/// Objective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -75,13 +75,13 @@ impl Default for Options {
 /// One model, one cluster, one space.
 #[derive(Clone, Debug)]
 pub struct Search<'a> {
-    /// What is trained.
+    /// Trained model.
     pub model: &'a Model,
     /// On what.
     pub cluster: &'a Cluster,
     /// Among which strategies.
     pub space: Space,
-    /// What for.
+    /// Purpose.
     pub options: Options,
     pub(super) machine: Machine,
     /// What candidates are priced with in the end, if that is another.
@@ -215,7 +215,7 @@ impl<'a> Search<'a> {
         self.pieces = keyed.into_iter().map(|(_, degrees)| degrees).collect();
     }
 
-    /// What a piece promises: the least time that its strategies of the smallest micro batch can take.
+    /// What a piece promises: the least time that its strategies of the smallest micro-batch can take.
     pub fn promise(&self, index: usize, worker: &mut Worker) -> f64 {
         self.pieces.get(index).map_or(f64::INFINITY, |degrees| walk::promise(self, *degrees, worker))
     }

@@ -12,7 +12,7 @@ use std::cell::OnceCell;
 #[derive(Default)]
 pub(super) struct Floor {
     held: Option<HeldParts>,
-    /// By micro batch and shape.
+    /// By micro-batch and shape.
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Pipeline {
 }
 
 impl Floor {
-    /// For a piece's degrees, with the number of shapes of each micro batch.
+    /// For a piece's degrees, with the number of shapes of each micro-batch.
     pub(super) fn new(model: &Model, plan: &Plan, shapes: impl Iterator<Item = usize>) -> Self {
         Self {
             held: Some(HeldParts::new(model, plan)),

@@ -7,7 +7,7 @@ use super::pieces::Degrees;
 use super::strategy::{Key, Strategy};
 use serde::Serialize;
 
-/// What became of the strategies of a search. Every valid strategy is counted once as enumerated and once below.
+/// Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
 ///
 /// What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

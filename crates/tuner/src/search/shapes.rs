@@ -130,7 +130,7 @@ fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
     stage::chunks_per_stage(plan) * layers.iter().max().copied().unwrap_or(0)
 }
 
-/// The shapes of a number of stages and micro batches.
+/// The shapes of a number of stages and micro-batches.
 #[derive(Debug)]
 pub(super) struct Shaped {
     pub(super) shapes: Vec<Shape>,
@@ -142,7 +142,7 @@ pub(super) struct Shaped {
     pub(super) layouts: Vec<OnceLock<StageLayout>>,
 }
 
-/// Shapes that were worked out: most pieces share them, for they depend on stages and micro batches alone.
+/// Shapes that were worked out: most pieces share them, for they depend on stages and micro-batches alone.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     known: BTreeMap<(u64, u64), Arc<Shaped>>,

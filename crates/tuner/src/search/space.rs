@@ -28,7 +28,7 @@ pub enum Policy {
     Full,
 }
 
-/// What data-parallel ranks shard.
+/// Tensors that data-parallel ranks shard.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Shardings {
     /// Every ZeRO stage of a list, over all ranks or over groups.
@@ -67,7 +67,7 @@ pub struct Space {
     pub expert_tensor: Counts,
     /// Data-parallel size; it follows from the other sizes and is only checked.
     pub data: Counts,
-    /// Sequences per micro batch.
+    /// Sequences per micro-batch.
     pub micro_batch: Counts,
     /// Sequence parallelism where there is tensor parallelism.
     pub sequence_parallel: Vec<bool>,

@@ -36,17 +36,17 @@ pub struct Strategy {
     pub expert_tensor: u64,
     /// Replicas.
     pub data: u64,
-    /// Sequences per micro batch.
+    /// Sequences per micro-batch.
     pub micro_batch: u64,
     /// Whether norms between cut matrices are cut along the sequence.
     pub sequence_parallel: bool,
-    /// How ranks share a sequence.
+    /// Sharding of a sequence over ranks.
     pub context_kind: ContextKind,
     /// Devices of each scale-up domain that are used; `None` is all.
     pub segment: Option<u64>,
     /// Which dimension takes neighbouring ranks.
     pub rank_order: RankOrder,
-    /// What data-parallel ranks shard.
+    /// Tensors that data-parallel ranks shard.
     pub sharding: Sharding,
     /// What communication is hidden.
     pub overlap: Overlap,

@@ -50,13 +50,13 @@ struct Piece<'s, 'a> {
     families: Vec<Family>,
     /// Bytes per parameter by sharding, in the slots of [`group::slot`].
     bytes: [Vec<ParameterBytes>; 4],
-    /// Sequences of a micro batch, with the shapes that these leave.
+    /// Sequences of a micro-batch, with the shapes that these leave.
     shapes: Vec<(u64, Arc<Shaped>)>,
     template: Costing<'s>,
     floor: Floor,
 }
 
-/// What a piece promises: the least bound over its shapes at the smallest micro batch.
+/// What a piece promises: the least bound over its shapes at the smallest micro-batch.
 pub(super) fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
     let mut piece = Piece::new(search, degrees, worker);
     let mut found = Results::new(Score::Time, 1);
@@ -138,7 +138,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
     }
 
-    /// Every place of the piece; only those of the first micro batch for a first look.
+    /// Every place of the piece; only those of the first micro-batch for a first look.
     fn places(&mut self, worker: &mut Worker, found: &mut Results, first_look: bool) -> Vec<Place> {
         let (search, degrees) = (self.search, self.degrees);
         let space = &search.space;

@@ -249,20 +249,20 @@ fn constants(software: &Software, plan: &Plan, architecture: &str, has_experts: 
         let knob = hardware(id, title, now, greater_is_faster, Turn::Constant(turn));
         list.push(Knob { kind: Kind::Software, is_time_scale: false, ..knob });
     };
-    add("matmul", "products' rate", rate(&software.matmul), true, |s, x| table(&mut s.matmul, x));
+    add("matmul", "GEMM rate", rate(&software.matmul), true, |s, x| table(&mut s.matmul, x));
     let kernel = software.asked_kernel(plan, architecture);
     let attention = format!("{:.3}", software.attention_rate(architecture, kernel));
-    add("attention_rate", "attention's rate", attention, true, |s, x| {
+    add("attention_rate", "attention rate", attention, true, |s, x| {
         table(&mut s.attention_rate, x);
     });
     let collectives = format!("{:.3}", software.collective_rate);
-    add("collective_rate", "collectives' rate", collectives, true, |s, x| s.collective_rate *= x);
+    add("collective_rate", "collective rate", collectives, true, |s, x| s.collective_rate *= x);
     let passes = format!("{:.2} of the minimum bytes", software.elementwise_passes);
     add("elementwise_passes", "element-wise traffic", passes, false, |s, x| s.elementwise_passes *= x);
     let jitter = format!("{:.4} a doubling", software.jitter_per_doubling);
     add("jitter_per_doubling", "jitter allowance", jitter, false, |s, x| s.jitter_per_doubling *= x);
     let slow = format!("{:.3} of overlapped time", software.overlap_slowdown);
-    add("overlap_slowdown", "slow-down by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
+    add("overlap_slowdown", "slowdown by overlap", slow, false, |s, x| s.overlap_slowdown *= x);
     if plan.tensor_parallel > 1 && plan.overlap.tensor {
         let exposed = format!("{:.3}", software.tensor_overlap_exposed);
         add("tensor_overlap_exposed", "exposed tensor traffic", exposed, false, |s, x| {

@@ -32,9 +32,9 @@ pub struct Job<'a> {
     pub model: &'a Model,
     /// On what.
     pub cluster: &'a Cluster,
-    /// How.
+    /// Method.
     pub plan: &'a Plan,
-    /// Where its ranks are.
+    /// Location of its ranks.
     pub seats: &'a Seats,
 }
 

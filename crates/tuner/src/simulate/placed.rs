@@ -46,7 +46,7 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ordered {
-    /// Which.
+    /// Selection.
     pub order: Order,
     /// The step; its median over hash seeds where routes are hashed.
     pub step_time: Seconds,
@@ -61,7 +61,7 @@ pub struct Ordered {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placed {
-    /// Where its ranks are.
+    /// Location of its ranks.
     pub survey: Option<Survey>,
     /// Orders of hosts: contiguous and given first.
     pub orders: Vec<Ordered>,

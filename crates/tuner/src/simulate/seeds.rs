@@ -19,7 +19,7 @@ pub const MOST_SEEDS: u32 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverSeeds {
-    /// How many.
+    /// Number.
     pub seeds: u32,
     /// The first.
     pub first: u64,

@@ -122,7 +122,7 @@ fn without_contention_the_step_is_the_closed_form() {
     }
 }
 
-/// Interleaved chunks and gradients that every micro batch reduces: the step is still the calculator's, and all bytes go over links.
+/// Interleaved chunks and gradients that every micro-batch reduces: the step is still the calculator's, and all bytes go over links.
 #[test]
 fn sharded_gradients_cross_links_in_every_micro_batch() {
     let with = |name: &str, devices, pp, vp, zero_stage, batch, layers: Option<Vec<u64>>| {

@@ -4,7 +4,7 @@
 //! [`crate::exchanges`]; a test compares the sums. Refuses to write files.
 //!
 //! Compute of a pass is one node. The collectives of a pass are one node for each kind and process group, with the bytes of all calls.
-//! The part that the calculator hides runs beside the compute, the rest behind it. Waiting for the host, the optimizer and fixed costs are
+//! The part that the calculator hides runs concurrently with the compute, the rest behind it. Waiting for the host, the optimizer and fixed costs are
 //! compute.
 
 #[cfg(test)]
@@ -45,7 +45,7 @@ struct Planned {
 
 enum Piece {
     Compute(Seconds),
-    /// Exchanges with so many bytes, by nccl-tests' convention.
+    /// Exchanges with this many bytes, by nccl-tests' convention.
     Exchange(Box<Exchange>, Bytes),
     Send {
         stage: u32,
@@ -182,7 +182,7 @@ struct Stage<'a> {
     template: Template,
     /// Nodes that the next pass waits for.
     before: Vec<usize>,
-    /// Parameters that arrive beside the first pass.
+    /// Parameters that arrive during the first pass.
     arriving: Vec<usize>,
     /// The pass beside which gradients begin to be reduced.
     reduces_at: usize,
@@ -382,7 +382,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Parameters: those of the last step that arrive beside the first pass, or those of this one.
+    /// Parameters: those of the last step that arrive during the first pass, or those of this one.
     fn parameters(&mut self, step: &[StageExchange], of_last: bool) {
         let gathers = self.own_update(step, true);
         let (_, exposed) = self.exposed();

@@ -9,7 +9,7 @@ use super::{Goal, Row};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// Which to take.
+/// Selection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
@@ -19,11 +19,11 @@ pub struct Verdict {
     pub is_no: bool,
     /// The row nearest to the goal when none meets it.
     pub nearest: Option<Miss>,
-    /// Where more machines stop paying, by kind of machine.
+    /// Largest efficient size, by kind of machine.
     pub stops: Vec<Stop>,
 }
 
-/// How far the nearest row is from the goal.
+/// Distance of the nearest row from the goal.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {

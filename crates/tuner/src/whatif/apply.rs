@@ -37,7 +37,7 @@ pub struct Baseline<'a> {
 pub(super) struct Changed {
     pub(super) run: Run,
     pub(super) slow: Vec<SlowMember>,
-    /// What is doubtful about the plan.
+    /// Warnings about the plan.
     pub(super) warnings: Vec<Warning>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct SlowMember {
     pub(super) rate: f64,
 }
 
-/// Why a change cannot be rehearsed.
+/// Reason why a change cannot be rehearsed.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Refusal {
     /// Invalid change: a value out of range, an unknown name, a missing stage.

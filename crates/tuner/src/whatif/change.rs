@@ -58,7 +58,7 @@ impl Change {
                 if seen.contains(&key.path()) {
                     return Err(place(
                         Problem::new(format!("`{}` occurs twice in one change", key.path()))
-                            .hint("write two changes to compare two values"),
+                            .hint("use two --change options to compare two values"),
                     ));
                 }
                 seen.push(key.path());
@@ -155,10 +155,10 @@ fn amount(text: &str) -> Result<Option<Amount>, Problem> {
     let factor = match number.trim().parse::<f64>() {
         Ok(number) if is_percent => 1.0 + number / 100.0,
         Ok(number) => number,
-        Err(_) => return wrong("this is not a factor"),
+        Err(_) => return wrong("not a factor"),
     };
     if factor.is_nan() {
-        wrong("this is not a factor")
+        wrong("not a factor")
     } else if factor <= 0.0 {
         wrong("a multiple must be above 0")
     } else if (1.0 / MOST..=MOST).contains(&factor) {

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
-    /// What the runs of a pair differ in.
+    /// Settings in which the runs of a pair differ.
     pub what: &'static str,
     /// Pairs of measured runs.
     pub pairs: u32,

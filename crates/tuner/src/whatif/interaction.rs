@@ -4,7 +4,7 @@ use super::Rehearsal;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// What changes gain together against what they gain alone.
+/// Combined gain of changes relative to their single gains.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {

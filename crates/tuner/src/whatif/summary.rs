@@ -21,7 +21,7 @@ pub struct Summary {
     pub devices: u64,
     /// Pipeline stages.
     pub stages: usize,
-    /// How long one step takes.
+    /// Time of one step.
     pub step_time: Seconds,
     /// Between what bounds a measurement of it is expected.
     pub interval: Interval,
@@ -37,7 +37,7 @@ pub struct Summary {
     pub memory: Bytes,
     /// That stage.
     pub worst_stage: usize,
-    /// What a device has.
+    /// Memory of a device.
     pub device_memory: Bytes,
     /// Whether it fits.
     pub fit: Fit,
@@ -57,19 +57,19 @@ pub struct Summary {
 pub struct TimePart {
     /// The identifier that `railwright explain` knows, such as `compute.mlp`.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
-    /// How long.
+    /// Duration.
     pub time: Seconds,
 }
 
-/// What a part of the step lost or won.
+/// Change of a part of the step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartChange {
     /// The identifier that `railwright explain` knows.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// Its time before.
     pub before: Seconds,
@@ -81,7 +81,7 @@ pub struct PartChange {
     pub share: f64,
 }
 
-/// How two runs differ.
+/// Difference of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
@@ -101,7 +101,7 @@ pub struct Difference {
     pub price_of_tokens: Option<f64>,
     /// The stage on which both steps are taken apart; each on its own slowest if nothing.
     pub stage: Option<usize>,
-    /// What each part of the step lost or won; they sum to the change of the step.
+    /// Change of each part of the step; they add up to the change of the step.
     pub parts: Vec<PartChange>,
 }
 

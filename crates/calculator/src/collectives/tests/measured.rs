@@ -102,7 +102,7 @@ fn inside_a_domain_every_class_is_within_eight_percent() {
     assert_eq!(judged, 4 * 7 + 1, "\n{table}");
 }
 
-/// Boxes known by a vendor's one figure: NVLink 2 within 10 %; PCIe boxes of 8 differ by a factor of 2 among themselves
+/// Boxes known by a vendor's one figure: NVLink 2 within 10%; PCIe boxes of 8 differ by a factor of 2 among themselves
 /// (12.5 of 31 GB/s measured in one, 24 in another) and the slower is assumed.
 #[test]
 fn boxes_with_a_single_figure_are_near() {
@@ -122,7 +122,7 @@ fn across_domains_classes_are_near() {
         ("H200-141G-SXM", 16, 0.03),
         ("not stated", 4, 0.12),
         ("A100-80G-SXM", 4, 0.05),
-        // In-network reduction of an older fabric reached 80 % of the NICs.
+        // In-network reduction of an older fabric reached 80% of the NICs.
         ("A100-80G-SXM", 16, 0.18),
         // Ring, where newer libraries take the NVLS tree.
         ("H100-80G-SXM", 2, 0.18),

@@ -15,7 +15,7 @@ pub struct Input {
     pub value: f64,
     /// Its unit; empty for counts and shares.
     pub unit: &'static str,
-    /// Where it comes from.
+    /// Origin.
     pub source: String,
 }
 
@@ -32,7 +32,7 @@ impl Input {
 pub struct Explanation {
     /// The identifier of what is explained, as the breakdown and `railwright explain` spell it.
     pub id: String,
-    /// For people.
+    /// Title for people.
     pub title: String,
     /// The number.
     pub value: f64,
@@ -42,9 +42,9 @@ pub struct Explanation {
     pub text: String,
     /// The equation, in the inputs' names.
     pub formula: String,
-    /// What went into it.
+    /// Inputs.
     pub inputs: Vec<Input>,
-    /// What the equation rests on.
+    /// Basis of the equation.
     pub source: String,
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPick {
-    /// What its rows share.
+    /// Common settings of its rows.
     #[serde(flatten)]
     pub sweep: Sweep,
     /// Layouts, of both ends.
@@ -32,7 +32,7 @@ pub struct MemoryPick {
     pub regret: Option<f64>,
 }
 
-/// What the picks of some sweeps come to.
+/// Summary of picks over sweeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryTotal {

@@ -26,7 +26,7 @@ pub(super) fn ordered(times: &[(f64, f64)], share: f64) -> (usize, usize) {
     (pairs, right)
 }
 
-/// How many of each place there are, summed in a binary indexed tree.
+/// Number of of each place, summed in a binary indexed tree.
 struct Counts(Vec<usize>);
 
 impl Counts {

@@ -26,11 +26,11 @@ pub(crate) struct Layout {
     pub software: String,
 }
 
-/// How well the calculator chooses within one sweep.
+/// Regret within one sweep.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SweepRegret {
-    /// What its rows share.
+    /// Common settings of its rows.
     #[serde(flatten)]
     pub sweep: Sweep,
     /// Layouts that ran.

@@ -1,6 +1,6 @@
 //! The report of `balance`.
 
-use crate::commands::recompute::{choices, say};
+use crate::commands::recompute::{choices, framework_flags};
 use crate::commands::stage_memory::probability;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
@@ -24,12 +24,12 @@ impl Answer for Balance {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        self.verdict(&mut document);
         document.spans(vec![Cell::new(self.solved.title.as_str(), Tone::Strong)]);
         document.chosen(&self.solved.chosen);
-        self.verdict(&mut document);
         self.divisions(&mut document);
         self.stages(&mut document);
-        say(&mut document, &self.solved.flags);
+        framework_flags(&mut document, &self.solved.flags);
         document
     }
 

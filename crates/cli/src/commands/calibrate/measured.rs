@@ -1,4 +1,4 @@
-//! What was measured, and where: traces, logs and tables from the disk.
+//! Measurements from the disk: traces, logs and tables.
 //!
 //! Responsible for: reading them, and finding the cluster and the software generation. Refuses to fit.
 
@@ -37,7 +37,7 @@ const WANTED: Wanted =
 pub(super) struct Measured {
     job: Option<(Job, Joined)>,
     options: SampleOptions,
-    /// What needs no trace.
+    /// Measurements without a trace.
     others: Vec<Samples>,
     /// Run settings found in logs.
     logs: Vec<Said>,
@@ -251,7 +251,7 @@ impl Where {
             id
         };
         if !arguments.set.is_empty() {
-            return Err(Problem::new("--set changes a run, but no run is given")
+            return Err(Problem::new("--set changes a run, but no run is set")
                 .in_file("--set")
                 .hint("pass one with --run")
                 .into());

@@ -46,10 +46,10 @@ pub(super) fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Re
         if let (None, Some(devices), Some(traced)) = (run, log.devices(), traced)
             && (devices - f64::from(traced)).abs() > 0.5
         {
-            differs.push(format!("it had {devices} devices, the traced job {traced}"));
+            differs.push(format!("it used {devices} devices, the traced job {traced}"));
         }
         if !differs.is_empty() {
-            return Err(Problem::new(format!("this log is of another run: {}", differs.join(", ")))
+            return Err(Problem::new(format!("this log belongs to another run: {}", differs.join(", ")))
                 .in_file(&log.file)
                 .hint("pass the run of this log with --run, change it with --set, or omit the log"));
         }

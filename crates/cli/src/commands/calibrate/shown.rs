@@ -1,4 +1,4 @@
-//! What a calibration holds, figure by figure.
+//! Contents of a calibration.
 
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};

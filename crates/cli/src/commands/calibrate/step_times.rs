@@ -57,7 +57,7 @@ pub(super) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Res
             ));
             return Err(problem
                 .in_file("--step")
-                .hint("calibrate each accelerator and each software generation by itself")
+                .hint("calibrate each accelerator and each software generation separately")
                 .into());
         }
         found.push(Measured { run, seconds });
@@ -70,7 +70,7 @@ fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
     let wrong = |what: String| {
         Problem::new(what)
             .in_file("--step")
-            .hint("write the layout and the seconds of one step, as in `tp=8,pp=4,mbs=1=38.2s` or `=38.2s` for the run as it is")
+            .hint("pass the layout and the seconds of one step, as in `tp=8,pp=4,mbs=1=38.2s`, or `=38.2s` for the run itself")
     };
     let Some((layout, time)) = text.rsplit_once('=') else {
         return Err(wrong(format!("`{text}` has no step time")));
@@ -84,7 +84,7 @@ fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
         Ok(value) if value > 0.0 && value * unit <= LONGEST => {
             Ok((layout.trim(), Seconds::new(value * unit)))
         }
-        _ => Err(wrong(format!("`{}` is no step time in seconds", time.trim()))),
+        _ => Err(wrong(format!("`{}` is not a step time in seconds", time.trim()))),
     }
 }
 
@@ -109,7 +109,7 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
     let matches = command.try_get_matches_from(words).map_err(|error| {
         let message = error.to_string();
         let first = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let problem = Problem::new(format!("`{layout}` is no layout: {first}")).in_file("--step");
+        let problem = Problem::new(format!("`{layout}` is not a layout: {first}")).in_file("--step");
         problem
             .hint("names are those of the flags of `railwright estimate`, such as `tp`, `pp`, `mbs`, `gpus`")
     })?;

@@ -111,7 +111,7 @@ impl Answer for Calibrated {
 }
 
 impl Calibrated {
-    /// What the calibration was fitted to, each source once.
+    /// Sources of the calibration, each once.
     fn sources(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (_, _, evidence) in self.calibration.evidence() {

@@ -57,15 +57,22 @@ impl<'a> CheckedFields<'a> {
     }
 }
 
-/// For people.
+/// Title for people.
 pub(super) fn document(files: &[Checked]) -> Document {
     let mut document = Document::default();
+    if files.len() > 1 {
+        let fitting = files.iter().filter(|checked| checked.verdict == Verdict::Fits).count();
+        document.verdict(format!("{fitting} of {} files fit", files.len()));
+    }
     match files {
         [one] if one.against.is_some() => change(&mut document, one),
         _ => table(&mut document, files),
     }
     for checked in files {
         details(&mut document, checked);
+    }
+    if let Some(checked) = files.iter().find(|c| matches!(c.verdict, Verdict::AtRisk | Verdict::DoesNotFit)) {
+        document.next_step(format!("`railwright tune {}` finds layouts that fit", checked.file));
     }
     document
 }

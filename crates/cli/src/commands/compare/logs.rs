@@ -42,7 +42,7 @@ enum Side {
         /// Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: Option<(f64, f64)>,
-        /// What the middle 80% of the reports lie between.
+        /// Range of the middle 80% of the reports.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         spread: (f64, f64),
         #[serde(skip)]
@@ -69,7 +69,7 @@ impl Side {
         }
     }
 
-    /// What is known of it, at least its own figure.
+    /// Step time with its interval, if known.
     fn bounds(&self) -> (f64, f64) {
         match self {
             Self::Measured { step_time, interval, rounding, .. } => {

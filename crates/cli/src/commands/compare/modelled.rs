@@ -20,7 +20,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::Run;
 use serde::Serialize;
 
-/// How many operators of a family are shown of each side; `--json` has more.
+/// Number of operators shown per family and side; `--json` has more.
 const SHOWN: usize = 3;
 
 /// A prediction and a measurement.
@@ -31,11 +31,11 @@ pub(crate) struct Against {
     verdicts: Vec<Verdict>,
 }
 
-/// What is known of the measured step's waiting for other ranks.
+/// Waits for other ranks in the measured step.
 #[derive(Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Waiting {
-    /// Who is waited for, the most first: hidden or not, over all ranks.
+    /// Awaited ranks, largest wait first: overlapped or not, over all ranks.
     waited_for: Vec<WaitedFor>,
     /// Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds,
     /// because other ranks were not traced.
@@ -43,7 +43,7 @@ struct Waiting {
     undivided: f64,
 }
 
-/// A rank that holds others up.
+/// A rank that delays the others.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct WaitedFor {

@@ -14,9 +14,9 @@ use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
-/// What takes an argument away.
+/// Marker that removes an argument.
 const NONE: &str = "-";
-/// What only money depends on, which the page leaves out of the question about memory.
+/// Arguments that affect only cost, which the page omits from the memory request.
 const MONEY: [&str; 2] = ["tokens", "availability"];
 
 /// The differences of the second scenario, and all its settings.

@@ -1,4 +1,4 @@
-//! What `estimate` prices where the devices or the layout are left open and the usual start does not fit.
+//! Devices and layout of `estimate` if they are open and the default layout does not fit.
 //!
 //! Responsible for: the answer in the words of `search` where nothing fits. Refuses to change what was given: the answers fill the rest.
 
@@ -10,7 +10,7 @@ use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_answers::{Filled, fill};
 
-/// What there is to price.
+/// Run to price.
 pub(super) enum Opened {
     /// A run.
     Run(Box<Resolved>),

@@ -104,7 +104,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// What the page will ask, answered: the estimate, memory, the model, and what its warnings mean.
+/// Answers for the page: the estimate, memory, the model, and explanations of warnings.
 fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let parameters = parameters(run);
     let truths = |value: &Value| if value == "true" { json!(true) } else { value.clone() };
@@ -145,7 +145,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     answers
 }
 
-/// What a command prints.
+/// Output of a command.
 fn asked(run: impl FnOnce(&Printer) -> Result<Outcome, Failure>) -> Option<(Outcome, String)> {
     let listener = Listener::new(std::sync::Arc::default());
     let outcome = run(&Printer::with_listener(std::sync::Arc::clone(&listener))).ok()?;

@@ -42,7 +42,7 @@ pub(crate) fn breakdown(estimate: &Estimate) -> String {
     })
 }
 
-/// What fills the memory of each stage at its peak, one bar a stage, one colour a kind.
+/// Memory of each stage at its peak, one bar a stage, one colour a kind.
 pub(crate) fn memory(title: &str, report: &MemoryReport) -> String {
     const GIB: f64 = 1024.0 * 1024.0 * 1024.0;
     let mut kinds: Vec<String> = Vec::new();

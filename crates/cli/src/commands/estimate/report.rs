@@ -8,6 +8,7 @@ use crate::commands::stage_memory::{probability, verdict};
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::OpenFeature;
 use railwright_calculator::estimate::{CommunicationRow, Estimate, Part};
+use railwright_calculator::memory::Fit;
 use railwright_calculator::model_flop::Convention;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
@@ -20,6 +21,7 @@ pub(super) fn document(estimated: &Estimated) -> Document {
     }
     let estimate = &estimated.estimate;
     let mut document = Document::default();
+    document.verdict(result(estimate));
     title(&mut document, estimated);
     headline(&mut document, estimate);
     open_features(&mut document, &estimated.open_features);
@@ -39,7 +41,26 @@ pub(super) fn document(estimated: &Estimated) -> Document {
         document.blocks.push(Block::Bullets(bullets.collect()));
     }
     foundation::provenance(&mut document, estimate);
+    document.next_step(if estimate.memory.fit == Fit::Fits {
+        "`railwright search` finds faster layouts; `railwright sensitivity` ranks parameters by effect"
+            .to_owned()
+    } else {
+        format!(
+            "`railwright memory` breaks down stage {}; `railwright search` finds layouts that fit",
+            estimate.memory.worst
+        )
+    });
     document
+}
+
+/// Step time, memory verdict and the largest part of the step that is not compute.
+fn result(estimate: &Estimate) -> String {
+    let lost = estimate.time.children.iter().filter(|part| part.id != "compute" && part.share >= SMALL);
+    let largest = lost.max_by(|a, b| a.share.total_cmp(&b.share)).map_or_else(String::new, |part| {
+        format!("; largest loss: {}, {} of the step", part.title, human::percent(part.share))
+    });
+    let fit = verdict(estimate.memory.fit).text;
+    format!("{} per step, {fit}{largest}", human::seconds(estimate.step_time))
 }
 
 fn title(document: &mut Document, estimated: &Estimated) {
@@ -113,7 +134,7 @@ fn headline(document: &mut Document, estimate: &Estimate) {
     document.blocks.push(Block::Pairs(pairs));
 }
 
-/// What was assumed of the software and what each assumption is worth.
+/// Assumed software features and their effect.
 fn open_features(document: &mut Document, features: &[OpenFeature]) {
     if features.is_empty() {
         return;
@@ -122,9 +143,9 @@ fn open_features(document: &mut Document, features: &[OpenFeature]) {
     let columns = vec![
         Column::words("feature"),
         Column::numbers("step time"),
-        Column::words("assumed").expendable(2),
-        Column::words("alternative").expendable(1),
-        Column::words("option").expendable(3),
+        Column::words("assumed").expendable(3),
+        Column::words("alternative").expendable(2),
+        Column::words("option").expendable(1),
     ];
     let row = |feature: &OpenFeature| {
         vec![

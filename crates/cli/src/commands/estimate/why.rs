@@ -17,7 +17,7 @@ use serde::Serialize;
 pub(super) struct Item {
     /// As the report or `railwright explain` names it.
     id: String,
-    /// What it means.
+    /// Meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<Topic>,
     /// Its value here.
@@ -25,14 +25,14 @@ pub(super) struct Item {
     /// The equation, in the inputs' names.
     #[serde(skip_serializing_if = "Option::is_none")]
     formula: Option<String>,
-    /// What went into it here: name, value, source.
+    /// Inputs: name, value, source.
     inputs: Vec<(String, String, String)>,
-    /// What the equation rests on.
+    /// Basis of the equation.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<String>,
 }
 
-/// What the report calls a figure that consists of several explained numbers.
+/// Title of a value that consists of several explained numbers.
 const GROUPS: &[(&str, &[&str])] = &[
     ("step", &["step_time"]),
     ("throughput", &["tokens_per_second", "tokens_per_second_per_device"]),

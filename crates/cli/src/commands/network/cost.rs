@@ -174,9 +174,9 @@ pub(crate) struct Compared {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ComparedFields<'a> {
-    /// What can be built; savings are relative to the first.
+    /// Designs that can be built; savings are relative to the first.
     designs: &'a [Entry],
-    /// What cannot be built.
+    /// Designs that cannot be built.
     refused: &'a [Refused],
     /// Designs without a step time.
     without_step: &'a [Refused],
@@ -246,6 +246,15 @@ impl Answer for Compared {
         let comparison = &self.comparison;
         let mut document = Document::default();
         let first = &comparison.entries[0];
+        let cheapest =
+            comparison.entries.iter().min_by(|a, b| a.bill.total.get().total_cmp(&b.bill.total.get()));
+        if let Some(cheapest) = cheapest.filter(|_| comparison.entries.len() > 1) {
+            document.verdict(format!(
+                "cheapest: {}, {} with NICs",
+                cheapest.name,
+                human::dollars(cheapest.bill.total)
+            ));
+        }
         document.heading_with(
             "network cost",
             format!(
@@ -303,6 +312,11 @@ impl Answer for Compared {
             document.heading_with("by size", "dollars per device, including NICs, with the cheapest design");
             document.table(self.by_devices());
         }
+        document.next_step(if self.run.is_some() {
+            "`railwright network design` searches networks and layouts together"
+        } else {
+            "`--run FILE` adds step time and cost per token of a run on each design"
+        });
         document
     }
 }

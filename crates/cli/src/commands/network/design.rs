@@ -68,7 +68,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let [setting] = asked.settings.as_slice() else {
         let several = asked.settings.len();
         let problem = Problem::new(format!("{several} clusters or cluster sizes, but only one is possible"));
-        return Err(problem.in_file("--cluster").hint("pass one cluster and one number of devices").into());
+        return Err(problem.in_file("--cluster").hint("pass one cluster and one device count").into());
     };
     let watched = printer.watched();
     let searcher = Searcher::new(arguments.effort.wanted(), &watched)?;
@@ -184,6 +184,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
     };
     let has_machine = !run.cluster.is_empty()
         || run.run.is_some()
+        || crate::run::convention::has_cluster()
         || run.flags.settings.iter().any(|(_, path, _)| sets_cluster(path))
         || run.set.iter().any(|text| sets_cluster(text.split('=').next().unwrap_or_default().trim()));
     if has_machine {
@@ -301,7 +302,7 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
             match read {
                 Ok(speed) if speed.get() > 0.0 && speed.get() <= 1e15 => Ok(speed),
                 Ok(_) => {
-                    Err(Problem::new(format!("a NIC speed of `{}` is not above 0", human::shorten(text)))
+                    Err(Problem::new(format!("the NIC speed `{}` is not above 0", human::shorten(text)))
                         .in_file("--speeds")
                         .hint("use `400G` or \"400 Gbit/s\""))
                 }
@@ -312,17 +313,17 @@ fn axes(arguments: &Design, machine: &Cluster) -> Result<Axes, Problem> {
         })
         .collect::<Result<_, _>>()?;
     if let Some(bad) = arguments.oversubscriptions.iter().find(|o| !(0.1..=1e4).contains(*o)) {
-        let problem = Problem::new(format!("an oversubscription of {bad} is not between 0.1 and 10,000"));
+        let problem = Problem::new(format!("the oversubscription {bad} is not between 0.1 and 10,000"));
         return Err(problem.in_file("--oversubscriptions"));
     }
     let domains =
         if arguments.domains.is_empty() { usual_domains(machine.devices) } else { arguments.domains.clone() };
     if let Some(bad) = domains.iter().find(|d| **d == 0 || !machine.devices.is_multiple_of(**d)) {
         let message =
-            format!("{} devices do not divide into domains of {bad}", human::whole(machine.devices));
+            format!("{} devices are not a multiple of the domain size {bad}", human::whole(machine.devices));
         return Err(Problem::new(message).in_file("--domains").hint(
-            "use sizes that divide the number of \
-            devices",
+            "use sizes that divide the device \
+            count",
         ));
     }
     let kinds = arguments

@@ -32,9 +32,9 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<Outcome, Fail
         }
         Simulator::Htsim => {
             let Some(file) = &arguments.flows else {
-                return Err(Problem::new("a connection matrix is made of flows")
+                return Err(Problem::new("a connection matrix consists of flows")
                     .in_file("--to htsim")
-                    .hint("name a table, as in `--flows examples/networks/incast.csv`")
+                    .hint("pass a table, as in `--flows examples/networks/incast.csv`")
                     .into());
             };
             let Wired { wiring, .. } = network(arguments, printer)?;
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Export, printer: &Printer) -> Result<Outcome, Fail
 /// The network of the arguments, without a run.
 fn network(arguments: &Export, printer: &Printer) -> Result<Wired, Failure> {
     if arguments.run.model.is_some() || arguments.run.run.is_some() || arguments.run.launch.is_some() {
-        return Err(Problem::new("a model has no part in this format")
+        return Err(Problem::new("this format does not contain a model")
             .hint("leave the model out, or use `--to astra-sim`")
             .into());
     }
@@ -72,7 +72,7 @@ fn write(arguments: &Export, printer: &Printer, text: &str) -> Result<(), Failur
 
 fn astra(arguments: &Export, printer: &Printer) -> Result<(), Failure> {
     if arguments.flows.is_some() {
-        return Err(Problem::new("traces are of a run, not of a table").in_file("--flows").into());
+        return Err(Problem::new("traces describe a run, not a table").in_file("--flows").into());
     }
     let Resolved { run, warnings, chosen, .. } = run::resolve(&arguments.run)?;
     let run = run.as_used();

@@ -28,7 +28,7 @@ const SAMPLES: u64 = 10_000;
 
 const BAR: &str = "drawing {bar:30} {pos} of {len} states, {eta} left";
 
-/// What is asked of one design.
+/// Request for one design.
 pub(super) struct Failing {
     pub(super) design: Design,
     pub(super) expectation: Expectation,
@@ -37,7 +37,7 @@ pub(super) struct Failing {
     pub(super) named: Option<(Vec<Part>, State, Option<f64>)>,
 }
 
-/// What was asked, of each design.
+/// Requests, one per design.
 pub(crate) struct Answered {
     pub(super) list: Vec<Failing>,
     pub(super) job: Job,
@@ -187,21 +187,22 @@ fn failed(arguments: &Failures, design: &Design) -> Result<Failed, Problem> {
         let count = human::whole(all);
         if text.contains('=') {
             if number > all.min(MOST_FAILED) {
-                let message = format!("{number} cannot fail of {count} parts ({part})");
+                let message =
+                    format!("{number} failed parts exceed the {count} parts of the network ({part})");
                 let most = human::whole(all.min(MOST_FAILED));
-                return Err(refused(Problem::new(message)).hint(format!("at most {most} can")));
+                return Err(refused(Problem::new(message)).hint(format!("use at most {most}")));
             }
             failed.any.push((part.to_owned(), number));
         } else {
             if number >= all {
                 let message = format!("a {} has no {part} {number}: it has {count}", design.name);
-                return Err(refused(Problem::new(message)).hint("numbers begin at 0"));
+                return Err(refused(Problem::new(message)).hint("numbers start at 0"));
             }
             failed.named.push(Part { class: part, number });
         }
     }
     if !failed.named.is_empty() && !failed.any.is_empty() {
-        return Err(Problem::new("parts are either listed or drawn")
+        return Err(Problem::new("parts are either listed or sampled")
             .in_file("--fail")
             .hint("use `#` with a number for all parts, or `=` with a count"));
     }

@@ -41,7 +41,7 @@ pub(super) fn read(
         let shown: Vec<&str> = fabric.left_out.iter().take(4).map(String::as_str).collect();
         let more = if fabric.left_out.len() > shown.len() { ", ..." } else { "" };
         chosen.push(format!(
-            "{} hosts without {} devices are ignored ({}{more})",
+            "{} hosts with other than {} devices are ignored ({}{more})",
             fabric.left_out.len(),
             fabric.domain,
             shown.join(", ")

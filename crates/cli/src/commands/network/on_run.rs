@@ -80,14 +80,14 @@ pub(super) fn step(design: &Design, run: &Run) -> Result<OnRun, Problem> {
     })
 }
 
-/// How much longer the run's step takes on a design with a share of its bandwidth; none if nothing is kept. An error if the design has
+/// Slowdown of the run's step on a design with a share of its bandwidth; none if nothing is kept. An error if the design has
 /// no step of this run.
 pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)
 }
 
-/// What the rest of the cluster costs and draws, of a run on its cluster.
+/// Cost and power of the rest of the cluster of a run.
 pub(super) fn site(run: &Run, prices: &Prices, years: f64) -> Site {
     let cluster = &run.cluster;
     let price = prices.device(&cluster.accelerator.id);

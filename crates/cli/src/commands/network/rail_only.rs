@@ -101,7 +101,7 @@ fn targets(report: &RailOnlyReport) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// Why a claim does not simply come out: the table has no room for it on most terminals, and it must be seen.
+/// Reason why a claim does not simply come out: the table has no room for it on most terminals, and it must be seen.
 fn reasons(report: &RailOnlyReport) -> Vec<Cell> {
     let open = report.targets.iter().filter(|t| t.status != Status::Reproduced && !t.claim.reason.is_empty());
     open.map(|target| Cell::from(format!("{}: {}", target.claim.claim, target.claim.reason))).collect()
@@ -177,9 +177,9 @@ fn workloads(report: &RailOnlyReport, document: &mut Document) {
         report.workloads.iter().map(|r| (r.optimum_by_search / r.optimum - 1.0).abs()).fold(0.0, f64::max);
     document.paragraph(Cell::new(
         format!(
-            "N_M, the best model-parallel degree, is is computed in closed form; a numerical search agrees \
-             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: no traffic of \
-             these models changes rails."
+            "N_M, the best model-parallel degree, is computed in closed form; a numerical search agrees \
+             within {apart:.0e}. The full and the trimmed Clos have the time of rail-only: these models have \
+             no traffic between rails."
         ),
         Tone::Faint,
     ));

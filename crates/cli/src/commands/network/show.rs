@@ -48,7 +48,8 @@ fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<
         }
     }
     for (layer, bandwidth, medium, length, count) in cabling::orders(&list) {
-        let length = length.map_or_else(|| "longer than any sold".to_owned(), |length| format!("{length} m"));
+        let length = length
+            .map_or_else(|| "longer than any available cable".to_owned(), |length| format!("{length} m"));
         printer.note(&format!(
             "{} x {} {}, {length} ({})",
             human::whole(count),
@@ -70,10 +71,9 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
             return Err(problem(format!("`{}` sets nothing", human::shorten(setting)))
                 .hint("write a key and a number, as in `hosts=4`"));
         };
-        let number: f64 =
-            value.trim().parse().ok().filter(|n| (0.0..=1e4).contains(n)).ok_or_else(|| {
-                problem(format!("`{}` is no number from 0 to 10,000", human::shorten(value)))
-            })?;
+        let number: f64 = value.trim().parse().ok().filter(|n| (0.0..=1e4).contains(n)).ok_or_else(|| {
+            problem(format!("`{}` is not a number from 0 to 10,000", human::shorten(value)))
+        })?;
         let count = || {
             let is_count = number >= 1.0 && number.fract() == 0.0;
             is_count
@@ -88,8 +88,11 @@ fn floor(settings: &[String]) -> Result<Floor, Problem> {
             "pitch" => floor.row_pitch = number,
             "rise" => floor.rise = number,
             other => {
-                return Err(problem(format!("there is no key `{}`", human::shorten(other)))
-                    .hint(did_you_mean(other, KEYS, &format!("keys are {}", KEYS.join(", ")))));
+                return Err(problem(format!("unknown key `{}`", human::shorten(other))).hint(did_you_mean(
+                    other,
+                    KEYS,
+                    &format!("keys are {}", KEYS.join(", ")),
+                )));
             }
         }
     }
@@ -357,10 +360,10 @@ impl Shown {
         });
         let columns = vec![
             Column::words("devices"),
-            Column::numbers("how many"),
+            Column::numbers("number"),
             Column::numbers("links"),
             Column::numbers("latency").expendable(1),
-            Column::numbers("shortest ways").expendable(2),
+            Column::numbers("equal paths").expendable(2),
         ];
         Table { columns, rows: rows.collect() }
     }

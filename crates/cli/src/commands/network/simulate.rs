@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
     if let (None, Some(path)) = (&wanted, &arguments.reordered) {
         return Err(Problem::new(format!("there are no hosts to write to `{path}`"))
             .in_file("--reordered")
-            .hint("name the hosts with --nodelist, --hostfile or --fragments")
+            .hint("set the hosts with --nodelist, --hostfile or --fragments")
             .into());
     }
     let job = arguments.job.as_deref().map(|path| on_run::read(path, &[])).transpose()?;

@@ -31,7 +31,7 @@ pub(crate) struct Sums {
     view: View,
 }
 
-/// Where the ranks of an allocation lie, and how far their bytes go.
+/// Placement of the ranks of an allocation, and the reach of their traffic.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Placement {

@@ -69,11 +69,11 @@ fn head(page: &PipelinePage, document: &mut Document) {
         (
             "slowdown",
             if let Some(reason) = &page.bounds_only {
-                Cell::new(format!("not known: {reason}"), Tone::Plain)
+                Cell::new(format!("unknown: {reason}"), Tone::Plain)
             } else {
                 Cell::number(
                     if slow.slowdown < 1.0005 {
-                        "none: passes of a kind take the same time, or compensate for each other".to_owned()
+                        "none: passes of a kind take the same time or compensate for each other".to_owned()
                     } else {
                         format!(
                             "{:.3}: stragglers cost {} of the time; {} with equal passes of each kind",
@@ -112,7 +112,7 @@ fn head(page: &PipelinePage, document: &mut Document) {
     document.blocks.push(Block::Bullets(verdicts.collect()));
 }
 
-/// A column of a row as a character: forward passes by the last digit of their micro batch, backward passes by letters.
+/// A column of a row as a character: forward passes by the last digit of their micro-batch, backward passes by letters.
 fn glyph(column: strip::Column, terminal: Terminal) -> char {
     let letter = |base: u8, batch: Option<u32>, of: u32| {
         batch.map_or('?', |batch| char::from(base + (batch % of) as u8))
@@ -241,7 +241,7 @@ fn sort_of_cost(page: &PipelinePage) -> Option<Column> {
     page.bounds_only.is_some().then(|| Column::words("cost is").expendable(4))
 }
 
-/// What something costs, with a sign where it is a bound.
+/// Cost, with a sign if it is a bound.
 fn cost_cell(nanoseconds: i64, certainty: Certainty) -> Cell {
     let cost = cell(nanoseconds);
     Cell { text: certainty.signed(&cost.text), ..cost }

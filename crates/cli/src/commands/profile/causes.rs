@@ -10,7 +10,7 @@ use railwright_spec::human;
 const MOST: usize = 10;
 const LEAST: f64 = 0.005;
 
-/// What holds a frame, the nearest first.
+/// Enclosing events of a frame, nearest first.
 fn held(row: &CauseRow) -> String {
     let held = [&row.operator, &row.module, &row.python, &row.annotation];
     held.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")

@@ -12,7 +12,7 @@ impl Shown {
         let readings: usize = health.ranks.iter().map(|rank| rank.samples).sum();
         document.heading_with(
             "device counters",
-            format!("{readings} readings of {} ranks; only what is out of the ordinary", health.ranks.len()),
+            format!("{readings} readings of {} ranks; unusual values only", health.ranks.len()),
         );
         let remarks: Vec<Cell> = health
             .ranks

@@ -58,7 +58,7 @@ impl Shown {
     }
 }
 
-/// What a row is called: instances of a module are counted, because layers share a path.
+/// Title of a row: instances of a module are counted, because layers share a path.
 fn named(row: &OriginRow, what: &str) -> String {
     match (&row.place, row.phase, row.instances) {
         (Some(place), _, count) if count > 1 => format!("{place} ({count} instances)"),

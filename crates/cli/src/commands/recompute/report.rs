@@ -28,16 +28,16 @@ impl Answer for Recompute {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        self.verdict(&mut document);
         document.spans(vec![Cell::new(self.solved.title.as_str(), Tone::Strong)]);
         document.chosen(&self.solved.chosen);
-        self.verdict(&mut document);
         self.variants(&mut document);
         for layer in &self.solved.answer.layers {
             self.layer(&mut document, layer);
         }
         self.memory(&mut document);
         self.stages(&mut document);
-        say(&mut document, &self.solved.flags);
+        framework_flags(&mut document, &self.solved.flags);
         document
     }
 
@@ -258,7 +258,7 @@ impl Recompute {
 }
 
 /// Framework flags, and settings that they cannot express.
-pub(crate) fn say(document: &mut Document, list: &[Flags]) {
+pub(crate) fn framework_flags(document: &mut Document, list: &[Flags]) {
     for flags in list {
         document.heading(format!("for {}", flags.framework));
         if !flags.lines.is_empty() {

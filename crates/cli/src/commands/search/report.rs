@@ -99,14 +99,14 @@ impl Answered {
         document.heading_with(
             "measure next",
             format!(
-                "10 steps each narrow the 90% intervals (now x{:.2} from end to end); pass them to `railwright calibrate --run FILE`",
+                "10 steps of each layout narrow the 90% intervals (now a factor of {:.2}); pass the times to `railwright calibrate --run FILE`",
                 first.width_now
             ),
         );
         let bullets = self.measure_next.iter().map(|measure| {
             Cell::new(
                 format!(
-                    "layout {}: x{:.2} afterwards, --step \"{}=SECONDS\"",
+                    "layout {}: a factor of {:.2} afterwards, --step \"{}=SECONDS\"",
                     measure.rank, measure.width_afterwards, measure.layout
                 ),
                 Tone::Plain,
@@ -152,7 +152,7 @@ impl Answered {
         }
         let ranked = &best.ranked;
         let text = format!(
-            " by {} of a space of {searched}, {fitting}: {} per step ({}), {}",
+            " by {} of {searched}, {fitting}: {} per step ({}), {}",
             objective(self.objective),
             human::seconds(ranked.candidate.step_time),
             between(&ranked.step_time_interval),
@@ -162,7 +162,7 @@ impl Answered {
         self.ties(document);
     }
 
-    /// What the first row means where others tie with it, and which layout is faster.
+    /// Remark on ties with the first row, and the fastest layout.
     fn ties(&self, document: &mut Document) {
         let Some(best) = self.shown.first().filter(|_| self.is_by_family) else { return };
         let ties = self.shown.iter().filter(|shown| shown.ranked.candidate.tied_with_best).count();
@@ -184,7 +184,7 @@ impl Answered {
             let why = if odd.is_empty() { "with more features".to_owned() } else { odd };
             document.paragraph(Cell::new(
                 format!(
-                    "fastest predicted: {:+.1}%, {why}: {}",
+                    "fastest prediction: {:+.1}%, {why}: {}",
                     unsigned_zero(lag * 100.0, 0.05),
                     fastest.short_layout
                 ),
@@ -255,7 +255,7 @@ impl Answered {
         self.own.iter().chain(&self.shown)
     }
 
-    /// What an expert would object to in rows.
+    /// Oddities of rows.
     fn odd_rows(&self, document: &mut Document) {
         let odd: Vec<String> = self
             .shown
@@ -372,7 +372,7 @@ fn number(ranked: &Ranked) -> Cell {
     Cell::number(ranked.rank.to_string(), ranked.rank as f64)
 }
 
-/// What an expert would object to in a layout, in words.
+/// Oddities of a layout, in words.
 fn objections(ranked: &Ranked) -> String {
     let words = ranked.candidate.oddities.iter().map(|oddity| match oddity {
         Oddity::UnequalChunks => "unequal chunks",

@@ -1,4 +1,4 @@
-//! Which commands may be asked, and which of their arguments may be set.
+//! Commands and arguments that requests may use.
 //!
 //! Responsible for: one place that knows what is about the terminal and what writes. Refuses to read values.
 
@@ -12,7 +12,7 @@ use railwright_spec::run::{Key, Section as _, keys};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Who asks: decides what may be asked and set.
+/// Origin of a request; determines the allowed commands and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
     /// A page or another program, over HTTP or inside a page: nothing is written.
@@ -57,7 +57,7 @@ pub(super) fn writes(argument: &Arg) -> bool {
         && ((is_path && is_output) || ["output", "figures"].contains(&argument.get_id().as_str()))
 }
 
-/// What an argument is called in a question.
+/// Name of an argument in a request.
 pub(super) fn name_of(argument: &Arg) -> String {
     argument.get_long().map_or_else(|| argument.get_id().as_str().to_lowercase(), str::to_owned)
 }

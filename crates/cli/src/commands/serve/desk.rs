@@ -48,7 +48,7 @@ const SHORT_LIST: usize = 64;
 /// The same for a text, in bytes.
 const SHORT_TEXT: usize = 4096;
 
-/// What is done once uploads have a place.
+/// Continuation after uploads are stored.
 type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
 
 /// The commands of the program, to be asked.

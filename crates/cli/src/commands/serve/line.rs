@@ -15,7 +15,7 @@ use std::sync::{Mutex, PoisonError};
 /// A question that can be answered.
 pub(super) struct Line {
     pub(super) arguments: Arguments,
-    /// What to type for the same.
+    /// Equivalent command line.
     pub(super) command: String,
     /// The media type of the answer, if it can be known before.
     pub(super) media: Option<&'static str>,
@@ -42,7 +42,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// What the words mean.
+    /// Parsed arguments.
     pub(super) fn parse(&self) -> Result<Line, Reply> {
         let command = self.command.clone();
         match parse(&self.parsed) {

@@ -16,10 +16,10 @@ use railwright_spec::run::parse;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 
-/// What was given.
+/// Given paths.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Given {
-    /// What may be read.
+    /// Readable paths.
     pub(super) roots: Vec<PathBuf>,
     /// Arguments of `estimate` for the first run that was given.
     pub(super) run: Option<Map<String, Value>>,
@@ -29,7 +29,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// What the page shows first, as the fragment of its address.
+    /// Initial state of the page, as the fragment of its address.
     pub(super) fn fragment(&self) -> &'static str {
         match (&self.run, self.traces.is_empty()) {
             (None, false) => "#/traces",

@@ -88,7 +88,7 @@ impl Words {
         problems
     }
 
-    /// What to type.
+    /// Command-line form.
     pub(super) fn shown(&self, output_format: &[String]) -> String {
         let mut words = self.typed.clone();
         // A value that begins like a flag is passed after `--`.

@@ -20,11 +20,11 @@ impl Answer for Answered {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
-        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if !self.is_complete {
             document.paragraph(Cell::new("stopped early: not all cluster sizes were tried", Tone::Doubtful));
         }
         self.verdict(&mut document);
+        document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         if !self.sized.rows.is_empty() {
             let remark = if self.growing_batch {

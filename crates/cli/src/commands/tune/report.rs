@@ -40,7 +40,7 @@ pub(crate) struct TunedFields<'a> {
     tie_band: f64,
     /// The layout of the file.
     own: RowFields<'a>,
-    /// Where the file sets what the search is free to change.
+    /// Places of the freed settings in the file.
     origins: Vec<OriginFields<'a>>,
     /// Layouts, best first.
     layouts: Vec<RowFields<'a>>,
@@ -81,7 +81,7 @@ pub(crate) struct RowFields<'a> {
     expected: Option<ExpectedField>,
     /// Changes of the file; none where it cannot be changed.
     changes: Option<&'a [Change]>,
-    /// Why the file cannot be changed.
+    /// Reason why the file cannot be changed.
     refused: Option<&'a Refused>,
     warnings: &'a [Warning],
 }
@@ -136,6 +136,7 @@ impl Answer for Tuned {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        self.verdict(&mut document);
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         if !self.is_complete {
             let text = "stopped early: best of the layouts searched so far";
@@ -152,7 +153,6 @@ impl Answer for Tuned {
         }
         document.heading("layouts");
         document.table(self.table());
-        self.verdict(&mut document);
         self.origins_of_own(&mut document);
         self.change(&mut document);
         let untouched = self.untouched();
@@ -162,7 +162,7 @@ impl Answer for Tuned {
                 untouched.iter().take(MOST_NAMED).map(|source| format!("`{source}`")).collect::<Vec<_>>();
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
             document.paragraph(Cell::new(
-                format!("not understood, left unchanged: {}{more}", named.join(", ")),
+                format!("unknown, left unchanged: {}{more}", named.join(", ")),
                 Tone::Doubtful,
             ));
         }
@@ -244,7 +244,7 @@ impl Tuned {
         }
         columns.push(Column::numbers("memory"));
         columns.push(Column::words("fits"));
-        columns.push(Column::words("file"));
+        columns.push(Column::words("file").expendable(1));
         let rows = std::iter::once(&self.own).chain(&self.rows).map(|row| self.cells(row, is_measured));
         Table { columns, rows: rows.collect() }
     }
@@ -320,11 +320,11 @@ impl Tuned {
                 "no other layout is predicted to be faster than the current one".to_owned()
             }
             None if best.change.abs() < self.band() => format!(
-                "layout 1 is predicted to be {:.1}% faster, which is within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
+                "layout 1 is predicted to be {:.1}% faster, within the model error of {band:.0}% (68% of pairs, ~): benchmark it",
                 -best.change * 100.0
             ),
             None => format!(
-                "layout 1 is predicted to be {:.1}% faster; the model is off by {band:.0}% or less between two of three pairs of layouts",
+                "layout 1 is predicted to be {:.1}% faster (model error between layouts: {band:.0}%, 68% of pairs)",
                 -best.change * 100.0
             ),
         };
@@ -347,7 +347,7 @@ impl Tuned {
         }
     }
 
-    /// Where the file sets what the search is free to change.
+    /// Places of the freed settings in the file.
     fn pinned(&self) -> impl Iterator<Item = &railwright_launch::Origin> {
         let origins = self.launch.as_ref().map_or(&[][..], |launch| &launch.origins);
         origins.iter().filter(|origin| {
@@ -394,7 +394,7 @@ impl Tuned {
         }
     }
 
-    /// What the file has that no reader knows.
+    /// Unknown entries of the file.
     fn untouched(&self) -> Vec<&str> {
         self.launch.as_ref().map_or_else(Vec::new, |launch| {
             launch.remarks_of(RemarkKind::Unknown).map(|remark| remark.source.as_str()).collect()
@@ -406,11 +406,10 @@ impl Tuned {
         let text = match (self.next, self.level.is_some()) {
             (Some(at), true) => {
                 let row = &self.rows[at];
-                format!("run layout {} next: it may be the fastest of those not measured", row.ranked.rank)
+                format!("run layout {} next: it may be the fastest unmeasured layout", row.ranked.rank)
             }
             (None, true) => {
-                "no layout that was not measured is expected to be faster than the best measured one"
-                    .to_owned()
+                "no unmeasured layout is expected to be faster than the best measured one".to_owned()
             }
             (Some(_), false) if self.rows.iter().any(|row| matches!(row.edited, Some(Ok(_)))) => format!(
                 "next: `--in-place` or `-o FILE` writes layout 1, `-o variants/` writes all; run 20 steps, then `railwright tune {path} ... \

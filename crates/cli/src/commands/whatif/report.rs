@@ -20,6 +20,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     let answer = &rehearsed.answer;
     let before = &answer.before;
     let mut document = Document::default();
+    document.verdict(best(rehearsed));
     document.spans(vec![Cell::new(
         format!(
             "{} on {} x {}, {}",
@@ -48,7 +49,23 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
         document.heading_with("warnings without changes", "run `railwright explain ID` for details");
         document.blocks.push(Block::Bullets(answer.warnings.iter().map(warning).collect()));
     }
+    document.next_step(
+        "`railwright search` finds the best layout of the changed run; the layout here is unchanged",
+    );
     document
+}
+
+/// The change with the largest reduction of the step time.
+fn best(rehearsed: &Rehearsed) -> String {
+    let answer = &rehearsed.answer;
+    let possible = answer.alone.iter().chain(&answer.together).filter_map(|rehearsal| {
+        rehearsal.possible().map(|possible| (rehearsal.name.as_str(), possible.difference.share))
+    });
+    match possible.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        None => "no change is possible".to_owned(),
+        Some((name, share)) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
+        Some(_) => "no change shortens the step".to_owned(),
+    }
 }
 
 fn comparison(rehearsed: &Rehearsed) -> Table {

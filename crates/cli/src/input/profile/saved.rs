@@ -29,7 +29,7 @@ pub(crate) fn save(path: &str, job: &Job, passes: &[Passes], printer: &Printer) 
     Ok(())
 }
 
-/// What a saved profile holds, its ranks read side by side.
+/// Contents of a saved profile; ranks are read in parallel.
 pub(in crate::input) fn unpack(label: &str, bytes: Vec<u8>) -> Result<Vec<Recording>, Problem> {
     let opened = store::Store::open(label, bytes)?;
     let members: Vec<_> =

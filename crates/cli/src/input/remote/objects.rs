@@ -42,7 +42,7 @@ pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
 
 /// The most objects that one address may stand for.
 const MOST: usize = extent::MOST;
-/// How far down prefixes are looked into.
+/// Maximum depth of prefixes.
 const DEEPEST: usize = extent::DEEPEST as usize;
 
 /// As folders are read: the files of a folder before the folders in it, numbers by their value.

@@ -1,10 +1,10 @@
-//! How much one path may stand for, and in which order.
+//! Limits and order of the streams of one path.
 //!
 //! Responsible for: limits and order of the files below a folder or an address. Opens nothing.
 
 /// The most files that one path may stand for.
 pub(crate) const MOST: usize = 1 << 20;
-/// How far down folders are looked into.
+/// Maximum depth of folders.
 pub(crate) const DEEPEST: u32 = 8;
 
 /// A name as words and numbers, so that numbers are sorted by their value.

@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// Entries of folders that are looked at for one pattern, at most.
 const ENTRIES: usize = 1 << 18;
-/// How deep `**` goes.
+/// Maximum depth of `**`.
 const DEPTH: usize = 32;
 /// Case-sensitive, and a leading dot must be explicit, as in a shell.
 const AS_A_SHELL: MatchOptions =

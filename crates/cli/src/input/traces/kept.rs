@@ -29,7 +29,7 @@ const FOUND_BYTES: u64 = 1024;
 
 static FOUND: Kept<Vec<String>, Found> = Kept::new(8, 64);
 
-/// What was found at these paths lately, else what is found now.
+/// Cached files of these paths, or a new search.
 pub(super) fn or_find(
     paths: &[String],
     printer: &Printer,
@@ -59,7 +59,7 @@ struct Read {
 
 static READ: Kept<Key, Read> = Kept::new(3, 8);
 
-/// What was read of these streams lately, else what is read now.
+/// Cached recordings of these streams, or a new read.
 pub(super) fn or_read(
     labels: &[String],
     keep: Keep,

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug)]
 pub(crate) struct Stream {
     path: PathBuf,
-    /// What is behind the path, if it is an address.
+    /// Object of the path, if it is an address.
     object: Option<remote::Object>,
     bytes: u64,
     named: bool,
@@ -41,7 +41,7 @@ enum Part {
     Failed(Problem),
 }
 
-/// What reads a stream under a label.
+/// Reader of a stream with a label.
 type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> + Sync);
 
 impl Stream {
@@ -60,7 +60,7 @@ impl Stream {
         self.named
     }
 
-    /// What errors call it.
+    /// Label in errors.
     pub(super) fn label(&self) -> String {
         // Without the query of an address, which may be a signature.
         let place = match &self.object {
@@ -179,7 +179,7 @@ enum Opened {
 }
 
 impl Opened {
-    /// What keeps the reason of an early end.
+    /// Storage for the reason of an early end.
     fn failure(&self) -> Option<remote::Failure> {
         match self {
             Self::File(_) => None,
@@ -218,7 +218,7 @@ fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<
     results
 }
 
-/// What becomes of a member of an archive: its name, and its bytes or why there are none.
+/// Member of an archive: its name, and its bytes or the reason why they are missing.
 type Taking<'a> = dyn FnMut(&str, Result<&mut dyn Read, std::io::Error>) + 'a;
 
 /// Hands the members of a compressed archive on, or why it could not be read further.
@@ -245,7 +245,7 @@ fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
     }
 }
 
-/// What a path stands for. A file of a folder that cannot be opened costs itself.
+/// Streams of a path. A file of a folder that cannot be opened is skipped.
 pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     if remote::is_address(path) {
         return of_address(path);
@@ -280,7 +280,7 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
     Ok(files.iter().flat_map(streams).collect())
 }
 
-/// What an address stands for. An object of a prefix that cannot be opened costs itself.
+/// Streams of an address. An object of a prefix that cannot be opened is skipped.
 fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
     let (objects, is_one) = remote::find(path)?;
     let streams = |object: &remote::Object| {

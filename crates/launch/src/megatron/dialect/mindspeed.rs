@@ -42,7 +42,7 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         (
             "noop_layers",
             "model.layers",
-            "some of `--num-layers` are empty, and they do not divide among the stages",
+            "some of `--num-layers` are empty, and the stages cannot share them evenly",
         ),
         ("num_layer_list", "plan.layers_per_stage", "the list does not divide the layers among the stages"),
     ] {

@@ -9,7 +9,7 @@ use super::value;
 use crate::shell::Word;
 use crate::{Draft, RemarkKind};
 
-/// Lengths of rollouts, and micro batches that are filled up to a number of tokens.
+/// Lengths of rollouts, and micro-batches that are filled up to a number of tokens.
 pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     let line = |word: &Word| (word.line > 0).then_some(word.line);
     let number = |flag: &str| {

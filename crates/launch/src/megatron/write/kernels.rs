@@ -22,11 +22,11 @@ pub(in crate::megatron) struct Features {
     pub(in crate::megatron) fusions: bool,
     /// Tokens travel through a fused dispatcher (DeepEP, HybridEP).
     pub(in crate::megatron) fused_dispatch: bool,
-    /// How much of a step CUDA graphs hold.
+    /// Share of a step in CUDA graphs.
     pub(in crate::megatron) graphs: Graphs,
 }
 
-/// How much of a step CUDA graphs hold.
+/// Share of a step in CUDA graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::megatron) enum Graphs {
     /// Nothing.

@@ -85,7 +85,7 @@ impl Structure {
                 period(model).map(Self::DeltaNet)
             } else {
                 Err(format!(
-                    "the key heads of its delta nets do not divide by {ranks} ranks (tensor x context)"
+                    "the key heads of its delta nets are not divisible by {ranks} ranks (tensor x context)"
                 ))
             };
         }

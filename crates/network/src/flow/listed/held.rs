@@ -1,4 +1,4 @@
-//! Flows that a lossless network may hold up: an upper bound of their end behind congested receivers.
+//! Flows that a lossless network may delay: an upper bound of their end behind congested receivers.
 //!
 //! Responsible for: links at which senders converge with more than twice the capacity, the links that pauses spread to, and the latest end of
 //! the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion control.
@@ -71,7 +71,7 @@ impl Crowd {
 /// Until when a link is paused, and since when.
 type Pause = (f64, f64);
 
-/// The latest end of every flow that may be held up, and of its followers; none for the others, for which the simulated end stands.
+/// The latest end of every flow that may be delayed, and of its followers; none for the others, for which the simulated end stands.
 pub fn held(
     routes: &impl Routes,
     flows: &[Listed],

@@ -75,7 +75,7 @@ fn additions_that_stream_at_a_fifth_of_the_bandwidth() {
                 (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
                 let from = r.host;
                 r.host += MICROSECOND;
-                // 805 MB in 2 ms: 403 of 2,039 GB/s. At 70 % of them it would take 564 us.
+                // 805 MB in 2 ms: 403 of 2,039 GB/s. At 70% of them it would take 564 us.
                 r.kernel(
                     "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>",
                     2_000 * MICROSECOND,

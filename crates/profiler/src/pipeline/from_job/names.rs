@@ -79,7 +79,7 @@ pub(super) fn read(name: &str) -> Option<Named> {
     })
 }
 
-/// An action of torch pipelining: stage, computation, micro batch (`2F3`, `0B1`, `1I0`, `1W0`).
+/// An action of torch pipelining: stage, computation, micro-batch (`2F3`, `0B1`, `1I0`, `1W0`).
 fn action(action: &str) -> Option<Named> {
     let letter = action.find(|c: char| !c.is_ascii_digit())?;
     let digit = letter + action[letter..].find(|c: char| c.is_ascii_digit())?;

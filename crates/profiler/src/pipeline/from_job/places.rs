@@ -34,7 +34,7 @@ impl<'a> Places<'a> {
         Self { layout, stages, shards: Shards::of(&joined.groups), seen: BTreeMap::new() }
     }
 
-    /// How many stages there are.
+    /// Number of stages.
     pub(super) fn stages(&self) -> u32 {
         self.stages.values().max().map_or(0, |stage| stage + 1)
     }

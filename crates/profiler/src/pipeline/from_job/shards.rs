@@ -1,13 +1,13 @@
 //! Passes that several ranks of a stage share.
 //!
 //! Responsible for: one start for the parts of a pass on the ranks of its tensor and context group. They meet in every collective of the
-//! pass, so that a rank whose host launches it late holds up all of them from the moment the first one began. Refuses to move ends: the
+//! pass, so that a rank whose host launches it late delays all of them from the moment the first one began. Refuses to move ends: the
 //! last collective ends them together anyway.
 
 use crate::passes::{Pass, PassKind};
 use std::collections::BTreeMap;
 
-/// What is one pass on several ranks: step, stage, replica, kind, chunk, micro batch.
+/// What is one pass on several ranks: step, stage, replica, kind, chunk, micro-batch.
 type Shared = (u32, u32, u32, PassKind, u32, Option<u32>);
 
 const fn shared(pass: &Pass) -> Shared {

@@ -1,7 +1,7 @@
 //! Groups slow passes by cause.
 //!
 //! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
-//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by alike excesses in several
+//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by similar excesses in several
 //! groups, though stages come to it at different times; and a communication of which no other rank was recorded, that lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
 //! replicas: each may have a cause of its own.
 
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// What may be slow together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
-    /// One pass on the ranks that share it: kind, chunk, stage, replica, micro batch.
+    /// One pass on the ranks that share it: kind, chunk, stage, replica, micro-batch.
     Shared(PassKind, u32, u32, u32, Option<u32>),
     /// The same thing wherever it runs: kind and chunk; a message by its receiving end.
     AtOnce(PassKind, u32),
@@ -148,8 +148,8 @@ fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
     joined
 }
 
-/// Clusters of one sort, those put together that are the same collective of the step in several groups and slow by alike excesses: stages come to it one after the other,
-/// as far apart as their last passes, and what slows the network of all of them slows each in its turn. Alike is within a quarter of the largest.
+/// Clusters of one sort, those put together that are the same collective of the step in several groups and slow by similar excesses: stages come to it one after the other,
+/// as far apart as their last passes, and what slows the network of all of them slows each in its turn. Similar is within a quarter of the largest.
 fn siblings(replay: &Replay<'_>, clusters: Vec<Cluster>, number: impl Fn(usize) -> u32) -> Vec<Cluster> {
     let collective = |at: usize| {
         let kind = replay.passes()[at].kind;

@@ -157,7 +157,7 @@ const WORDS: [(&str, CollectiveKind); 12] = [
     ("reduce", CollectiveKind::Reduce),
 ];
 
-/// What kind of collective a label names, in the spellings of PyTorch, its backends and of kernels.
+/// Kind of collective a label names, in the spellings of PyTorch, its backends and of kernels.
 pub(super) fn kind(label: &str) -> Option<CollectiveKind> {
     let plain: String = label.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
     if plain.contains("send") && plain.contains("recv") {

@@ -1,6 +1,6 @@
 //! One event of a trace, as slices of the file.
 //!
-//! Responsible for: the members of an event's object, whatever their order, and finding the next event after a damaged one.
+//! Responsible for: the members of an event's object, in any order, and finding the next event after a damaged one.
 //! Does not read `args`; it only locates them.
 
 use super::scan::{self, Stop, Text};

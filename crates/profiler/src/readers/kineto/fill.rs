@@ -411,7 +411,7 @@ const EXTERNAL: &[u8] = b"\"External id\"";
 const STREAM: &[u8] = b"\"stream\"";
 const INPUTS: &[u8] = b"\"Input ";
 
-/// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a text such as an address.
+/// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a value such as an address.
 fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
     let after = name.find(object)? + name.needle().len();
     let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;

@@ -18,7 +18,7 @@ pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<Ran
     read_by(label, source, keep, WINDOW)
 }
 
-/// The same in windows of so many bytes, that grow when one event needs more.
+/// The same in windows of this many bytes, that grow when one event needs more.
 pub(super) fn read_by(
     label: &str,
     source: &mut dyn Read,

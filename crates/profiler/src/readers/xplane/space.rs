@@ -196,7 +196,7 @@ impl<'a> Line<'a> {
         })
     }
 
-    /// How many events it has.
+    /// Number of its events.
     pub(super) fn len(&self) -> usize {
         self.events.len()
     }

@@ -3,7 +3,7 @@
 use super::{matrix, vector};
 use crate::model::{Activation, Cut, FeedForward, MixtureOfExperts, Mlp, Module, Weight};
 
-/// What transforms each token.
+/// Module that transforms each token.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FeedForwardShape {
     Dense(DenseShape),

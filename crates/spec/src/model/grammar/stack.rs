@@ -68,7 +68,7 @@ impl<'a> Stack<'a> {
     pub(super) fn count(&self, name: &str, bound: Bound) -> Result<u64, Problem> {
         self.optional(name, bound)?.ok_or_else(|| match self.get(name) {
             Ok(Value::Missing(key)) => {
-                Problem::new(format!("`{key}` is missing")).hint("is this the model's whole config.json?")
+                Problem::new(format!("`{key}` is missing")).hint("pass the complete config.json of the model")
             }
             _ => Problem::new(format!("`{name}` is missing")),
         })
@@ -107,12 +107,12 @@ impl<'a> Stack<'a> {
             Value::Text(text) => Ok(text),
             Value::Missing(_) => Ok(String::new()),
             other => {
-                Err(self.at_key(Problem::new(format!("expected a text, found {}", other.shown())), name))
+                Err(self.at_key(Problem::new(format!("expected a string, found {}", other.shown())), name))
             }
         }
     }
 
-    /// A text or a list of texts.
+    /// A text or a list of strings.
     fn texts(&self, name: &str) -> Result<Vec<String>, Problem> {
         match self.get(name)? {
             Value::List(items) => items

@@ -5,7 +5,7 @@
 pub enum Chunks {
     /// As many as the plan's virtual stages, and a single stage, too.
     Any,
-    /// So many, on a pipeline of several stages.
+    /// This many, on a pipeline of several stages.
     Exactly(u64),
 }
 
@@ -16,7 +16,7 @@ pub enum Placement {
     Around,
     /// Chunk `c` on stage `c` going down, `2p - 1 - c` coming back.
     Vee,
-    /// Chunk `c` on stage `c` for the first half of the micro batches, on `p - 1 - c` for the second.
+    /// Chunk `c` on stage `c` for the first half of the micro-batches, on `p - 1 - c` for the second.
     BothEnds,
 }
 
@@ -31,14 +31,14 @@ pub struct Counts {
     pub micro_batches: u64,
 }
 
-/// Why a schedule cannot run with some counts.
+/// Reason why a schedule cannot run with some counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
     /// The key of a run file that is to be changed.
     pub key: &'static str,
     /// What is wrong.
     pub message: fn(Counts) -> String,
-    /// What to do.
+    /// Action.
     pub need: Need,
 }
 
@@ -47,7 +47,7 @@ pub struct Refusal {
 pub enum Need {
     /// In words.
     Words(&'static str),
-    /// So many micro batches, or more.
+    /// This many micro-batches, or more.
     MicroBatches(u64),
 }
 
@@ -60,7 +60,7 @@ pub struct ScheduleFacts {
     pub label: &'static str,
     /// The same where passes alternate over several chunks of a stage; `None` where they do not.
     pub interleaved: Option<&'static str>,
-    /// Who published it.
+    /// Publisher.
     pub source: &'static str,
     /// Chunks of each stage.
     pub chunks: Chunks,

@@ -15,7 +15,7 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses: nothing,
 };
 
-/// Every micro batch waits for the last forward pass: `m`.
+/// Every micro-batch waits for the last forward pass: `m`.
 fn in_flight(counts: Counts, _: u64, _: u64) -> f64 {
     counts.micro_batches as f64
 }

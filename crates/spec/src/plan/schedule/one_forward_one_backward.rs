@@ -31,7 +31,7 @@ fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     full_cycles * round + (rest - chunk as f64 * round).clamp(0.0, round)
 }
 
-/// Interleaving deals micro batches in rounds of as many as there are stages.
+/// Interleaving deals micro-batches in rounds of as many as there are stages.
 fn refuses(counts: Counts) -> [Option<Refusal>; 2] {
     let Counts { stages, virtual_stages, micro_batches } = counts;
     let refusal = Refusal {

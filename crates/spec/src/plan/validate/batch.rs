@@ -5,7 +5,7 @@ use super::advice::with_values;
 use crate::model::Model;
 use crate::problem::Problem;
 
-/// More micro batches than this are a wrong digit, and would make a timeline of no use.
+/// More micro-batches than this are a wrong digit, and would make a timeline of no use.
 const MOST_MICRO_BATCHES: u64 = 1_000_000;
 
 pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
@@ -29,7 +29,7 @@ pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         problems.push(
             Problem::new(format!("{count} micro-batches per step exceed the limit"))
                 .at_key("plan.global_batch")
-                .hint("lower it, or raise micro_batch"),
+                .hint("reduce it, or increase micro_batch"),
         );
     }
 }

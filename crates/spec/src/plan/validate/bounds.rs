@@ -33,7 +33,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             .into_iter()
             .fold(1_u64, u64::saturating_mul);
         if world > MOST_DEVICES {
-            let message = "the parallel sizes multiply to more ranks than any cluster has";
+            let message = "the product of the parallel sizes exceeds the ranks of any cluster";
             problems
                 .push(Problem::new(message).at_key("plan.data_parallel").hint("reduce the parallel sizes"));
         }

@@ -64,7 +64,7 @@ fn shard_group(plan: &Plan, problems: &mut Vec<Problem>) {
     if zero_stage > 0 && !ranks.is_multiple_of(group) {
         problems.push(with_values(
             Problem::new(format!(
-                "groups of {group} do not divide the {ranks} ranks of data x context parallelism"
+                "the group size {group} does not divide the {ranks} ranks of data x context parallelism"
             ))
             .at_key("plan.sharding"),
             &nearest_divisors(ranks, group),

@@ -41,10 +41,10 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let key = if pp > layers { "plan.pipeline_parallel" } else { "plan.virtual_stages" };
         let most = if pp > layers { layers } else { layers / pp };
         let problem =
-            Problem::new(format!("{chunks} virtual stages, but {} has {layers} layers only", model.name))
+            Problem::new(format!("{chunks} virtual stages, but {} has only {layers} layers", model.name))
                 .at_key(key)
                 .hint(format!(
-                    "use at most {most}, or set uneven_stages = true where embedding and head take a stage"
+                    "use at most {most}, or set uneven_stages = true if embedding and head take a stage"
                 ))
                 .remedy(key, most);
         // Embedding and head take a stage each at most.
@@ -59,7 +59,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
         let by = if vp == 1 { format!("{pp} stages") } else { format!("{pp} stages of {vp} chunks") };
         problems.push(
             with_values(
-                Problem::new(format!("{layers} layers do not divide evenly among {by}")).at_key(key),
+                Problem::new(format!("{layers} layers cannot be divided evenly among {by}")).at_key(key),
                 &works,
             )
             .hint(format!("{}, or {}", use_one_of(&works), suggestion(model, plan, chunks)))
@@ -93,7 +93,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
         let name = plan.schedule.name();
         if pp == 1 {
             complain(
-                format!("{name} schedules a pipeline, but there is one stage only"),
+                format!("{name} is a pipeline schedule, but there is only one stage"),
                 "plan.schedule",
                 &format!("use {}", Schedule::default().name()),
                 Some(Schedule::default().name().to_owned()),

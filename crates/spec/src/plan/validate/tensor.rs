@@ -20,7 +20,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let common = kinds.iter().fold(0, |gcd, (heads, _)| greatest_common_divisor(gcd, *heads));
     if let Some((heads, _)) = kinds.iter().find(|(heads, _)| heads % tp != 0) {
         problems.push(with_values(
-            Problem::new(format!("{heads} attention heads do not divide by {tp} ranks"))
+            Problem::new(format!("{heads} attention heads are not divisible by {tp} ranks"))
                 .at_key("plan.tensor_parallel"),
             &nearest_divisors(common, tp),
         ));
@@ -87,7 +87,7 @@ fn widths(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     bad.dedup();
     for (what, width, ranks, key) in bad {
         problems.push(with_values(
-            Problem::new(format!("{what} of {width} does not divide by {ranks} ranks")).at_key(key),
+            Problem::new(format!("{what} of {width} is not divisible by {ranks} ranks")).at_key(key),
             &nearest_divisors(width, ranks),
         ));
     }
@@ -103,7 +103,7 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                 .remedy("plan.expert_parallel", 1),
         ),
         Some(experts) if experts % ep != 0 => problems.push(with_values(
-            Problem::new(format!("{experts} experts do not divide by {ep} ranks"))
+            Problem::new(format!("{experts} experts are not divisible by {ep} ranks"))
                 .at_key("plan.expert_parallel"),
             &nearest_divisors(experts, ep),
         )),
@@ -126,14 +126,17 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if length % pieces != 0 {
         let why = if split { "" } else { " (two per rank, to balance causal attention)" };
         problems.push(with_values(
-            Problem::new(format!("{length} tokens do not divide into {pieces} shards{why}"))
+            Problem::new(format!("{length} tokens are not divisible into {pieces} shards{why}"))
                 .at_key("plan.sequence_length"),
             &multiples(length, pieces),
         ));
     } else if plan.sequence_parallel && tp > 1 && (length / cp) % tp != 0 {
         problems.push(with_values(
-            Problem::new(format!("sequence parallelism cannot cut {} tokens among {tp} ranks", length / cp))
-                .at_key("plan.sequence_length"),
+            Problem::new(format!(
+                "sequence parallelism cannot divide {} tokens among {tp} ranks",
+                length / cp
+            ))
+            .at_key("plan.sequence_length"),
             &multiples(length, pieces * tp),
         ));
     }

@@ -5,7 +5,7 @@ use crate::cluster::Cluster;
 use crate::model::{Mixer, Model};
 use crate::problem::Warning;
 
-/// What is doubtful about a plan that passed [`super::validate`].
+/// Warnings about a plan that passed [`super::validate`].
 pub fn warnings(model: &Model, cluster: &Cluster, plan: &Plan) -> Vec<Warning> {
     let mut found = Vec::new();
     let mut warn = |id: &str, message: String| found.push(Warning::new(id, message));

@@ -11,7 +11,7 @@ use super::place::Place;
 use super::rungs::Rungs;
 use railwright_spec::plan::Schedule;
 
-/// What bytes per parameter depend on beside sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
+/// What bytes per parameter depend on besides sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
 /// several: then sharded gradients need not be whole between backward passes).
 pub(super) const SLOTS: [(bool, u64); 4] = [(false, 1), (false, 2), (true, 1), (true, 2)];
 

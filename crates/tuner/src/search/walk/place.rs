@@ -10,19 +10,19 @@ use railwright_calculator::memory::PeakParts;
 use railwright_calculator::prepared::{Priced, Setting};
 use railwright_spec::plan::Plan;
 
-/// Degrees, micro batch, sequence, context and placement: what layers' prices depend on.
+/// Degrees, micro-batch, sequence, context and placement: what layers' prices depend on.
 pub(super) struct Place {
     pub(super) strategy: Strategy,
     /// In how many ways the switches could be set.
     pub(super) ways: u64,
     /// Placements that come to the same.
     pub(super) copies: u64,
-    /// What experts object to in degrees, micro batch and placement.
+    /// What experts object to in degrees, micro-batch and placement.
     pub(super) oddities: Oddities,
     pub(super) setting: Setting,
     pub(super) prefix: Prefix,
     pub(super) beside: Beside,
-    /// Which list of shapes belongs to its micro batch.
+    /// Which list of shapes belongs to its micro-batch.
     pub(super) shapes: usize,
     /// Empty until one of them is looked at: most places are too slow under any.
     pub(super) policies: Vec<Option<Box<Treated>>>,

@@ -23,8 +23,11 @@ fn shown(estimate: &Estimate) -> Vec<usize> {
 pub(super) fn stages(document: &mut Document, estimate: &Estimate) {
     let shown = shown(estimate);
     let left_out = estimate.stages.len() - shown.len();
-    let more =
-        if left_out > 0 { format!("; {left_out} more stages by `railwright memory`") } else { String::new() };
+    let more = if left_out > 0 {
+        format!("; `railwright memory` shows {left_out} more stages")
+    } else {
+        String::new()
+    };
     if estimate.stages.len() > 1 {
         document.heading_with("pipeline stages", "passes of one micro-batch, and sums over the step");
         document.table(passes(estimate, &shown));

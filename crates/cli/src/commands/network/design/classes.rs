@@ -24,7 +24,7 @@ pub(super) struct Classes<'a> {
     specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
     memo: Memo,
-    /// Why nothing can be trained on domains of a size.
+    /// Reason why nothing can be trained on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
     gap: f64,
@@ -50,7 +50,7 @@ impl<'a> Classes<'a> {
         !self.is_stopped
     }
 
-    /// How many classes were searched, in words.
+    /// Number of searched classes, in words.
     pub(super) fn summary(&self, classes: usize) -> Option<String> {
         let searched: usize = self.surveys.values().map(Survey::len).sum();
         (self.is_complete() && searched > 0 && searched < classes).then(|| {

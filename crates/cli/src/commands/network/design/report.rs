@@ -1,4 +1,4 @@
-//! What `network design` shows: the fronts, domain size by domain size, and a picture of them.
+//! Report of `network design`: the fronts, domain size by domain size, and a picture of them.
 
 use super::super::gigabits;
 use super::Answered;

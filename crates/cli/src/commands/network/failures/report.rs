@@ -1,4 +1,4 @@
-//! What `network failures` shows: designs side by side, classes of parts, states.
+//! Report of `network failures`: designs side by side, classes of parts, states.
 
 use super::{Answered, Failing};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -66,6 +66,9 @@ impl Answer for Answered {
 
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
+        if let [one] = self.list.as_slice() {
+            document.pairs(expected(one));
+        }
         if self.list.len() > 1 {
             document.heading_with("failures", "comparison of designs, per month of 730 hours");
             document.table(self.designs());
@@ -84,9 +87,6 @@ impl Answer for Answered {
             }
             document.heading_with(format!("failures of {}", design.name), format!("{size}; one part fails"));
             document.table(classes(failing));
-            if self.list.len() == 1 {
-                document.pairs(expected(failing));
-            }
         }
         document.blocks.push(Block::Bullets(self.remarks()));
         document
@@ -198,7 +198,7 @@ fn sample(sampled: &Sampled) -> Vec<(&'static str, Cell)> {
         "no state can finish the step".to_owned()
     };
     vec![
-        ("states drawn", format!("{} (seed {})", human::whole(sampled.samples), sampled.seed).into()),
+        ("sampled states", format!("{} (seed {})", human::whole(sampled.samples), sampled.seed).into()),
         ("step", slower.into()),
         ("cannot finish", stopped.into()),
         ("devices cut off", format!("{:.2} on average", sampled.mean_cut_off).into()),
@@ -210,7 +210,7 @@ fn classes(failing: &Failing) -> Table {
     let columns = vec![
         Column::words("part"),
         Column::numbers("there are").expendable(5),
-        Column::numbers("cut off"),
+        Column::numbers("cut off").expendable(1),
         Column::numbers("stranded").expendable(3),
         Column::numbers("slowed").expendable(7),
         Column::numbers("kept alone").expendable(6),
@@ -218,7 +218,7 @@ fn classes(failing: &Failing) -> Table {
         Column::numbers("kept spread").expendable(2),
         Column::numbers("step"),
         Column::numbers("fail a month"),
-        Column::words("action").expendable(1),
+        Column::words("action"),
         Column::numbers("GPU-hours per failure").expendable(4),
         Column::numbers("GPU-hours/month"),
     ];
@@ -282,7 +282,10 @@ fn expected(failing: &Failing) -> Vec<(&'static str, Cell)> {
             )
             .into(),
         ),
-        ("step", format!("+{:.3}% on average, interruptions aside", (e.mean_slowdown - 1.0) * 100.0).into()),
+        (
+            "step",
+            format!("+{:.3}% on average, without interruptions", (e.mean_slowdown - 1.0) * 100.0).into(),
+        ),
     ]
 }
 

@@ -16,7 +16,7 @@ pub(super) fn write(document: &mut Document, simulation: &Simulation) {
             if placed.seeds > 1 { format!("; median of {} hash seeds", placed.seeds) } else { String::new() };
         document.heading_with(
             "order of hosts",
-            format!("one step, without other jobs; bytes of all ranks{median}"),
+            format!("one step without other jobs; bytes of all ranks{median}"),
         );
         document.table(orders(placed));
         document.spans(vec![advice(placed)]);

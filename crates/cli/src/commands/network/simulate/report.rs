@@ -40,6 +40,12 @@ impl Answer for Simulated {
     fn document(&self, _: Terminal) -> Document {
         let simulation = &self.simulation;
         let mut document = Document::default();
+        document.verdict(format!(
+            "{} per step on {}: {} over the closed form",
+            human::seconds(simulation.step_time),
+            simulation.topology,
+            human::percent(simulation.step_time / simulation.closed_form - 1.0)
+        ));
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
         document.chosen(&self.chosen);
         document.heading_with(
@@ -61,6 +67,7 @@ impl Answer for Simulated {
         document.heading("links");
         document.table(layers::table(&simulation.layers));
         document.blocks.push(Block::Bullets(remarks(simulation)));
+        document.next_step("`--routing ecmp --seeds 16` adds hash collisions, `--fail PART` failures");
         document
     }
 }

@@ -44,7 +44,7 @@ pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failu
     Ok(given)
 }
 
-/// What a path is for.
+/// Purpose of a path.
 enum Kind {
     /// A run, by this argument of `estimate`.
     Run(&'static str),

@@ -1,4 +1,4 @@
-//! What a stop leaves of the classes.
+//! Results of a stopped search by class.
 
 use super::super::{Answered, priced};
 use super::*;
