@@ -75,7 +75,7 @@ class AcceleratorAccelerator(Record):
         """Patterns of the names that drivers and traces print."""
     @property
     def source(self) -> str:
-        """Where the figures come from."""
+        """Source of the values."""
     @property
     def notes(self) -> str:
         """Conflicts and remarks."""
@@ -158,7 +158,7 @@ class AcceleratorsAccelerator(Record):
         """Patterns of the names that drivers and traces print."""
     @property
     def source(self) -> str:
-        """Where the figures come from."""
+        """Source of the values."""
     @property
     def notes(self) -> str:
         """Conflicts and remarks."""
@@ -212,7 +212,7 @@ class Division(Record):
         """Layers by virtual stage, in pipeline order."""
     @property
     def step_time(self) -> float:
-        """How long a step takes."""
+        """Step time."""
     @property
     def tokens_per_second(self) -> float:
         """Tokens per second of the whole cluster."""
@@ -251,10 +251,10 @@ class StageRow(Record):
         """Whether the head and the loss lie on it."""
     @property
     def recompute(self) -> list[str]:
-        """What it recomputes, by virtual stage."""
+        """Recompute by virtual stage."""
     @property
     def time(self) -> float:
-        """Passes of one micro batch."""
+        """Passes of one micro-batch."""
     @property
     def busy(self) -> float:
         """Time in passes in a step."""
@@ -311,7 +311,7 @@ class Plan(Record):
         """Ranks that share each expert matrix."""
     @property
     def sharding(self) -> Sharding:
-        """What data-parallel ranks shard."""
+        """Tensors that data-parallel ranks shard."""
     @property
     def segment(self) -> int | None:
         """Devices of each scale-up domain that the job uses; `None` uses all of them."""
@@ -320,7 +320,7 @@ class Plan(Record):
         """Which dimension lies innermost, in Megatron's notation."""
     @property
     def micro_batch(self) -> int:
-        """Sequences per micro batch and replica."""
+        """Sequences per micro-batch and replica."""
     @property
     def global_batch(self) -> int:
         """Sequences per step."""
@@ -344,7 +344,7 @@ class Plan(Record):
         """What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is `Plan::recompute` on all of them."""
     @property
     def offload(self) -> Offload:
-        """What is kept in host memory."""
+        """Tensors in host memory."""
     @property
     def schedule(self) -> Literal["gpipe", "1f1b", "zb_h1", "zb_h2", "zb_v", "dual_pipe"]:
         """The pipeline schedule."""
@@ -377,7 +377,7 @@ class Plan(Record):
         """Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none."""
 
 class Sharding(Record):
-    """What data-parallel ranks shard."""
+    """Tensors that data-parallel ranks shard."""
     @property
     def zero_stage(self) -> int:
         """ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard)."""
@@ -435,7 +435,7 @@ class BalanceRecompute2(Record):
     def mode(self) -> Literal["selective"]: ...
     @property
     def modules(self) -> list[Literal["core_attention", "norm", "activation", "mlp", "moe", "latent_up_projection", "operators"]]:
-        """Which."""
+        """Selection."""
     @property
     def layers(self) -> int | None:
         """Layers per stage that do; `None` is all."""
@@ -458,7 +458,7 @@ class StageRecompute(Record):
         """Share of the stage's activations in host memory; `None` is the plan's."""
 
 class Offload(Record):
-    """What is kept in host memory."""
+    """Tensors in host memory."""
     @property
     def optimizer(self) -> float:
         """Share of the optimizer states, stepped on the CPU."""
@@ -491,7 +491,7 @@ class Calibration(Answer):
     """The answer of kind `calibration`."""
     @property
     def title(self) -> str:
-        """What the measurements are called."""
+        """Label of the measurements."""
     @property
     def cluster(self) -> str:
         """The cluster's name."""
@@ -554,7 +554,7 @@ class CollectiveRate(Record):
         """The law's time over the time in the run, waiting left out."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
 
 class Evidence(Record):
     """What a figure stands on."""
@@ -573,7 +573,7 @@ class Evidence(Record):
         """The same with it, in sample."""
     @property
     def uncertainty(self) -> float:
-        """Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not computed."""
+        """Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed."""
 
 class NetworkLaw(Record):
     """The network between scale-up domains."""
@@ -606,7 +606,7 @@ class NetworkLaw(Record):
         """The largest."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
 
 class HostCosts(Record):
     """What the host costs; holds for the calibration's software generation alone."""
@@ -621,7 +621,7 @@ class HostCosts(Record):
         """Milliseconds per step outside of passes and update."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
 
 class StepTimes(Record):
     """Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone."""
@@ -639,7 +639,7 @@ class StepTimes(Record):
         """Different layouts that were measured."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
     @property
     def own(self) -> Rows[OwnRuns]:
         """The same of runs of the models and formats of which some were measured."""
@@ -675,13 +675,13 @@ class Rate(Record):
         """Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate is linear in the logarithm of work, beyond them it stays."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
 
 class CollectiveLaw(Record):
     """A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is what the collective takes within the run once all ranks are there: nothing of the generation's comes on top."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"]:
-        """What it does."""
+        """Kind."""
     @property
     def ranks(self) -> int:
         """Among how many ranks."""
@@ -705,7 +705,7 @@ class CollectiveLaw(Record):
         """The largest."""
     @property
     def evidence(self) -> Evidence:
-        """What it stands on."""
+        """Evidence."""
 
 class Line(Record):
     """One figure, or one kind of operators, against measurements."""
@@ -720,7 +720,7 @@ class Line(Record):
         """How many different shapes or sizes."""
     @property
     def samples(self) -> int:
-        """How many measurements."""
+        """Number of measurements."""
     # ['from']: float
     @property
     def to(self) -> float:
@@ -757,7 +757,7 @@ class StepLine(Record):
         """What: `step`, `products`, `host`, ..."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def measured(self) -> float:
         """Mean over ranks and steps."""
@@ -1003,7 +1003,7 @@ class ClusterAccelerator(Record):
         """Patterns of the names that drivers and traces print."""
     @property
     def source(self) -> str:
-        """Where the figures come from."""
+        """Source of the values."""
     @property
     def notes(self) -> str:
         """Conflicts and remarks."""
@@ -1092,7 +1092,7 @@ class Communication(Answer):
         """The accelerator, if the catalogue knows it."""
     @property
     def clocks(self) -> Clocks:
-        """How the clocks were treated."""
+        """Clock alignment."""
     @property
     def ranks(self) -> Rows[RankCommunication]:
         """By rank."""
@@ -1101,7 +1101,7 @@ class Communication(Answer):
         """By dimension and operation, the longest first."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
     @property
     def collectives(self) -> Rows[CollectiveRow]:
         """Collectives, in order of time, or those with the longest waits of very many; `--all` lists all."""
@@ -1127,7 +1127,7 @@ class Clocks(Record):
         """Whether times were moved."""
     @property
     def reason(self) -> str:
-        """Why, in a sentence."""
+        """Reason, in a sentence."""
     @property
     def spread_ns(self) -> int:
         """The greatest offset between any two ranks that share a time, in nanoseconds."""
@@ -1145,13 +1145,13 @@ class RankClock(Record):
         """Drift, in parts per million; 0 if undetermined."""
     @property
     def drift_error_ppm(self) -> float:
-        """How far that may be off, in parts per million."""
+        """Its uncertainty in parts per million."""
     @property
     def span_ns(self) -> int:
         """For how long its collectives were seen, in nanoseconds."""
     @property
     def about_ns(self) -> int:
-        """When, by its own clock, in nanoseconds."""
+        """Time, by its own clock, in nanoseconds."""
     @property
     def residual_ns(self) -> int:
         """The median distance of its ends from the common ends, in nanoseconds."""
@@ -1169,7 +1169,7 @@ class RankClock(Record):
         """The rank that stands for the time of this one: ranks that share none are on separate times."""
 
 class RankCommunication(Record):
-    """What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice."""
+    """Communication time of one rank in nanoseconds; overlapping parts count twice."""
     @property
     def rank(self) -> int:
         """The rank."""
@@ -1199,10 +1199,10 @@ class RankCommunication(Record):
         """Transfer in these."""
     @property
     def exposed_wait_ns(self) -> int:
-        """What of the waiting no compute hides."""
+        """Exposed wait time."""
     @property
     def exposed_transfer_ns(self) -> int:
-        """What of the transfer no compute hides."""
+        """Exposed transfer time."""
     @property
     def last(self) -> int:
         """In how many of these it was the last."""
@@ -1214,7 +1214,7 @@ class RankCommunication(Record):
         """The sum of these bounds."""
     @property
     def estimated_transfer_ns(self) -> int:
-        """What is left of these parts: transfer at most."""
+        """The rest of these parts: an upper bound of transfer."""
     @property
     def lost(self) -> int:
         """Leading collectives that it lost."""
@@ -1226,28 +1226,28 @@ class GroupCommunication(Record):
         """The dimension."""
     @property
     def label(self) -> str:
-        """What to call it."""
+        """Label."""
     @property
     def evidence(self) -> Literal["sizes", "description", "tiling", "operations", "nothing"]:
-        """Why."""
+        """Reason."""
     @property
     def assumed(self) -> str | None:
-        """What is assumed of who takes part, and why, where the traces record no group."""
+        """Assumed participants and the reason, if the traces record no group."""
     @property
     def size(self) -> int:
         """Ranks of each of its groups."""
     @property
     def groups(self) -> int:
-        """How many groups there are."""
+        """Number of groups."""
     @property
     def ranks(self) -> str:
-        """The ranks of the first of them, as they are written."""
+        """Ranks of the first group, as printed."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "dispatch", "combine", "notify", "broadcast", "reduce", "gather", "scatter", "send_receive", "send", "receive", "copy", "barrier"] | None:
         """The operation."""
     @property
     def count(self) -> int:
-        """How many collectives."""
+        """Number of collectives."""
     @property
     def bytes(self) -> int | None:
         """Bytes of all of them; none when sizes are not recorded."""
@@ -1256,16 +1256,16 @@ class GroupCommunication(Record):
         """The mean over ranks of the time in them, in nanoseconds."""
     @property
     def wait_ns(self) -> float:
-        """What of it is waiting."""
+        """Wait time."""
     @property
     def transfer_ns(self) -> float:
-        """What of it is transfer."""
+        """Transfer time."""
     @property
     def exposed_wait_ns(self) -> float:
-        """What of the waiting is exposed."""
+        """Exposed wait time."""
     @property
     def exposed_transfer_ns(self) -> float:
-        """What of the transfer is exposed."""
+        """Exposed transfer time."""
     @property
     def algorithm_bandwidth(self) -> float | None:
         """Bytes of a second, the median over collectives with a size, from when the last rank entered."""
@@ -1292,10 +1292,10 @@ class Link(Record):
     """A link and its ceiling."""
     @property
     def kind(self) -> Literal["scale_up", "network"]:
-        """Which kind."""
+        """Kind."""
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name."""
     @property
     def bytes_per_second(self) -> float:
         """Bytes per second, in one direction."""
@@ -1307,13 +1307,13 @@ class CollectiveRow(Record):
         """Its communicator, by its place among the communicators of the job."""
     @property
     def label(self) -> str:
-        """What its group is called, as among the groups of the report."""
+        """Label of its group in the report."""
     @property
     def index(self) -> int:
         """Its number within the communicator."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "dispatch", "combine", "notify", "broadcast", "reduce", "gather", "scatter", "send_receive", "send", "receive", "copy", "barrier"] | None:
-        """What it does."""
+        """Kind."""
     @property
     def bytes(self) -> int | None:
         """Its size in bytes, by nccl-tests' convention."""
@@ -1349,10 +1349,10 @@ class PartRow(Record):
         """The rank."""
     @property
     def start_ns(self) -> int:
-        """From when, in nanoseconds."""
+        """Start time in nanoseconds."""
     @property
     def duration_ns(self) -> int:
-        """How long, in nanoseconds."""
+        """Duration in nanoseconds."""
     @property
     def wait_ns(self) -> int:
         """Until the last rank entered."""
@@ -1361,10 +1361,10 @@ class PartRow(Record):
         """From then on."""
     @property
     def exposed_wait_ns(self) -> int:
-        """What of the wait no compute of this rank hides."""
+        """Exposed wait time of this rank."""
     @property
     def exposed_transfer_ns(self) -> int:
-        """What of the transfer no compute of this rank hides."""
+        """Exposed transfer time of this rank."""
     @property
     def slack_ns(self) -> int:
         """Compute of this rank between the start and the first need of the result: what the collective can hide behind."""
@@ -1379,10 +1379,10 @@ class Inspected(Record):
         """By communicator, kind and size; those with most time first."""
     @property
     def late(self) -> Rows[Late]:
-        """Who comes late, those who cost most first."""
+        """Late ranks, largest cost first."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class Row(Record):
     """Collectives of one communicator, kind and size."""
@@ -1397,13 +1397,13 @@ class Row(Record):
         """Their nodes."""
     @property
     def kind(self) -> str:
-        """What it is."""
+        """Kind."""
     @property
     def bytes(self) -> int:
         """Its size in bytes."""
     @property
     def count(self) -> int:
-        """How many there were."""
+        """Number of entries."""
     @property
     def transfer(self) -> float:
         """Microseconds of the shortest rank of one, the median: the transfer."""
@@ -1415,7 +1415,7 @@ class Row(Record):
         """Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank."""
     @property
     def of_peers(self) -> float | None:
-        """The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three."""
+        """The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three."""
 
 class Late(Record):
     """Straggler of a communicator."""
@@ -1442,7 +1442,7 @@ class Late(Record):
         """What the others waited for it, as a share of their time in the communicator's collectives."""
     @property
     def is_straggler(self) -> bool:
-        """Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it."""
+        """Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it."""
 
 class Metrics(Record):
     """Results of the metrics."""
@@ -1460,10 +1460,10 @@ class RankSpeed(Record):
     """A rank compared with its peers."""
     @property
     def rank(self) -> int:
-        """Which rank."""
+        """Rank."""
     @property
     def matrix_product_speed(self) -> float | None:
-        """Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none."""
+        """Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none."""
     @property
     def communication_speed(self) -> float | None:
         """Its communication's rate in the same way."""
@@ -1478,7 +1478,7 @@ class Compare(Answer):
     """The answer of kind `compare`."""
     @property
     def step_time_ns(self) -> Difference:
-        """What a step takes."""
+        """Step time."""
     @property
     def recorded(self) -> Rows[Difference]:
         """The whole recordings, on the mean rank: not per step."""
@@ -1499,7 +1499,7 @@ class Compare(Answer):
         """Figures by the names that conditions use."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful about comparing the two."""
+        """Warnings about comparing the two."""
     @property
     def titles(self) -> list[str]: ...
     @property
@@ -1521,7 +1521,7 @@ class Compare(Answer):
     def shift_s(self) -> Shift | None: ...
     @property
     def waited_for(self) -> Rows[WaitedFor]:
-        """Who is waited for, the most first: hidden or not, over all ranks."""
+        """Awaited ranks, largest wait first: overlapped or not, over all ranks."""
     @property
     def undivided_ns(self) -> float:
         """Exposed communication of the mean rank without a split into waiting and transfer, in nanoseconds, because other ranks were not traced."""
@@ -1530,7 +1530,7 @@ class Difference(Record):
     """A common metric, by default per rank and step, in nanoseconds."""
     @property
     def name(self) -> str:
-        """What."""
+        """Subject."""
     @property
     def first(self) -> float:
         """In the first."""
@@ -1539,7 +1539,7 @@ class Difference(Record):
         """In the second."""
     @property
     def change(self) -> float:
-        """How much more the second has."""
+        """Excess of the second."""
     @property
     def relative(self) -> float | None:
         """The same over the first; none where the first has nothing."""
@@ -1548,7 +1548,7 @@ class KernelDifference(Record):
     """A kernel in both."""
     @property
     def name(self) -> str:
-        """What."""
+        """Subject."""
     @property
     def first(self) -> float:
         """In the first."""
@@ -1557,19 +1557,19 @@ class KernelDifference(Record):
         """In the second."""
     @property
     def change(self) -> float:
-        """How much more the second has."""
+        """Excess of the second."""
     @property
     def relative(self) -> float | None:
         """The same over the first; none where the first has nothing."""
     @property
     def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"]:
-        """For which part of the step."""
+        """Part of the step."""
     @property
     def family(self) -> Literal["matrix_product", "attention", "norm", "elementwise", "embedding", "routing", "loss", "optimizer", "collective", "copy", "pass", "other"]:
-        """What kind of operator."""
+        """Kind of operator."""
     @property
     def first_count(self) -> float:
-        """How often it runs in a step of a rank in the first."""
+        """Calls per step and rank in the first."""
     @property
     def second_count(self) -> float:
         """And in the second."""
@@ -1578,7 +1578,7 @@ class OperatorDifference(Record):
     """Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of."""
     @property
     def name(self) -> str:
-        """What."""
+        """Subject."""
     @property
     def first(self) -> float:
         """In the first."""
@@ -1587,7 +1587,7 @@ class OperatorDifference(Record):
         """In the second."""
     @property
     def change(self) -> float:
-        """How much more the second has."""
+        """Excess of the second."""
     @property
     def relative(self) -> float | None:
         """The same over the first; none where the first has nothing."""
@@ -1602,13 +1602,13 @@ class Named(Record):
     """One operator of a side: of a formula or of a device, by its own name."""
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name."""
     @property
     def time_ns(self) -> float:
         """Its time on the mean rank, in nanoseconds."""
     @property
     def calls(self) -> float:
-        """How often it runs on the mean rank."""
+        """Calls on the mean rank."""
 
 class Verdict(Record):
     """Whether a condition is met."""
@@ -1687,7 +1687,7 @@ class Side(Record):
     def framework(self) -> Literal["megatron", "deepspeed", "torchtitan", "nanotron", "nemo", "maxtext", "trainer"] | None: ...
     @property
     def times_from(self) -> Literal["reports", "samples_per_second", "timers", "tokens_per_second", "progress_bar", "whole_run", "nothing"]:
-        """Where the times of a log's reports come from."""
+        """Source of the times of a log's reports."""
     @property
     def batch(self) -> int | None:
         """Sequences of a step, where the log has them."""
@@ -1702,7 +1702,7 @@ class Side(Record):
         """Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports."""
     @property
     def spread(self) -> list[Any]:
-        """What the middle 80% of the reports lie between."""
+        """Range of the middle 80% of the reports."""
 
 class CompareSide(Record):
     """A prediction."""
@@ -1719,7 +1719,7 @@ class CompareSide(Record):
     def coverage(self) -> float: ...
 
 class WaitedFor(Record):
-    """A rank that holds others up."""
+    """A rank that delays the others."""
     @property
     def rank(self) -> int: ...
     @property
@@ -1745,7 +1745,7 @@ class Detect(Answer):
     def remarks(self) -> Rows[Remark]: ...
     @property
     def partial(self) -> str | None:
-        """Why the file shows only a part of the run."""
+        """Reason why the file shows only a part of the run."""
     @property
     def open(self) -> Rows[Open]:
         """Values that the file decides and that cannot be read from it."""
@@ -1763,13 +1763,13 @@ class Sighting(Record):
         """The kind."""
     @property
     def strength(self) -> Literal["weak", "likely", "certain"]:
-        """How strong the evidence is."""
+        """Strength of the evidence."""
     @property
     def why(self) -> str:
         """What was seen, such as "the keys `parallelism` and `tokens`"."""
 
 class Origin(Record):
-    """Where one value comes from."""
+    """Origin of a value."""
     @property
     def key(self) -> str:
         """The key of a run file, such as `plan.tensor_parallel`."""
@@ -1802,10 +1802,10 @@ class Open(Record):
         """The file of that line, where it is not the launch file itself."""
     @property
     def why(self) -> str:
-        """Why it is open, in a lowercase fragment."""
+        """Reason why it is open, as a lowercase fragment."""
 
 class Measured(Record):
-    """What a log reports that a run took. Times are in seconds."""
+    """Measurements of a run in its log. Times are in seconds."""
     @property
     def reported(self) -> int:
         """Iterations that the log reports on, over all restarts."""
@@ -1841,7 +1841,7 @@ class Estimate(Answer):
     """The answer of kind `estimate`."""
     @property
     def model(self) -> ModelIdentity:
-        """What is trained."""
+        """Trained model."""
     @property
     def cluster(self) -> ClusterIdentity:
         """On what."""
@@ -1856,19 +1856,19 @@ class Estimate(Answer):
         """With which software generation."""
     @property
     def step_time(self) -> float:
-        """How long one step takes."""
+        """Time of one step."""
     @property
     def step_time_interval(self) -> Interval:
         """Between what bounds a measurement of it is expected."""
     @property
     def throughput(self) -> Throughput:
-        """What a step gets done."""
+        """Throughput of a step."""
     @property
     def efficiency(self) -> Efficiency:
-        """How well the arithmetic units are used, in every convention."""
+        """MFU in every convention."""
     @property
     def time(self) -> Part:
-        """Where the step's time goes, on the stage that the others wait for. The children of every part sum to it."""
+        """Step breakdown on the critical stage. The children of every part add up to it."""
     @property
     def stages(self) -> Rows[EstimateStageRow]:
         """Every pipeline stage."""
@@ -1880,16 +1880,16 @@ class Estimate(Answer):
         """Memory per stage and kind against the device's."""
     @property
     def money(self) -> Bill | None:
-        """What the token budget takes and costs; absent without a budget."""
+        """Time and cost of the token budget; absent without a budget."""
     @property
     def provenance(self) -> Rows[Foundation]:
-        """What the step time rests on; the shares sum to 1."""
+        """Evidence for the step time; the shares add up to 1."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
     @property
     def why(self) -> Rows[EstimateExplanation]:
-        """Why the main numbers are what they are."""
+        """Reason why the main numbers are what they are."""
     @property
     def chosen(self) -> list[str]:
         """Settings that were not specified."""
@@ -1900,7 +1900,7 @@ class Estimate(Answer):
         """Features of the software that were assumed, those that change the step most."""
     @property
     def measured(self) -> Measured | None:
-        """What the log of the run measured; absent without a log."""
+        """Measurements of the run's log; absent without a log."""
     @property
     def comparisons(self) -> Rows[Comparison] | None: ...
     @property
@@ -1989,10 +1989,10 @@ class SoftwareIdentity(Record):
         """Its identifier."""
     @property
     def name(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def source(self) -> str:
-        """How its constants were obtained."""
+        """Origin of its constants."""
 
 class Interval(Record):
     """Bounds between which a measurement is expected."""
@@ -2013,10 +2013,10 @@ class Interval(Record):
         """Whether they are of the same software generation, or one's own."""
     @property
     def source(self) -> str:
-        """Where the width comes from."""
+        """Origin of the width."""
 
 class Throughput(Record):
-    """What a step gets done."""
+    """Throughput of a step."""
     @property
     def sequences_per_step(self) -> int:
         """Sequences per step."""
@@ -2037,7 +2037,7 @@ class Throughput(Record):
         """Steps per day."""
 
 class Efficiency(Record):
-    """How well the arithmetic units are used."""
+    """Utilisation of the compute units."""
     @property
     def model_flop(self) -> Rows[ModelFlop]:
         """The arithmetic that the model needs, by convention."""
@@ -2055,7 +2055,7 @@ class ModelFlop(Record):
     """The arithmetic of one step in one convention."""
     @property
     def convention(self) -> Literal["causal_attention", "full_attention"]:
-        """How attention is counted."""
+        """Convention for attention."""
     @property
     def per_token(self) -> float:
         """Forward and backward for one token."""
@@ -2088,16 +2088,16 @@ class Part(Record):
         """A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def time(self) -> float:
-        """How long."""
+        """Duration."""
     @property
     def share(self) -> float:
         """Its share of the step."""
     @property
     def children(self) -> Rows[Part]:
-        """What it consists of; they sum to it."""
+        """Its parts, which add up to it."""
 
 class EstimateStageRow(Record):
     """One stage."""
@@ -2115,10 +2115,10 @@ class EstimateStageRow(Record):
         """Whether the head and the loss lie on it."""
     @property
     def forward(self) -> float:
-        """Forward pass of one micro batch through all its chunks, host included."""
+        """Forward pass of one micro-batch through all its chunks, host included."""
     @property
     def backward(self) -> float:
-        """Backward pass of one micro batch, recompute and host included."""
+        """Backward pass of one micro-batch, recompute and host included."""
     @property
     def recompute(self) -> float:
         """Of that, recompute."""
@@ -2148,7 +2148,7 @@ class CommunicationRow(Record):
         """`tensor`, `context`, `expert`, `shard`, `pipeline` or `data`."""
     @property
     def title(self) -> str:
-        """What for, for people."""
+        """Title of its purpose."""
     @property
     def operation(self) -> str:
         """`all_reduce`, `all_gather`, ..."""
@@ -2163,7 +2163,7 @@ class CommunicationRow(Record):
         """Scale-up domains that it spans."""
     @property
     def count(self) -> float:
-        """How often in a step; halves count halves of an exchange."""
+        """Calls per step; halves count halves of a collective."""
     @property
     def time_each(self) -> float:
         """Time of one."""
@@ -2172,7 +2172,7 @@ class CommunicationRow(Record):
         """Time of all in a step, hidden or not."""
     @property
     def exposed(self) -> float | None:
-        """What compute waits for; absent where the pipeline's bubble holds it."""
+        """Exposed time; absent if it is part of the pipeline bubble."""
     @property
     def unmeasured(self) -> list[float] | None:
         """The least and the most that one may take, where no measurement covers it."""
@@ -2184,19 +2184,19 @@ class CommunicationRow(Record):
         """What the library is taken to run."""
     @property
     def source(self) -> Literal["nothing", "calibrated", "measured", "interpolated", "derived"]:
-        """How well founded the time is."""
+        """Evidence for the time."""
 
 class MemoryEstimate(Record):
     """Memory against the device's."""
     @property
     def device_memory(self) -> float:
-        """What the device has."""
+        """Memory of the device."""
     @property
     def peak(self) -> float:
-        """What the worst stage needs, context included."""
+        """Memory of the worst stage, including context."""
     @property
     def margin(self) -> float:
-        """What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit."""
+        """Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit."""
     @property
     def least(self) -> float:
         """The least that the worst stage runs with, once the allocator has given back."""
@@ -2226,19 +2226,19 @@ class StageMemory(Record):
         """The stage, from 0."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
-        """When its peak occurs."""
+        """Time of its peak."""
     @property
     def in_flight(self) -> list[float]:
         """Micro batches alive, chunk by chunk."""
     @property
     def allocated(self) -> float:
-        """What tensors occupy."""
+        """Bytes of tensors."""
     @property
     def reserved(self) -> float:
-        """What the allocator holds."""
+        """Bytes reserved by the allocator."""
     @property
     def device(self) -> float:
-        """What the device shows; the kinds sum to it."""
+        """Memory as shown by the device; the kinds add up to it."""
     @property
     def kinds(self) -> Rows[KindBytes]:
         """By kind, in the order of `Kind`."""
@@ -2247,25 +2247,25 @@ class KindBytes(Record):
     """Memory of one kind."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "master_weights", "optimizer_moments", "narrow_weights", "activations", "working_set", "logits", "communication_buffers", "optimizer_temporaries", "workspace", "fragmentation", "context"]:
-        """What for."""
+        """Purpose."""
     @property
     def bytes(self) -> float:
-        """How much."""
+        """Amount."""
 
 class TopItem(Record):
     """Memory of one kind and module, over all layers of the stage."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "master_weights", "optimizer_moments", "narrow_weights", "activations", "working_set", "logits", "communication_buffers", "optimizer_temporaries", "workspace", "fragmentation", "context"]:
-        """What for."""
+        """Purpose."""
     @property
     def module(self) -> Literal["embedding", "norm", "attention_input", "attention_core", "attention_output", "mlp", "router", "experts", "shared_expert", "head", "multi_token_prediction"] | None:
-        """Of which module, if of one."""
+        """Module, if any."""
     @property
     def bytes(self) -> float:
-        """How much."""
+        """Amount."""
 
 class Bill(Record):
-    """What a training takes and costs."""
+    """Time and cost of a training."""
     @property
     def tokens(self) -> float:
         """Tokens trained on."""
@@ -2280,7 +2280,7 @@ class Bill(Record):
         """Share of the calendar in which steps make progress."""
     @property
     def failures(self) -> Failures | None:
-        """Where that share comes from, if failures are modelled."""
+        """Origin of that share, if failures are modelled."""
     @property
     def calendar(self) -> float:
         """Time on the calendar, failures and restarts included."""
@@ -2301,16 +2301,16 @@ class Bill(Record):
         """Energy at the facility's meter."""
     @property
     def electricity(self) -> float:
-        """What that energy costs. It is part of most rents, so it is not added to them."""
+        """Cost of that energy. It is included in most rental prices, so it is not added."""
     @property
     def electricity_price(self) -> DatedPrice:
         """The price of a kilowatt-hour that was used."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class Failures(Record):
-    """Where the goodput of a run comes from."""
+    """Origin of the goodput of a run."""
     @property
     def lowest(self) -> float:
         """Goodput at the highest published failure rate."""
@@ -2322,7 +2322,7 @@ class Failures(Record):
         """Mean time between failures of the whole job."""
     @property
     def checkpoint(self) -> float:
-        """Time from the start of a checkpoint until it can be restored."""
+        """Time from the start of a checkpoint until it is restorable."""
     @property
     def checkpoint_bytes(self) -> float | None:
         """Bytes of a checkpoint, where its time follows from the bandwidth of the storage."""
@@ -2331,10 +2331,10 @@ class Failures(Record):
         """Time of training between checkpoints, the one with the highest goodput."""
     @property
     def assumed(self) -> Rows[Assumed]:
-        """What was assumed, with sources."""
+        """Assumed values with sources."""
 
 class Assumed(Record):
-    """What was assumed because it was not specified."""
+    """Defaults of unspecified settings."""
     @property
     def setting(self) -> str:
         """The setting, by its flag."""
@@ -2343,7 +2343,7 @@ class Assumed(Record):
         """Its value, in words."""
     @property
     def source(self) -> str:
-        """Where it comes from."""
+        """Origin."""
 
 class DatedPrice(Record):
     """A price and where it was read."""
@@ -2364,10 +2364,10 @@ class Foundation(Record):
         """`operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives.interpolated`, `collectives.derived`, `software`, `schedule`."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def time(self) -> float:
-        """How much of the step."""
+        """Share of the step."""
     @property
     def share(self) -> float:
         """As a share."""
@@ -2379,7 +2379,7 @@ class EstimateExplanation(Record):
         """The identifier of what is explained, as the breakdown and `railwright explain` spell it."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def value(self) -> float:
         """The number."""
@@ -2394,10 +2394,10 @@ class EstimateExplanation(Record):
         """The equation, in the inputs' names."""
     @property
     def inputs(self) -> Rows[Input]:
-        """What went into it."""
+        """Inputs."""
     @property
     def source(self) -> str:
-        """What the equation rests on."""
+        """Basis of the equation."""
 
 class Input(Record):
     """A number that an equation uses."""
@@ -2412,7 +2412,7 @@ class Input(Record):
         """Its unit; empty for counts and shares."""
     @property
     def source(self) -> str:
-        """Where it comes from."""
+        """Origin."""
 
 class OpenFeature(Record):
     """A feature that was assumed, and the step time without the assumption."""
@@ -2421,10 +2421,10 @@ class OpenFeature(Record):
         """Setting of a run file that decides it."""
     @property
     def title(self) -> str:
-        """What it is."""
+        """Kind."""
     @property
     def assumed(self) -> str:
-        """What the estimate assumes."""
+        """Assumed value."""
     @property
     def alternative(self) -> str:
         """The alternative that changes the step most."""
@@ -2433,7 +2433,7 @@ class OpenFeature(Record):
         """Step time with the alternative over that of the estimate, less 1."""
     @property
     def remedy(self) -> str:
-        """What to add to the command."""
+        """Option to add to the command."""
 
 class Comparison(Record):
     """One figure, measured and predicted."""
@@ -2460,7 +2460,7 @@ class Item(Record):
         """As the report or `railwright explain` names it."""
     @property
     def topic(self) -> Topic | None:
-        """What it means."""
+        """Meaning."""
     @property
     def value(self) -> str:
         """Its value here."""
@@ -2469,10 +2469,10 @@ class Item(Record):
         """The equation, in the inputs' names."""
     @property
     def inputs(self) -> list[list[Any]]:
-        """What went into it here: name, value, source."""
+        """Inputs: name, value, source."""
     @property
     def source(self) -> str | None:
-        """What the equation rests on."""
+        """Basis of the equation."""
 
 class Topic(Record):
     """Something that has an identifier."""
@@ -2481,7 +2481,7 @@ class Topic(Record):
         """Its identifier."""
     @property
     def group(self) -> str:
-        """What kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ..."""
+        """Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ..."""
     @property
     def title(self) -> str:
         """A line."""
@@ -2507,7 +2507,7 @@ class Export(Answer):
     def files(self) -> Rows[WrittenFile]: ...
     @property
     def not_expressed(self) -> Rows[Lost]:
-        """What the framework has no setting for."""
+        """Settings without an equivalent in the framework."""
 
 class WrittenFile(Record):
     """One file."""
@@ -2549,13 +2549,13 @@ class Goodput(Answer):
         """Checkpoint intervals."""
     @property
     def split(self) -> Split:
-        """Where the calendar goes; `training` is the ETTR."""
+        """Shares of calendar time; `training` is the ETTR."""
     @property
     def range(self) -> Range | None:
         """The same at other published rates; none where no rate comes from the catalogue."""
     @property
     def slowdown(self) -> float:
-        """How much longer steps take because of slow hosts, 1 without."""
+        """Step slowdown by slow hosts, 1 without."""
     @property
     def goodput(self) -> float:
         """ETTR over slowdown: the share of the calendar, in steps at full speed. It is what `training.availability` stands for."""
@@ -2564,7 +2564,7 @@ class Goodput(Answer):
         """Cost of an hour of progress, if a price is known."""
     @property
     def assumed(self) -> Rows[Assumed]:
-        """What was assumed."""
+        """Assumed values."""
     @property
     def published(self) -> Rows[Scaled]:
         """Published clusters that the range comes from."""
@@ -2576,7 +2576,7 @@ class Goodput(Answer):
         """Settings that were not specified."""
 
 class Counts(Record):
-    """How many of what a job uses."""
+    """Number of components of a job."""
     @property
     def devices(self) -> int:
         """Accelerators."""
@@ -2594,7 +2594,7 @@ class GoodputRate(Record):
         """The component."""
     @property
     def count(self) -> int:
-        """How many of them the job has."""
+        """Number of them in the job."""
     @property
     def mtbf_hours(self) -> float:
         """Mean hours between failures of one."""
@@ -2645,7 +2645,7 @@ class GoodputInterval(Record):
         """Daly's approximation."""
 
 class Split(Record):
-    """Where the calendar goes, as shares that sum to 1."""
+    """Shares of calendar time, which add up to 1."""
     @property
     def training(self) -> float:
         """Steps that count: the effective training time ratio (ETTR)."""
@@ -2681,7 +2681,7 @@ class Range(Record):
         """ETTR at the longest."""
 
 class Price(Record):
-    """What an hour of progress costs."""
+    """Cost of an hour of progress."""
     @property
     def device_hour(self) -> float:
         """Price of a device-hour."""
@@ -2735,7 +2735,7 @@ class HangHang(Record):
         """World size, as far as the dumps record it."""
     @property
     def world_size_listed(self) -> bool:
-        """Whether a group that the dumps list holds all of these ranks. Otherwise there may be more."""
+        """Whether a listed group contains all of these ranks. Otherwise there may be more."""
     @property
     def without_dump(self) -> list[int]:
         """Ranks of which there is no dump, or only one that could not be read."""
@@ -2747,19 +2747,19 @@ class HangHang(Record):
         """The partly read dumps: results for their ranks are bounds."""
     @property
     def stuck(self) -> Rows[Stuck]:
-        """What is stuck, in order of time. Empty: nothing hangs in these dumps."""
+        """Stuck collectives in order of time. Empty: no hang in these dumps."""
     @property
     def roots(self) -> Rows[Root]:
-        """Who is to blame, those with most victims first."""
+        """Root causes, most blocked ranks first."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What makes this doubtful."""
+        """Doubts about the verdict."""
 
 class Group(Record):
     """A group of ranks across dumps."""
     @property
     def name(self) -> str:
-        """What the group is for, else its name."""
+        """Purpose of the group, else its name."""
     @property
     def ranks(self) -> list[int]:
         """Its ranks: those that the dumps list, else those that used it."""
@@ -2768,16 +2768,16 @@ class DamagedDump(Record):
     """A dump of which a part is lost: its rank may have entered more than is known."""
     @property
     def rank(self) -> int:
-        """Whose it is."""
+        """Owner."""
     @property
     def label(self) -> str:
         """What the user calls the file."""
     @property
     def entries(self) -> int:
-        """How many entries were read."""
+        """Number of entries read."""
     @property
     def unreadable(self) -> int:
-        """How many entries or other parts in between could not be read."""
+        """Number of unreadable entries or other parts."""
     @property
     def cut_at(self) -> int | None:
         """The byte of the (inflated) file from which on the rest is lost."""
@@ -2792,10 +2792,10 @@ class Stuck(Record):
         """Its number in the group."""
     @property
     def operation(self) -> str:
-        """What the ranks that entered it called."""
+        """Call of the ranks that entered it."""
     @property
     def state(self) -> Literal["not_entered", "mismatched", "partly_finished", "none_finished"]:
-        """In which way."""
+        """Way."""
     @property
     def waiting(self) -> list[int]:
         """The ranks that entered it and have not left it."""
@@ -2810,7 +2810,7 @@ class Stuck(Record):
         """Whether the dumps list the group's ranks. Otherwise only those that used it are known."""
     @property
     def calls(self) -> list[list[Any]]:
-        """What each rank called, where they differ."""
+        """Call of each rank, if they differ."""
     @property
     def since_ns(self) -> int:
         """When the first rank entered it, in nanoseconds since the epoch."""
@@ -2825,25 +2825,25 @@ class Root(Record):
         """The rank, or the first one of a circle or of a group whose transfer is stuck."""
     @property
     def cause(self) -> Literal["outside_of_collectives", "different_call", "no_dump", "members_unknown", "circle", "transfer"]:
-        """Why."""
+        """Reason."""
     @property
     def ranks(self) -> list[int]:
         """All ranks that share it: of a circle, of a stuck transfer."""
     @property
     def stuck(self) -> int:
-        """Where it is missing, by its place in the list of what is stuck."""
+        """Index of the stuck collective that it did not enter."""
     @property
     def victims(self) -> list[int]:
         """The ranks that wait for it in the end."""
     @property
     def last_operation(self) -> str | None:
-        """What it entered last."""
+        """Last entered collective."""
     @property
     def last_group(self) -> str | None:
         """The group of what it entered last."""
     @property
     def last_time_ns(self) -> int | None:
-        """When, in nanoseconds since the epoch."""
+        """Time, in nanoseconds since the epoch."""
     @property
     def last_frames(self) -> Rows[Frame]:
         """From where it was called, innermost first."""
@@ -2875,7 +2875,7 @@ class Key(Record):
         """The rest of the dotted key."""
     @property
     def doc(self) -> str:
-        """What it means."""
+        """Meaning."""
     @property
     def default(self) -> str:
         """What holds without it, in words."""
@@ -2889,10 +2889,10 @@ class Log(Answer):
     def file(self) -> str: ...
     @property
     def framework(self) -> Literal["megatron", "deepspeed", "torchtitan", "nanotron", "nemo", "maxtext", "trainer"] | None:
-        """Who wrote the reports."""
+        """Framework that wrote the reports."""
     @property
     def times_from(self) -> Literal["reports", "samples_per_second", "timers", "tokens_per_second", "progress_bar", "whole_run", "nothing"]:
-        """Where the times of its steps come from."""
+        """Source of its step times."""
     @property
     def log(self) -> Judged:
         """Log summary."""
@@ -2958,7 +2958,7 @@ class Judged(Record):
         """Bytes that the allocator held at most."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class Segment(Record):
     """A stretch of iterations at one level."""
@@ -3001,7 +3001,7 @@ class Pause(Record):
         """Iterations from one to the next."""
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of entries."""
     @property
     def lost(self) -> float:
         """Seconds that each costs, the median."""
@@ -3041,7 +3041,7 @@ class MeasureCurve(Record):
     """A measure over the iterations."""
     @property
     def measure(self) -> Literal["loss", "gradient_norm", "learning_rate"]:
-        """Which measure."""
+        """Measure."""
     @property
     def points(self) -> list[list[Any]]:
         """Every report that has it, or the extremes of stretches of them: iteration and value."""
@@ -3071,10 +3071,10 @@ class MemoryReport(Record):
         """The one that needs most."""
     @property
     def device_memory(self) -> float:
-        """What the device has."""
+        """Memory of the device."""
     @property
     def margin(self) -> float:
-        """What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails."""
+        """Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails."""
     @property
     def least(self) -> float:
         """The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half can be used."""
@@ -3101,34 +3101,34 @@ class StageReport(Record):
         """Micro batches alive, chunk by chunk."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
-        """When the peak occurs."""
+        """Time of the peak."""
     @property
     def items(self) -> Rows[MemoryItem]:
-        """What is in memory then; adds up to `device`."""
+        """Contents of memory at that time; adds up to `device`."""
     @property
     def allocated(self) -> float:
-        """What tensors occupy."""
+        """Bytes of tensors."""
     @property
     def reserved(self) -> float:
-        """What the allocator holds."""
+        """Bytes reserved by the allocator."""
     @property
     def device(self) -> float:
-        """What the device shows."""
+        """Memory as shown by the device."""
 
 class MemoryItem(Record):
     """One line of a report."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "master_weights", "optimizer_moments", "narrow_weights", "activations", "working_set", "logits", "communication_buffers", "optimizer_temporaries", "workspace", "fragmentation", "context"]:
-        """What for."""
+        """Purpose."""
     @property
     def module(self) -> Literal["embedding", "norm", "attention_input", "attention_core", "attention_output", "mlp", "router", "experts", "shared_expert", "head", "multi_token_prediction"] | None:
-        """Of which module, if of one."""
+        """Module, if any."""
     @property
     def layer(self) -> int | None:
         """Of which layer of the model, from 0, if of one."""
     @property
     def bytes(self) -> float:
-        """How much."""
+        """Amount."""
 
 class OverTime(Record):
     """Memory of one stage over a step."""
@@ -3143,7 +3143,7 @@ class OverTime(Record):
         """Length of the step."""
     @property
     def peak(self) -> Peak | None:
-        """When it is fullest."""
+        """Time of the peak."""
 
 class KindOverTime(Record):
     """One kind of memory over the step."""
@@ -3158,13 +3158,13 @@ class Peak(Record):
     """A rank's fullest moment."""
     @property
     def rank(self) -> int:
-        """Which rank."""
+        """Rank."""
     @property
     def time(self) -> int:
-        """When it is first this full."""
+        """First time of this peak."""
     @property
     def bytes(self) -> int:
-        """How many bytes."""
+        """Number of bytes."""
     @property
     def parts(self) -> list[list[Any]]:
         """Of what, most first; what is nothing is left out."""
@@ -3187,25 +3187,25 @@ class DeviceReport(Record):
         """Its number."""
     @property
     def events(self) -> int:
-        """How many events its history has."""
+        """Number of events in its history."""
     @property
     def has_history(self) -> bool:
         """Whether there is a history, so that the peak is one; otherwise the end is shown."""
     @property
     def peak(self) -> Point | None:
-        """When the peak occurs."""
+        """Time of the peak."""
     @property
     def peak_allocated_bytes(self) -> int:
-        """What tensors asked for at the peak."""
+        """Bytes requested by tensors at the peak."""
     @property
     def peak_reserved_bytes(self) -> int:
         """The most that the allocator held."""
     @property
     def allocated_bytes(self) -> int:
-        """What tensors occupy at the end."""
+        """Bytes of tensors at the end."""
     @property
     def reserved_bytes(self) -> int:
-        """What the allocator holds at the end."""
+        """Bytes reserved by the allocator at the end."""
     @property
     def fragmented_bytes(self) -> int | None:
         """Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments."""
@@ -3241,7 +3241,7 @@ class DeviceReport(Record):
         """How often the allocator gave segments back and asked for one at once: its cache had no block that fits."""
     @property
     def out_of_memory(self) -> int:
-        """How often there was no memory."""
+        """Number of out-of-memory events."""
     @property
     def first_failure(self) -> list[Any] | None:
         """What was asked for the first time that there was none, and what the driver had free."""
@@ -3253,25 +3253,25 @@ class Point(Record):
     """A moment."""
     @property
     def event(self) -> int:
-        """Which event, from 0."""
+        """Event, from 0."""
     @property
     def time_us(self) -> int | None:
-        """When, in microseconds since the first event."""
+        """Time, in microseconds since the first event."""
     @property
     def allocated_bytes(self) -> int:
-        """What tensors occupy."""
+        """Bytes of tensors."""
     @property
     def reserved_bytes(self) -> int:
-        """What the allocator holds."""
+        """Bytes reserved by the allocator."""
 
 class MemorySnapshotGroup(Record):
     """Memory of one kind, place or module."""
     @property
     def name(self) -> str:
-        """What it is."""
+        """Kind."""
     @property
     def kind(self) -> Literal["parameters", "optimizer", "backward", "activations", "communication", "workspace", "other", "unknown"] | None:
-        """What it is for, of a place."""
+        """Kind of an allocation site."""
     @property
     def module(self) -> str | None:
         """The module whose forward pass allocates, of a place."""
@@ -3318,7 +3318,7 @@ class MemorySnapshotRow(Record):
     """One kind of memory, measured and predicted."""
     @property
     def kind(self) -> str:
-        """What for, in the words of the snapshot."""
+        """Purpose, as named in the snapshot."""
     @property
     def measured_bytes(self) -> int: ...
     @property
@@ -3402,7 +3402,7 @@ class ModelModel(Record):
         """Whether the head reuses the word embedding."""
     @property
     def position(self) -> Literal["learned", "rotary", "alibi", "none"]:
-        """How positions enter the model."""
+        """Position encoding."""
     @property
     def layer_kinds(self) -> Rows[Layer]:
         """The distinct layers."""
@@ -3438,10 +3438,10 @@ class Layer(Record):
         """A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ..."""
     @property
     def mixer(self) -> Attention | LatentAttention | LinearAttention | StateSpace | SelectiveScan | Convolution | Mixer | ModelMixer | ModelMixer2:
-        """What mixes tokens along the sequence."""
+        """Module that mixes tokens along the sequence."""
     @property
     def feed_forward(self) -> Mlp | MixtureOfExperts | FeedForward:
-        """What transforms each token."""
+        """Module that transforms each token."""
     @property
     def norms(self) -> int:
         """Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2)."""
@@ -3471,7 +3471,7 @@ class Attention(Record):
         """Width of a value head."""
     @property
     def span(self) -> Literal["causal", "bidirectional"] | Span | ModelSpan | ModelSpan2:
-        """Which keys a query sees."""
+        """Attention mask."""
     @property
     def qk_norm(self) -> bool:
         """Norms on queries and keys."""
@@ -3589,7 +3589,7 @@ class ModelMixer(Record):
     def kind(self) -> Literal["unpriced"]: ...
     @property
     def name(self) -> str:
-        """What it is."""
+        """Kind."""
 
 class ModelMixer2(Record):
     """The layer has none."""
@@ -3656,7 +3656,7 @@ class Weight(Record):
         """How tensor parallelism cuts it."""
     @property
     def usage(self) -> Literal["vector", "table"] | Usage:
-        """What it is for."""
+        """Purpose."""
 
 class Cut(Record):
     """Rows are divided by heads, but at most into this many parts; ranks beyond share (multi-query keys and values)."""
@@ -3736,7 +3736,7 @@ class Network(Answer):
         """A network."""
     @property
     def counts(self) -> CountsFields:
-        """What a network is made of."""
+        """Parts of a network."""
     @property
     def oversubscription(self) -> list[float]:
         """Bandwidth below over bandwidth above, by tier."""
@@ -3751,7 +3751,7 @@ class Design(Record):
     """A network."""
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name."""
     @property
     def kind(self) -> Literal["clos", "rail-optimized", "rail-only", "trimmed", "dual-plane", "multi-plane", "dragonfly", "dragonfly-plus", "torus", "slim-fly", "scale-up"]:
         """Its family."""
@@ -3781,7 +3781,7 @@ class Design(Record):
         """Ports of a switch, counted at `port_bandwidth`."""
     @property
     def fabric(self) -> Fabric | NetworkFabric | NetworkFabric2 | NetworkFabric3 | NetworkFabric4 | Literal["none"]:
-        """What joins the NICs."""
+        """Kind of network."""
     @property
     def extra_endpoints(self) -> int:
         """Endpoints other than devices in one fabric."""
@@ -3790,7 +3790,7 @@ class Design(Record):
         """Links in one cable."""
     @property
     def routing(self) -> Literal["ecmp", "spray", "static", "valiant", "adaptive"]:
-        """How a message finds its way."""
+        """Routing of messages."""
     @property
     def connection(self) -> Connection:
         """Paths of a connection where hashes choose them."""
@@ -3799,7 +3799,7 @@ class Design(Record):
         """Seed of the hash."""
     @property
     def forwarding(self) -> Literal["none", "before", "after"]:
-        """What a message to another rail does."""
+        """Forwarding of a message to another rail."""
     @property
     def link_latency(self) -> float:
         """Latency of each link with the switch behind it."""
@@ -3982,13 +3982,13 @@ class Cabling(Record):
     """Cables of one layer."""
     @property
     def medium(self) -> Literal["copper", "active-optical", "fibre"]:
-        """What they are made of."""
+        """Components."""
     @property
     def length(self) -> float:
         """Mean length in metres."""
 
 class CountsFields(Record):
-    """What a network is made of."""
+    """Parts of a network."""
     @property
     def tiers(self) -> Rows[TierCount]:
         """Switches by tier, from the leaves."""
@@ -4031,7 +4031,7 @@ class LayerCount(Record):
     """Links of one layer."""
     @property
     def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "local", "global", "torus"]:
-        """Where."""
+        """Place."""
     @property
     def links(self) -> int:
         """Links, both directions counted once."""
@@ -4040,7 +4040,7 @@ class LayerCount(Record):
         """Cables."""
     @property
     def cabling(self) -> Cabling:
-        """What they are made of."""
+        """Components."""
     @property
     def transceivers(self) -> int:
         """Transceivers."""
@@ -4052,10 +4052,10 @@ class Reach(Record):
     """Devices that the first device reaches in the same manner."""
     @property
     def how(self) -> str:
-        """In which manner."""
+        """Manner."""
     @property
     def devices(self) -> int:
-        """How many devices."""
+        """Number of devices."""
     @property
     def links(self) -> int:
         """Links on the way, NICs included; the most where ways differ."""
@@ -4187,16 +4187,16 @@ class LayerLoad(Record):
         """The same of the busiest."""
     @property
     def link(self) -> str:
-        """Where the busiest is."""
+        """Place of the busiest."""
 
 class NetworkCost(Answer):
     """The answer of kind `network_cost`."""
     @property
     def designs(self) -> Rows[Entry]:
-        """What can be built; savings are relative to the first."""
+        """Designs that can be built; savings are relative to the first."""
     @property
     def refused(self) -> Rows[Refused]:
-        """What cannot be built."""
+        """Designs that cannot be built."""
     @property
     def without_step(self) -> Rows[Refused]:
         """Designs without a step time."""
@@ -4235,7 +4235,7 @@ class Entry(Record):
         """Every figure of it."""
     @property
     def bill(self) -> NetworkCostBill:
-        """What it costs."""
+        """Cost."""
     @property
     def saving(self) -> float:
         """Saving of the whole bill against the first design, NICs included."""
@@ -4247,7 +4247,7 @@ class Entry(Record):
         """Its share of the cluster."""
     @property
     def step(self) -> OnRun | None:
-        """What a run makes of it, if one was given."""
+        """Results of a run, if one was given."""
 
 class NetworkCostBill(Record):
     """The bill of a network."""
@@ -4292,10 +4292,10 @@ class NetworkCostBill(Record):
         """Whether that is all."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class NetworkCostCounts(Record):
-    """What a network is made of."""
+    """Parts of a network."""
     @property
     def tiers(self) -> Rows[TierCount]:
         """Switches by tier, from the leaves."""
@@ -4313,16 +4313,16 @@ class NetworkCostLine(Record):
     """One line of a bill."""
     @property
     def item(self) -> Literal["switch-port", "transceiver", "nic", "copper", "active-optical", "fibre", "circuit-switch-port", "patch-panel-port", "device"]:
-        """What is bought."""
+        """Kind of part."""
     @property
     def place(self) -> str:
-        """Where it goes: a tier of switches or a layer of cables."""
+        """Location: a tier of switches or a layer of cables."""
     @property
     def speed(self) -> float | None:
         """Its speed, one direction; `None` where the price has none."""
     @property
     def count(self) -> float:
-        """How many; metres of fibre."""
+        """Number; metres of fibre."""
     @property
     def price(self) -> NetworkCostPrice:
         """The price of one, dated and with its source."""
@@ -4355,16 +4355,16 @@ class NetworkCostPrice(Record):
         """Watts of one; `None` is not known."""
     @property
     def date(self) -> str:
-        """When it was read."""
+        """Date of reading."""
     @property
     def dollars_source(self) -> str:
-        """Where the dollars come from."""
+        """Source of the price."""
     @property
     def address(self) -> str:
-        """Where that can be read: a web address, or `unknown`."""
+        """Address of the source, or `unknown`."""
     @property
     def watts_source(self) -> str:
-        """Where the watts come from."""
+        """Source of the power."""
     @property
     def confidence(self) -> str:
         """`retrieved`, `recalled`, `inferred`, or what the user wrote."""
@@ -4430,7 +4430,7 @@ class Refused(Record):
         """Its name."""
     @property
     def problem(self) -> Problem:
-        """Why."""
+        """Reason."""
 
 class Problem(Record):
     """Something wrong with an input."""
@@ -4439,7 +4439,7 @@ class Problem(Record):
         """What is wrong, and why, in a lowercase fragment."""
     @property
     def place(self) -> Place | None:
-        """Where."""
+        """Place."""
     @property
     def hint(self) -> str | None:
         """What to do about it, or the nearest valid name."""
@@ -4553,7 +4553,7 @@ class NetworkDesign(Answer):
         """Plans of the classes."""
     @property
     def refused(self) -> Rows[NetworkDesignRefused]:
-        """What cannot be built, one of each reason."""
+        """Designs that cannot be built, one per reason."""
     @property
     def scale_up_prices(self) -> Record:
         """Price of each device's part of a scale-up domain beyond the machine's own, by domain size."""
@@ -4565,7 +4565,7 @@ class NetworkDesign(Answer):
         """Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
     @property
     def chosen(self) -> list[str]:
         """Settings that were not specified."""
@@ -4613,7 +4613,7 @@ class NetworkDesignRow(Record):
         """Tokens a second."""
     @property
     def share(self) -> Share:
-        """What network and devices cost for a token, a day, a run."""
+        """Cost of network and devices per token, day and run."""
     # ['class']: int
     @property
     def on_front(self) -> bool:
@@ -4635,7 +4635,7 @@ class Simulated(Record):
     """A simulated step on a network, and what a token costs there."""
     @property
     def routing(self) -> str:
-        """How messages are routed."""
+        """Routing of messages."""
     @property
     def step_time(self) -> float:
         """The step."""
@@ -4668,7 +4668,7 @@ class Class(Record):
         """The best plan's layout as flags; empty where there is none."""
     @property
     def reason(self) -> str:
-        """Why nothing fits; empty elsewhere."""
+        """Reason why nothing fits; empty elsewhere."""
 
 class NetworkDesignRefused(Record):
     """A combination that cannot be built."""
@@ -4683,13 +4683,13 @@ class NetworkDesignRefused(Record):
         """Bandwidth of a NIC."""
     @property
     def problem(self) -> Problem:
-        """Why."""
+        """Reason."""
 
 class NetworkFailures(Answer):
     """The answer of kind `network_failures`."""
     @property
     def job(self) -> NetworkFailuresJob:
-        """What a job is like when something fails."""
+        """Job under failures."""
     @property
     def run(self) -> str | None:
         """The run in one line."""
@@ -4697,7 +4697,7 @@ class NetworkFailures(Answer):
     def designs(self) -> Rows[FailingFields]: ...
 
 class NetworkFailuresJob(Record):
-    """What a job is like when something fails."""
+    """Job under failures."""
     @property
     def exposed_share(self) -> float:
         """Share of the step that is exposed network time."""
@@ -4706,7 +4706,7 @@ class NetworkFailuresJob(Record):
         """Hours of all devices that an interruption costs: noticing, starting again, work since the last checkpoint."""
     @property
     def recovery(self) -> Literal["alone", "neighbour", "spread"]:
-        """Who carries the traffic of devices that lost bandwidth."""
+        """Devices that carry the traffic of devices with lost bandwidth."""
 
 class FailingFields(Record):
     @property
@@ -4723,7 +4723,7 @@ class FailingFields(Record):
         """The parts that were named."""
 
 class Expectation(Record):
-    """What failures of one design cost."""
+    """Cost of the failures of one design."""
     @property
     def design(self) -> str:
         """The design's name."""
@@ -4747,19 +4747,19 @@ class Expectation(Record):
         """Share of all device-hours."""
     @property
     def mean_slowdown(self) -> float:
-        """Mean factor of the step's time over a month, interruptions aside."""
+        """Mean factor of the step's time over a month, without interruptions."""
     @property
     def mean_lost_devices(self) -> float:
         """Devices out of work at a moment, on average."""
 
 class ClassLoss(Record):
-    """What one class of parts costs."""
+    """Cost of failures of one class of parts."""
     @property
     def part(self) -> str:
         """The part: `NIC`, `leaf`, `leaf-spine link`, ..."""
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of entries."""
     @property
     def cut_off(self) -> int:
         """Devices with a disconnected NIC."""
@@ -4783,10 +4783,10 @@ class ClassLoss(Record):
         """Share that the most affected domain keeps over all of its NICs."""
     @property
     def remark(self) -> str:
-        """What the figures assume, where that is not plain."""
+        """Assumptions of the figures."""
     @property
     def rate(self) -> NetworkFailuresRate:
-        """How often they fail."""
+        """Failure rate."""
     @property
     def failures_per_month(self) -> float:
         """Failures of all of them in a month."""
@@ -4795,10 +4795,10 @@ class ClassLoss(Record):
         """Whether the job stops and starts again: connections of a device break."""
     @property
     def slowdown(self) -> float | None:
-        """How much longer a step takes until the repair; `None` if it cannot be finished."""
+        """Step slowdown until the repair; `None` if the step cannot finish."""
     @property
     def response(self) -> Literal["run-on", "go-without", "wait"]:
-        """How the job goes on."""
+        """Action of the job."""
     @property
     def lost_hours(self) -> float:
         """Device-hours that one failure costs."""
@@ -4819,22 +4819,22 @@ class NetworkFailuresRate(Record):
         """Hours until it is repaired."""
     @property
     def date(self) -> str:
-        """When it was read."""
+        """Date of reading."""
     @property
     def fit_source(self) -> str:
-        """Where the rate comes from."""
+        """Source of the rate."""
     @property
     def repair_source(self) -> str:
-        """Where the time to repair comes from."""
+        """Source of the repair time."""
     @property
     def confidence(self) -> str:
         """`retrieved`, `recalled`, `derived`, or what the user wrote."""
 
 class Sampled(Record):
-    """What was found, with standard errors."""
+    """Results with standard errors."""
     @property
     def draw(self) -> Literal["moments"] | Draw:
-        """What was drawn."""
+        """Sampled failures."""
     @property
     def samples(self) -> int:
         """States drawn."""
@@ -4873,7 +4873,7 @@ class NamedFields(Record):
     def failed(self) -> Rows[NetworkFailuresPart]: ...
     @property
     def state(self) -> State:
-        """What is left of a network."""
+        """Network with failed parts."""
     @property
     def slowdown(self) -> float | None:
         """Step time relative to the whole network; none where the job cannot finish."""
@@ -4888,7 +4888,7 @@ class NetworkFailuresPart(Record):
         """The number."""
 
 class State(Record):
-    """What is left of a network."""
+    """Network with failed parts."""
     @property
     def cut_off(self) -> Rows[NetworkFailuresRange]:
         """Devices with a disconnected NIC."""
@@ -4941,7 +4941,7 @@ class NetworkFlows(Answer):
     def flows(self) -> Rows[Shown]: ...
     @property
     def held_up(self) -> int:
-        """Flows that pauses behind a congested receiver may hold up."""
+        """Flows that pauses behind a congested receiver may delay."""
     @property
     def latest_makespan(self) -> float | None:
         """Upper bound of the makespan with such pauses."""
@@ -4971,7 +4971,7 @@ class Shown(Record):
     def end(self) -> float: ...
     @property
     def latest_end(self) -> float | None:
-        """Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may hold up."""
+        """Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may delay."""
 
 class NetworkSimulate(Answer):
     """The answer of kind `network_simulate`."""
@@ -4980,13 +4980,13 @@ class NetworkSimulate(Answer):
         """The topology's name."""
     @property
     def routing(self) -> str:
-        """How messages find their way on it."""
+        """Routing on it."""
     @property
     def failed(self) -> list[str]:
-        """What of it is broken."""
+        """Failed parts."""
     @property
     def recovery(self) -> Literal["alone", "neighbour", "spread"] | None:
-        """Who carries the traffic of NICs that lost ports, where parts are broken."""
+        """Devices that carry the traffic of NICs with lost ports, if parts failed."""
     @property
     def background(self) -> Background | None:
         """The other jobs on it."""
@@ -5013,13 +5013,13 @@ class NetworkSimulate(Answer):
         """The step as `estimate` has it, in closed form."""
     @property
     def changes(self) -> Rows[Change]:
-        """What led from one to the other, step by step."""
+        """Differences between both, step by step."""
     @property
     def dimensions(self) -> Rows[DimensionRow]:
         """Every dimension that exchanges."""
     @property
     def layers(self) -> Rows[LayerLoad]:
-        """How busy links were, from the devices outwards."""
+        """Load of links, from the devices outwards."""
     @property
     def is_exact(self) -> bool:
         """Whether groups of each kind are equivalent in the network, so that replicas are synchronous."""
@@ -5054,7 +5054,7 @@ class NetworkSimulateOverSeeds(Record):
     """Step times over seeds."""
     @property
     def seeds(self) -> int:
-        """How many."""
+        """Number."""
     @property
     def first(self) -> int:
         """The first."""
@@ -5075,7 +5075,7 @@ class Placed(Record):
     """A run on an allocation."""
     @property
     def survey(self) -> Survey | None:
-        """Where its ranks are."""
+        """Location of its ranks."""
     @property
     def orders(self) -> Rows[Ordered]:
         """Orders of hosts: contiguous and given first."""
@@ -5093,7 +5093,7 @@ class Placed(Record):
         """Hash seeds whose median each step is; 1 where routes are not hashed."""
 
 class Survey(Record):
-    """Where an allocation lies."""
+    """Placement of an allocation."""
     @property
     def hosts(self) -> int:
         """Hosts with ranks."""
@@ -5132,7 +5132,7 @@ class Ordered(Record):
     """The step with an order of hosts."""
     @property
     def order(self) -> Literal["contiguous", "given", "by_network", "swapped"]:
-        """Which."""
+        """Selection."""
     @property
     def step_time(self) -> float:
         """The step; its median over hash seeds where routes are hashed."""
@@ -5192,13 +5192,13 @@ class Change(Record):
     """One more circumstance, and the step with it."""
     @property
     def what(self) -> str:
-        """What is added."""
+        """Added effect."""
     @property
     def step_time(self) -> float:
         """The step with it and everything before."""
     @property
     def cost(self) -> float:
-        """How much longer that is."""
+        """Added time."""
 
 class DimensionRow(Record):
     """What one dimension's exchanges take, on the stage whose exchanges take longest."""
@@ -5256,13 +5256,13 @@ class NetworkTraffic(Answer):
     def design(self) -> Design | None: ...
     @property
     def place(self) -> NetworkTrafficPlace:
-        """Where ranks stand."""
+        """Placement of ranks."""
     @property
     def sent(self) -> float:
-        """What all ranks send in a step."""
+        """Bytes sent by all ranks per step."""
     @property
     def sent_per_rank(self) -> float:
-        """What one rank sends, on average."""
+        """Bytes sent by one rank, mean."""
     @property
     def inside_share(self) -> float:
         """Share of the bytes that stays inside scale-up domains."""
@@ -5331,25 +5331,25 @@ class PairRow(Record):
         """Those of them in which the first sends to the second."""
     @property
     def bytes(self) -> float:
-        """What all of them send."""
+        """Bytes sent by all of them."""
     @property
     def share(self) -> float:
         """Its share of all bytes."""
     @property
     def mean(self) -> float:
-        """What one that talks sends, on average."""
+        """Bytes sent by a communicating pair, mean."""
     @property
     def most(self) -> float:
-        """What the one with most sends."""
+        """Bytes sent by the pair with most."""
 
 class NetworkTrafficDimensionRow(Record):
     """Exchanges of one parallel dimension."""
     @property
     def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"]:
-        """Which."""
+        """Selection."""
     @property
     def bytes(self) -> float:
-        """What all ranks send."""
+        """Bytes sent by all ranks."""
     @property
     def share(self) -> float:
         """Its share of all bytes."""
@@ -5373,19 +5373,19 @@ class ExchangeRow(Record):
     """Exchanges of one kind: those that differ only in phase, in stages and in how often."""
     @property
     def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"]:
-        """For which parallel dimension."""
+        """Parallel dimension."""
     @property
     def purpose(self) -> str:
-        """What is exchanged."""
+        """Exchanged tensors."""
     @property
     def phases(self) -> list[Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"]]:
-        """In which parts of the step."""
+        """Parts of the step."""
     @property
     def kind(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", "send", "receive", "barrier"]:
-        """What kind."""
+        """Kind."""
     @property
     def algorithm(self) -> Literal["ring", "direct", "hierarchical", "message"] | Algorithm:
-        """How it is carried out."""
+        """Implementation."""
     @property
     def ranks(self) -> int:
         """Ranks of a group."""
@@ -5400,7 +5400,7 @@ class ExchangeRow(Record):
         """Calls of a group in a step, on average over the groups."""
     @property
     def sent(self) -> float:
-        """What all ranks send for it."""
+        """Bytes sent by all ranks for it."""
     @property
     def share(self) -> float:
         """Its share of all bytes."""
@@ -5422,7 +5422,7 @@ class AlgorithmDispatch(Record):
         """Domains that a token may visit at most; 0 is no limit."""
 
 class Placement(Record):
-    """Where the ranks of an allocation lie, and how far their bytes go."""
+    """Placement of the ranks of an allocation, and the reach of their traffic."""
     @property
     def survey(self) -> Survey | None: ...
     @property
@@ -5433,7 +5433,7 @@ class Placement(Record):
         """The same with ranks on the first devices of the network."""
 
 class DomainRow(Record):
-    """What a scale-up domain's devices exchange."""
+    """Traffic of the devices of a scale-up domain."""
     @property
     def domain(self) -> int:
         """Which; its devices are `domain x size` and on."""
@@ -5448,10 +5448,10 @@ class DomainRow(Record):
         """From other domains."""
 
 class RailRow(Record):
-    """What a rail's devices exchange with other domains."""
+    """Traffic of the devices of a rail with other domains."""
     @property
     def rail(self) -> int:
-        """Which."""
+        """Selection."""
     @property
     def devices(self) -> int:
         """Devices on it."""
@@ -5472,7 +5472,7 @@ class Square(Record):
         """Which; none is all together."""
     @property
     def bytes(self) -> float:
-        """What all ranks send."""
+        """Bytes sent by all ranks."""
     @property
     def cells(self) -> list[list[Any]]:
         """Sending cell, receiving cell, bytes: of `Traffic::squares` from a rank to a rank on average over the pairs of a cell, of `Traffic::rail_squares` of all pairs together. Cells without bytes are left out."""
@@ -5481,10 +5481,10 @@ class LinkFields(Record):
     """Links of one layer and direction."""
     @property
     def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "local", "global", "torus"]:
-        """Which layer."""
+        """Layer."""
     @property
     def direction(self) -> Literal["up", "down", "either"]:
-        """Which way."""
+        """Way."""
     @property
     def links(self) -> int:
         """Links."""
@@ -5493,16 +5493,16 @@ class LinkFields(Record):
         """Those of them that carry anything."""
     @property
     def bytes(self) -> float:
-        """What all of them carry in a step."""
+        """Bytes of all of them per step."""
     @property
     def mean(self) -> float:
-        """What one carries, on average over all."""
+        """Bytes of one, mean over all."""
     @property
     def most(self) -> float:
-        """What the busiest carries."""
+        """Bytes of the busiest."""
     @property
     def busy(self) -> float:
-        """How long the busiest is busy at its bandwidth: no step is shorter."""
+        """Time of the busiest at its bandwidth, a lower bound of the step."""
     @property
     def busiest(self) -> Ends | None:
         """The busiest link."""
@@ -5520,7 +5520,7 @@ class NetworkValidation(Answer):
         """The file."""
     @property
     def predictor(self) -> Literal["closed", "flow"]:
-        """What predicts the rows."""
+        """Model of the predictions."""
     @property
     def rows(self) -> Rows[MeasuredCollective]:
         """All rows in their order."""
@@ -5631,7 +5631,7 @@ class Errors(Record):
         """Of flows with hashed routes."""
 
 class ErrorSummary(Record):
-    """How predictions compare with measurements over a set of rows."""
+    """Prediction errors over a set of rows."""
     @property
     def n(self) -> int:
         """Rows compared."""
@@ -5658,7 +5658,7 @@ class PipelinePage(Record):
     """The page."""
     @property
     def label(self) -> str:
-        """What was read."""
+        """Content."""
     @property
     def shape(self) -> PassShape:
         """The job's shape."""
@@ -5679,7 +5679,7 @@ class PipelinePage(Record):
         """The median step, in nanoseconds."""
     @property
     def typical(self) -> Decomposition:
-        """Where the time of steps goes: the median of every part over steps."""
+        """Step breakdown: the median of every part over steps."""
     @property
     def ideal_bubble(self) -> float | None:
         """Bubble share of the ideal schedule: (p - 1) / (v m + p - 1)."""
@@ -5694,7 +5694,7 @@ class PipelinePage(Record):
         """Stalls of all steps, most expensive first, then longest first; at most a thousand."""
     @property
     def stall_count(self) -> int:
-        """How many there are."""
+        """Number of entries."""
     @property
     def start(self) -> int | None:
         """The first step, if it is much longer than others. It is excluded from typical steps."""
@@ -5703,22 +5703,22 @@ class PipelinePage(Record):
         """What was fitted between passes."""
     @property
     def clocks(self) -> Rows[StageClock]:
-        """What was taken off the clocks of stages; empty when they agreed."""
+        """Offsets subtracted from the clocks of stages; empty if they agreed."""
     @property
     def what_if(self) -> WhatIf:
-        """The slowdown and who has which share in it."""
+        """The slowdown and its shares."""
     @property
     def asked(self) -> Rows[Asked]:
         """The request."""
     @property
     def verdicts(self) -> Rows[PipelineVerdict]:
-        """What to make of it, in order of importance."""
+        """Verdicts, most important first."""
     @property
     def shown(self) -> ShownStep:
         """One step."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class PassShape(Record):
     """The shape of the job that recorded passes."""
@@ -5742,28 +5742,28 @@ class Decomposition(Record):
     """The parts of a step, in nanoseconds."""
     @property
     def total_ns(self) -> int:
-        """What it took."""
+        """Duration."""
     @property
     def work_ns(self) -> int:
-        """What every rank would do were all alike: m (mean forward + mean backward)."""
+        """What every rank would do were all equal: m (mean forward + mean backward)."""
     @property
     def schedule_ns(self) -> int:
         """Bubble of the schedule with balanced stages and messages that take no time."""
     @property
     def imbalance_ns(self) -> int:
-        """What stages that differ add: each rank's own medians."""
+        """Time added by unequal stages: each rank's own medians."""
     @property
     def messages_ns(self) -> int:
-        """What messages, and turning from one pass to the next, add."""
+        """Time added by messages and by the transitions between passes."""
     @property
     def jitter_ns(self) -> int:
-        """What passes that differ from their medians add, stalls above all. Negative when they were faster."""
+        """Time added by passes that differ from their medians, mostly stalls. Negative if they were faster."""
     @property
     def host_ns(self) -> int:
         """What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0."""
     @property
     def outside_ns(self) -> int:
-        """What passed before the first and after the last pass of the pipeline: gathering, reducing, the update."""
+        """Time before the first and after the last pass of the pipeline: gathers, reductions, the update."""
     @property
     def unexplained_ns(self) -> int:
         """Measured less simulated."""
@@ -5772,40 +5772,40 @@ class StepRow(Record):
     """A line of the table of steps."""
     @property
     def step(self) -> int:
-        """Which step."""
+        """Step."""
     @property
     def measured_ns(self) -> int:
-        """What it took, in nanoseconds."""
+        """Duration in nanoseconds."""
     @property
     def replayed_ns(self) -> int:
-        """What its replay takes."""
+        """Its replayed duration."""
     @property
     def error(self) -> float:
-        """How far the replay is off, as a share."""
+        """Replay error as a share."""
     @property
     def excess_ns(self) -> int:
-        """What it took beyond the median step."""
+        """Excess over the median step."""
     @property
     def stalls(self) -> int:
-        """How many stalls there were."""
+        """Number of stalls."""
     @property
     def stall_cost_ns(self) -> int:
-        """What they cost together, in nanoseconds."""
+        """Their total cost in nanoseconds."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What that cost is."""
+        """Certainty of that cost."""
 
 class PipelineStageRow(Record):
     """A line of the table of stages: of its ranks and steps."""
     @property
     def stage(self) -> int:
-        """Which stage."""
+        """Stage."""
     @property
     def ranks(self) -> int:
-        """How many ranks of it were recorded."""
+        """Number of recorded ranks."""
     @property
     def forward_ns(self) -> int:
-        """The forward passes of a micro batch through all chunks of the stage, each chunk's the median, in nanoseconds."""
+        """The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds."""
     @property
     def backward_ns(self) -> int:
         """Its backward passes with what belongs to them, likewise, in nanoseconds."""
@@ -5829,55 +5829,55 @@ class Stall(Record):
     """What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest."""
     @property
     def step(self) -> int:
-        """In which step."""
+        """Step."""
     @property
     def stage(self) -> int:
-        """On which stage."""
+        """Stage."""
     @property
     def rank(self) -> int:
-        """On which rank."""
+        """Rank."""
     @property
     def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
         """What it did."""
     @property
     def micro_batch(self) -> int | None:
-        """For which micro batch."""
+        """Micro-batch."""
     @property
     def chunk(self) -> int:
-        """On which virtual stage of its rank."""
+        """Virtual stage of its rank."""
     @property
     def start_ns(self) -> int:
-        """When it began, in nanoseconds since the step did."""
+        """Start in nanoseconds since the step began."""
     @property
     def duration_ns(self) -> int:
-        """How long it took, in nanoseconds; a communication without waiting for others."""
+        """Duration in nanoseconds; communication without waits."""
     @property
     def normal_ns(self) -> int:
-        """What is normal for it."""
+        """Normal duration."""
     @property
     def excess_ns(self) -> int:
-        """How much longer than normal."""
+        """Excess over the normal duration."""
     @property
     def cost_ns(self) -> int:
         """What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What the cost is."""
+        """Certainty of the cost."""
     @property
     def ranks(self) -> list[int]:
         """The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time."""
     @property
     def passes(self) -> int:
-        """How many passes it made longer."""
+        """Number of affected passes."""
 
 class Gaps(Record):
-    """What was fitted."""
+    """Fitted values."""
     @property
     def hop_ns(self) -> int:
         """From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded."""
     @property
     def hops_seen(self) -> int:
-        """How many waits the latency was read off."""
+        """Number of waits behind the latency."""
     @property
     def turn_ns(self) -> int:
         """From the end of a pass to the start of the next one of the same rank that waited for nothing else, in nanoseconds: the median."""
@@ -5886,10 +5886,10 @@ class StageClock(Record):
     """A stage's clock against the first one's, as messages show it."""
     @property
     def stage(self) -> int:
-        """Which stage."""
+        """Stage."""
     @property
     def offset_ns(self) -> int:
-        """What was taken off its times, in nanoseconds."""
+        """Offset subtracted from its times, in nanoseconds."""
 
 class WhatIf(Record):
     """The answers of a what-if analysis."""
@@ -5907,19 +5907,19 @@ class WhatIf(Record):
         """By replica, in order; empty when there is one."""
     @property
     def worst_ranks(self) -> PipelineShare:
-        """The worst 3 % of ranks, by the smaller of the slowdowns that their replica and their stage make alone."""
+        """The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage make alone."""
     @property
     def last_stage(self) -> PipelineShare:
         """The last stage."""
     @property
     def micro_batch_correlation(self) -> float | None:
-        """Correlation of forward and backward times of the same micro batch and rank, less what is normal for the rank: near 1 when micro batches differ in work (sequence lengths), which no rank is to blame for."""
+        """Correlation of forward and backward times of the same micro-batch and rank, less what is normal for the rank: near 1 when micro-batches differ in work (sequence lengths), which no rank is to blame for."""
     @property
     def micro_batch_spread(self) -> float:
-        """Standard deviation of forward times over micro batches as a share of what is normal."""
+        """Standard deviation of forward times over micro-batches as a share of what is normal."""
 
 class Slowdown(Record):
-    """How much slower a job is than it would be without stragglers. Times are means over steps, in nanoseconds."""
+    """Slowdown of a job by stragglers. Times are means over steps, in nanoseconds."""
     @property
     def measured_ns(self) -> int:
         """As recorded."""
@@ -5937,10 +5937,10 @@ class Slowdown(Record):
         """Share of the time that stragglers waste."""
 
 class PipelineShare(Record):
-    """What a subset of passes has to do with a slowdown."""
+    """Share of a subset of passes in a slowdown."""
     @property
     def subset(self) -> Subset:
-        """Which passes."""
+        """Passes."""
     @property
     def saved_ns(self) -> int:
         """Nanoseconds of a step that would be saved if they were ideal."""
@@ -5985,7 +5985,7 @@ class Asked(Record):
         """Their description."""
     @property
     def count(self) -> int:
-        """How many there are."""
+        """Number of entries."""
     @property
     def ideal(self) -> PipelineShare:
         """What a step would save if they were ideal: like the mean of their kind over the job."""
@@ -6009,31 +6009,31 @@ class PipelineVerdict(Record):
         """The sentence."""
     @property
     def cost_ns(self) -> int:
-        """What it costs a typical step, in nanoseconds; 0 where that is not known."""
+        """Cost of a typical step in nanoseconds; 0 if unknown."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What the cost is."""
+        """Certainty of the cost."""
 
 class ShownStep(Record):
     """A step on the page."""
     @property
     def step(self) -> int:
-        """Which one."""
+        """One."""
     @property
     def replica(self) -> int:
-        """Of which replica."""
+        """Replica."""
     @property
     def measured_ns(self) -> int:
-        """What it took, in nanoseconds."""
+        """Duration in nanoseconds."""
     @property
     def parts(self) -> Decomposition:
         """Where that went."""
     @property
     def stall_cost_ns(self) -> int:
-        """What its stalls cost together, in nanoseconds."""
+        """Total cost of its stalls in nanoseconds."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What that cost is."""
+        """Certainty of that cost."""
     @property
     def stalls(self) -> Rows[Stall]:
         """Its stalls on all ranks, most expensive first."""
@@ -6045,16 +6045,16 @@ class ShownStep(Record):
         """The same order of passes with balanced stages, without latency and without stalls."""
     @property
     def expected_duration_ns(self) -> int:
-        """How long that would take, in nanoseconds."""
+        """Duration of that in nanoseconds."""
     @property
     def critical(self) -> CriticalPath:
-        """What makes it as long as it is."""
+        """Critical path."""
 
 class PipelineRow(Record):
     """A stage's row."""
     @property
     def stage(self) -> int:
-        """Which stage."""
+        """Stage."""
     @property
     def rank(self) -> int:
         """Which rank stands for it."""
@@ -6063,7 +6063,7 @@ class PipelineRow(Record):
         """Its passes, in order."""
     @property
     def bubbles(self) -> Rows[Bubble]:
-        """When it had none, and why."""
+        """Its bubbles with their causes."""
     @property
     def causes(self) -> Causes:
         """The bubbles summed by cause."""
@@ -6072,16 +6072,16 @@ class PassBox(Record):
     """A pass on the page. Times are nanoseconds since the step began."""
     @property
     def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
-        """What it does."""
+        """Kind."""
     @property
     def micro_batch(self) -> int | None:
-        """For which micro batch."""
+        """Micro-batch."""
     @property
     def chunk(self) -> int:
-        """On which virtual stage of its rank."""
+        """Virtual stage of its rank."""
     @property
     def start_ns(self) -> int:
-        """From when."""
+        """Start time."""
     @property
     def end_ns(self) -> int:
         """Until when."""
@@ -6093,13 +6093,13 @@ class Bubble(Record):
     """A time without a pass, in nanoseconds since the step began."""
     @property
     def start_ns(self) -> int:
-        """From when."""
+        """Start time."""
     @property
     def end_ns(self) -> int:
         """Until when."""
     @property
     def cause(self) -> Literal["schedule", "imbalance", "message", "stall", "jitter", "launch", "outside"]:
-        """Why."""
+        """Reason."""
 
 class Causes(Record):
     """Nanoseconds by cause."""
@@ -6132,13 +6132,13 @@ class CriticalPath(Record):
         """Its passes, first to last."""
     @property
     def ranks(self) -> Rows[CriticalRank]:
-        """What it has of each rank, most first."""
+        """Its time by rank, largest first."""
     @property
     def outside_ns(self) -> int:
         """Before the first pass and after the last, in nanoseconds."""
     @property
     def crossings(self) -> int:
-        """How often it goes from one rank to another."""
+        """Number of transitions between ranks."""
     @property
     def words(self) -> str:
         """In a sentence."""
@@ -6147,19 +6147,19 @@ class CriticalPass(Record):
     """A pass on the path. Times are nanoseconds since the step began."""
     @property
     def rank(self) -> int:
-        """Of which rank."""
+        """Rank."""
     @property
     def stage(self) -> int:
-        """On which stage."""
+        """Stage."""
     @property
     def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
-        """What it does."""
+        """Kind."""
     @property
     def micro_batch(self) -> int | None:
-        """For which micro batch."""
+        """Micro-batch."""
     @property
     def chunk(self) -> int:
-        """On which virtual stage of its rank."""
+        """Virtual stage of its rank."""
     @property
     def start_ns(self) -> int:
         """From when it counts."""
@@ -6171,10 +6171,10 @@ class CriticalPass(Record):
         """Whether its rank is one of those that the page shows."""
 
 class CriticalRank(Record):
-    """What the path has of a rank, in nanoseconds."""
+    """Time of the path on a rank, in nanoseconds."""
     @property
     def rank(self) -> int:
-        """Which."""
+        """Selection."""
     @property
     def stage(self) -> int:
         """Its stage."""
@@ -6207,7 +6207,7 @@ class Profile(Answer):
         """Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks."""
     @property
     def missing(self) -> int:
-        """How many ranks of the job were not recorded."""
+        """Number of ranks that were not recorded."""
     @property
     def missing_ranks(self) -> list[int]:
         """The first of them."""
@@ -6225,10 +6225,10 @@ class Profile(Answer):
         """Model FLOPs utilisation, if it is known."""
     @property
     def cut_by(self) -> Literal["inference_steps", "launches", "device_annotations", "host_annotations", "modules", "optimizer", "repetition", "collectives", "nothing"] | None:
-        """What steps were cut by."""
+        """Source of step boundaries."""
     @property
     def step_spread_ns(self) -> int:
-        """How far ranks disagree on where steps begin, in nanoseconds."""
+        """Spread of step starts over ranks, in nanoseconds."""
     @property
     def step_time_ns(self) -> float:
         """The mean step, in nanoseconds."""
@@ -6243,19 +6243,19 @@ class Profile(Answer):
         """Steps by what they compute, where the trace is of an inference server."""
     @property
     def lines(self) -> Rows[ProfileLine]:
-        """Where it goes: parts that add up to it."""
+        """Breakdown: parts that add up to it."""
     @property
     def causes(self) -> Rows[CauseRow]:
-        """Why devices were idle, by cause and frame of the host, the longest time first."""
+        """Reason why devices were idle, by cause and frame of the host, the longest time first."""
     @property
     def roofline(self) -> Roofline | None:
         """Operators against the roofline of the accelerator, where shapes were recorded."""
     @property
     def estimated_wait_ns(self) -> float:
-        """What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds."""
+        """Estimated waiting per step because of unrecorded ranks, in nanoseconds."""
     @property
     def hardware(self) -> Rows[ProfilePart]:
-        """By the part of the machine that holds it up."""
+        """By limiting part of the machine."""
     @property
     def phases(self) -> Rows[ProfilePart]:
         """By phase, arithmetic alone."""
@@ -6270,7 +6270,7 @@ class Profile(Answer):
         """Every rank in every step."""
     @property
     def spreads(self) -> Rows[ProfileSpread]:
-        """How labels spread over ranks, when there are several."""
+        """Distribution of labels over ranks, if there are several."""
     @property
     def slower_chips(self) -> list[list[Any]]:
         """Ranks whose kernels take longer than the same ones of others, and by which factor."""
@@ -6288,25 +6288,25 @@ class Profile(Answer):
         """Time by module or line of Python, where it was asked for."""
     @property
     def health(self) -> Health | None:
-        """What counters of devices and network cards record of each rank, where they lie beside the traces."""
+        """Readings of device and network-card counters per rank, if recorded with the traces."""
     @property
     def phases_found(self) -> FoundBy:
-        """How phases were found, over all ranks."""
+        """Source of the phases, over all ranks."""
     @property
     def clocks(self) -> str:
-        """What was done to clocks and why."""
+        """Clock alignment and its reason."""
     @property
     def repairs(self) -> Rows[Repair]:
-        """What readers repaired or dropped."""
+        """Repairs and omissions by readers."""
     @property
     def findings(self) -> Rows[Finding]:
         """Faults that rules found."""
     @property
     def joint(self) -> Joint | None:
-        """What those with a known cost come to together; none below two."""
+        """Joint cost of the findings with a known cost; none below two."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
     @property
     def title(self) -> str: ...
 
@@ -6317,7 +6317,7 @@ class ProfilePeak(Record):
         """Its name in the catalogue."""
     @property
     def data_type(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """In which format."""
+        """Number format."""
     @property
     def rate(self) -> float:
         """Dense."""
@@ -6326,28 +6326,28 @@ class WarmUp(Record):
     """Steps before the steady state, apart from the means."""
     @property
     def steps(self) -> list[str]:
-        """What they are called."""
+        """Their name."""
     @property
     def time_ns(self) -> float:
-        """What they took, in nanoseconds."""
+        """Their duration in nanoseconds."""
     @property
     def one_off_ns(self) -> float:
-        """What they took beyond as many median steps, in nanoseconds: the cost that comes once."""
+        """Their excess over as many median steps in nanoseconds: the one-off cost."""
     @property
     def causes(self) -> Rows[CauseRow]:
-        """Why devices were idle in them, by cause and frame; means are of a rank and of these steps."""
+        """Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps."""
 
 class CauseRow(Record):
     """Idle time under one cause and in one place, over all ranks and steps."""
     @property
     def cause(self) -> Literal["allocation", "data_loading", "blocking_copy", "synchronisation", "compilation", "garbage_collection", "checkpoint", "evaluation", "profiler", "other_thread", "host_work", "launch_bound", "communication", "launch_latency", "device", "unknown"]:
-        """Why the device was idle."""
+        """Cause of idle time."""
     @property
     def frame(self) -> str | None:
         """The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause."""
     @property
     def operator(self) -> str | None:
-        """The innermost operator that holds it."""
+        """The innermost enclosing operator."""
     @property
     def module(self) -> str | None:
         """The innermost module."""
@@ -6371,7 +6371,7 @@ class CauseRow(Record):
         """As a share of the step."""
     @property
     def count(self) -> int:
-        """How many stretches, over all ranks and steps."""
+        """Number of gaps, over all ranks and steps."""
     @property
     def longest_ns(self) -> int:
         """The longest of them, in nanoseconds."""
@@ -6380,13 +6380,13 @@ class CauseRow(Record):
         """The rank with most of it, and its share of the row's time."""
     @property
     def rank_share(self) -> float:
-        """What of the time lies on that rank."""
+        """Time on that rank."""
 
 class Serving(Record):
     """A trace of an inference server."""
     @property
     def server(self) -> Literal["vllm", "sglang", "atom", "tensorrt_llm"]:
-        """Which server, by its annotations."""
+        """Server, by its annotations."""
     @property
     def modes(self) -> Rows[ModeRow]:
         """The kinds of steps that were recorded."""
@@ -6395,10 +6395,10 @@ class ModeRow(Record):
     """All steps of one mode."""
     @property
     def mode(self) -> Literal["prefill", "decode", "mixed", "verify", "draft", "idle", "other"]:
-        """What they compute."""
+        """Kind of work."""
     @property
     def steps(self) -> int:
-        """How many."""
+        """Number."""
     @property
     def mean_ns(self) -> float:
         """The mean step, in nanoseconds: from its first kernel to the next step's."""
@@ -6434,10 +6434,10 @@ class ProfileLine(Record):
     """A line of the first page."""
     @property
     def group(self) -> Literal["ideal", "compute", "communication", "copy", "bubble", "host", "other"]:
-        """Which."""
+        """Selection."""
     @property
     def name(self) -> str:
-        """What."""
+        """Subject."""
     @property
     def time_ns(self) -> int:
         """Its time over all ranks and steps, in nanoseconds."""
@@ -6449,16 +6449,16 @@ class ProfileLine(Record):
         """Of all time."""
     @property
     def gpu_hours_per_day(self) -> float:
-        """What it is worth: hours of accelerators in a day of the whole job."""
+        """Its value: accelerator-hours per day of the whole job."""
     @property
     def parts(self) -> Rows[ProfilePart]:
-        """What it is made of, largest first."""
+        """Its components, largest first."""
 
 class ProfilePart(Record):
     """A share of the time."""
     @property
     def name(self) -> str:
-        """What."""
+        """Subject."""
     @property
     def time_ns(self) -> int:
         """Its time over all ranks and steps, in nanoseconds."""
@@ -6485,10 +6485,10 @@ class Roofline(Record):
         """The same for operators bound by compute: no more than the accelerator's best measured GEMM rate."""
     @property
     def covered_share(self) -> float:
-        """What of the arithmetic's time belongs to operators with a row."""
+        """Share of compute time in operators with a row."""
     @property
     def saving_ns(self) -> float:
-        """What all rows would save at the target, of a rank and step, in nanoseconds."""
+        """Saving of all rows at the target per rank and step, in nanoseconds."""
     @property
     def rows(self) -> Rows[RooflineRow]:
         """The rows that would save most."""
@@ -6500,7 +6500,7 @@ class RooflineRow(Record):
         """The operator."""
     @property
     def kind(self) -> Literal["product", "attention", "experts", "convolution", "normalisation", "elementwise", "reduction", "copy", "embedding"]:
-        """What kind of work it is."""
+        """Kind of work it is."""
     @property
     def shapes(self) -> str:
         """Shapes of its inputs, as recorded."""
@@ -6509,7 +6509,7 @@ class RooflineRow(Record):
         """The format of its kernels."""
     @property
     def calls(self) -> int:
-        """How many calls, over all ranks and steps."""
+        """Number of calls, over all ranks and steps."""
     @property
     def mean_ns(self) -> float:
         """Time of its kernels of a rank and step, in nanoseconds."""
@@ -6524,7 +6524,7 @@ class RooflineRow(Record):
         """Least bytes that one call moves: every input read once, the output written once."""
     @property
     def bound(self) -> Literal["compute", "memory"]:
-        """What limits it at its best."""
+        """Limit at the roofline."""
     @property
     def flop_per_s(self) -> float:
         """Reached, in FLOP/s."""
@@ -6545,7 +6545,7 @@ class ProfileStepRow(Record):
         """Its number."""
     @property
     def duration_ns(self) -> int:
-        """How long, in nanoseconds."""
+        """Duration in nanoseconds."""
     @property
     def groups_ns(self) -> list[float]:
         """On the mean rank, by line of the first page, in the order of `Group::ALL`."""
@@ -6557,7 +6557,7 @@ class RankRow(Record):
     """One rank."""
     @property
     def rank(self) -> int:
-        """Which."""
+        """Selection."""
     @property
     def host(self) -> str | None:
         """Its host, if recorded."""
@@ -6602,16 +6602,16 @@ class RankSteps(Record):
     """Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step."""
     @property
     def steps(self) -> list[str]:
-        """What steps are called."""
+        """Names of steps."""
     @property
     def step_time_ns(self) -> list[int]:
-        """What they take, the same for all ranks."""
+        """Their duration, equal for all ranks."""
     @property
     def ranks(self) -> list[int]:
         """The ranks, of rows."""
     @property
     def own_time_ns(self) -> list[list[int | None]]:
-        """By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up."""
+        """By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others."""
     @property
     def compute_ns(self) -> list[list[int | None]]:
         """With arithmetic under way."""
@@ -6623,10 +6623,10 @@ class RankSteps(Record):
         """Waits of all ranks, hidden or not, that this rank is the root of, summed over them."""
 
 class ProfileSpread(Record):
-    """How a label's time spreads over ranks, in nanoseconds."""
+    """Distribution of a label's time over ranks, in nanoseconds."""
     @property
     def label(self) -> Literal["ideal_compute", "matrix_products", "attention", "recompute", "memory_bound_kernels", "optimizer", "other_kernels", "slower_chip", "tensor_communication_transfer", "tensor_communication_waiting", "tensor_communication_undivided", "context_communication_transfer", "context_communication_waiting", "context_communication_undivided", "expert_communication_transfer", "expert_communication_waiting", "expert_communication_undivided", "pipeline_communication_transfer", "pipeline_communication_waiting", "pipeline_communication_undivided", "data_communication_transfer", "data_communication_waiting", "data_communication_undivided", "unknown_communication_transfer", "unknown_communication_waiting", "unknown_communication_undivided", "memory_copies", "bubble_of_the_schedule", "bubble_of_unequal_stages", "bubble_of_messages", "bubble_of_stalls", "pipeline_bubble", "host_bound", "synchronisation", "data_loading", "memory_allocation", "device_gaps", "unexplained"]:
-        """What."""
+        """Subject."""
     @property
     def least_ns(self) -> int:
         """The least."""
@@ -6671,13 +6671,13 @@ class Node(Record):
         """What it is by."""
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Name."""
     @property
     def time_ns(self) -> int:
         """Its time in the waterfall."""
     @property
     def count(self) -> int:
-        """How many activities have time in it."""
+        """Number of activities with time in it."""
     @property
     def mean_ns(self) -> int:
         """Their mean duration, including overlapped parts."""
@@ -6686,7 +6686,7 @@ class Node(Record):
         """The longest of them."""
     @property
     def children(self) -> Rows[Node]:
-        """What is below: largest first, phases in the order of a step."""
+        """Children: largest first, phases in the order of a step."""
 
 class KernelRow(Record):
     """One kernel (or copy) over all ranks."""
@@ -6695,16 +6695,16 @@ class KernelRow(Record):
         """Its name."""
     @property
     def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"]:
-        """For which part of the step."""
+        """Part of the step."""
     @property
     def family(self) -> Literal["matrix_product", "attention", "norm", "elementwise", "embedding", "routing", "loss", "optimizer", "collective", "copy", "pass", "other"]:
-        """What kind of operator."""
+        """Kind of operator."""
     @property
     def count(self) -> int:
-        """How many, over all ranks and steps."""
+        """Number over all ranks and steps."""
     @property
     def duration_ns(self) -> int:
-        """Their time, whatever runs beside them, in nanoseconds."""
+        """Their time, regardless of concurrent work, in nanoseconds."""
     @property
     def mean_ns(self) -> int:
         """The mean, in nanoseconds."""
@@ -6731,7 +6731,7 @@ class Origins(Record):
         """The places with most time, the longest first."""
     @property
     def places(self) -> int:
-        """How many places there are; beyond the rows they are summed in one row without a place."""
+        """Number of places; beyond the rows they are summed in one row without a place."""
 
 class OriginRow(Record):
     """Time of one place. Means are of a rank and step, in nanoseconds; together they are the step."""
@@ -6743,7 +6743,7 @@ class OriginRow(Record):
         """The phase of what has no place."""
     @property
     def instances(self) -> int:
-        """How many instances of the module launched work; 0 of a source line."""
+        """Number of module instances that launched work; 0 for a source line."""
     @property
     def mean_ns(self) -> float:
         """All of it."""
@@ -6773,7 +6773,7 @@ class OriginRow(Record):
         """Kernels a rank and step."""
 
 class Health(Record):
-    """What counters record of a job."""
+    """Device counters of a job."""
     @property
     def ranks(self) -> Rows[RankHealth]:
         """Each rank with readings, in order."""
@@ -6785,7 +6785,7 @@ class Health(Record):
         """Whether readings have times that do not overlap the recording: then all of them are used."""
 
 class RankHealth(Record):
-    """What counters record of one rank."""
+    """Device counters of one rank."""
     @property
     def rank(self) -> int:
         """The rank."""
@@ -6821,7 +6821,7 @@ class Counter(Record):
         """The median of the other ranks', where there are others."""
 
 class FoundBy(Record):
-    """How the phases of a rank's rows were found."""
+    """Source of the phases of a rank's rows."""
     @property
     def launch(self) -> int:
         """By what stands around their launch."""
@@ -6848,13 +6848,13 @@ class Repair(Record):
     """Something that a reader repaired or dropped."""
     @property
     def file(self) -> str:
-        """In which file."""
+        """File."""
     @property
     def kind(self) -> Literal["repaired_name", "unreadable_event", "bad_time", "negative_duration", "outlying_time", "duplicate_key", "truncated", "trailing_data", "partial_overlap", "unmatched_begin"]:
-        """What."""
+        """Subject."""
     @property
     def count(self) -> int:
-        """How often."""
+        """Number of occurrences."""
     @property
     def first(self) -> list[Any] | None:
         """Where first, and a word about it."""
@@ -6863,13 +6863,13 @@ class Finding(Record):
     """A fault that a rule found."""
     @property
     def id(self) -> str:
-        """What `railwright explain` knows it by."""
+        """Identifier for `railwright explain`."""
     @property
     def message(self) -> str:
-        """What is wrong, in one sentence."""
+        """The finding in one sentence."""
     @property
     def cost_ns(self) -> float | None:
-        """What it costs a step, in nanoseconds, if that is known."""
+        """Cost per step in nanoseconds, if known."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"] | None:
         """What the cost is where it is less than known: a bound."""
@@ -6881,13 +6881,13 @@ class Finding(Record):
         """Numbers that show it."""
     @property
     def advice(self) -> str:
-        """What to do."""
+        """Action."""
     @property
     def shared_ns(self) -> float:
         """What of the cost findings with a larger cost count as well, in nanoseconds."""
 
 class Joint(Record):
-    """What findings cost together, in nanoseconds per step."""
+    """Joint cost of findings, in nanoseconds per step."""
     @property
     def findings(self) -> int:
         """Findings with a known cost."""
@@ -6896,16 +6896,16 @@ class Joint(Record):
         """Their cost, nothing counted twice: never more than the step."""
     @property
     def shared_ns(self) -> float:
-        """What would be counted twice in the sum of their costs."""
+        """Part that the sum of their costs counts twice."""
 
 class ProfileHta(Answer):
     """The answer of kind `profile_hta`."""
     @property
     def temporal(self) -> Rows[TemporalRow]:
-        """Where the time of each rank's device goes."""
+        """Device time breakdown of each rank."""
     @property
     def overlap(self) -> Rows[OverlapRow]:
-        """How much of communication lies under computation."""
+        """Share of communication overlapped with compute."""
     @property
     def kernel_types(self) -> Rows[KernelTypeRow]:
         """Time by kinds of kernels that run at once, summed over ranks."""
@@ -6914,13 +6914,13 @@ class ProfileHta(Answer):
         """The kernels that take most, by kind and rank."""
     @property
     def idle(self) -> Rows[IdleRow]:
-        """Why streams are idle."""
+        """Reason why streams are idle."""
     @property
     def launches(self) -> Rows[LaunchRow]:
         """Launches and what they launch."""
     @property
     def queues(self) -> Rows[QueueRow]:
-        """How many launched kernels wait."""
+        """Number of launched kernels in the queue."""
 
 class TemporalRow(Record):
     """Where the time of a rank's device goes, in microseconds. Exposed copies count as not computing; hidden communication does not."""
@@ -6950,7 +6950,7 @@ class TemporalRow(Record):
         """Percent of the whole."""
 
 class OverlapRow(Record):
-    """How much of a rank's communication lies under computation."""
+    """Share of a rank's communication overlapped with compute."""
     @property
     def rank(self) -> int:
         """The rank."""
@@ -7025,10 +7025,10 @@ class LaunchRow(Record):
         """Pairs of a launch and what it launched."""
     @property
     def cpu_duration(self) -> int:
-        """How long the calls took."""
+        """Duration of the calls."""
     @property
     def gpu_duration(self) -> int:
-        """How long the kernels took."""
+        """Duration of the kernels."""
     @property
     def launch_delay(self) -> int:
         """From the end of a call to the start of its kernel, summed."""
@@ -7197,7 +7197,7 @@ class PublishedTopologiesRow(Record):
         """Counts that can be compared."""
     @property
     def reason(self) -> str:
-        """Why a row, or a part of it, is not compared; empty if all of it is."""
+        """Reason why a row, or a part of it, is not compared; empty if all of it is."""
     @property
     def note(self) -> str:
         """Remark on the row."""
@@ -7206,7 +7206,7 @@ class PublishedTopologiesRow(Record):
         """Whether the row is derived from rules, according to the table."""
     @property
     def source(self) -> str:
-        """Where the row was published."""
+        """Publication of the row."""
 
 class Compared(Record):
     """One count, published and here."""
@@ -7215,10 +7215,10 @@ class Compared(Record):
         """The column of the table."""
     @property
     def published(self) -> int:
-        """What was published."""
+        """Published value."""
     @property
     def here(self) -> int:
-        """What the generator gives."""
+        """Generated value."""
 
 class Query(Answer):
     """The answer of kind `query`."""
@@ -7244,7 +7244,7 @@ class TableField(Record):
         """Its name."""
     @property
     def about(self) -> str:
-        """What a row is."""
+        """Kind of row."""
     @property
     def columns(self) -> Rows[ColumnAbout]:
         """Its columns."""
@@ -7304,7 +7304,7 @@ class Target(Record):
         """The unit of it."""
     @property
     def kind(self) -> Literal["value", "construction", "above", "below", "statement", "unknown"]:
-        """How it is to be read."""
+        """Comparison with the claim."""
     @property
     def tolerance(self) -> float | None:
         """Largest distance: points of a percentage, else relative."""
@@ -7316,13 +7316,13 @@ class Target(Record):
         """The configuration."""
     @property
     def reason(self) -> str:
-        """Why it is not met, or how far it is founded."""
+        """Reason why it is not met, or how far it is founded."""
     @property
     def here(self) -> float | None:
         """The plain model's value, in the claim's unit."""
     @property
     def variants(self) -> list[float]:
-        """What documented variants give, where that is something else."""
+        """Results of documented variants, if different."""
     @property
     def variant_names(self) -> list[str]:
         """What each of these changes."""
@@ -7331,7 +7331,7 @@ class Target(Record):
         """Distance of the plain model: points of a percentage, else relative."""
     @property
     def status(self) -> Literal["reproduced", "by_construction", "variant", "not_reproduced", "not_attempted"]:
-        """How it came out."""
+        """Result."""
 
 class WorkloadRow(Record):
     """Figure 5: a workload on rail-only with K = 256 and on the ideal network."""
@@ -7484,7 +7484,7 @@ class ForwardingRow(Record):
         """Bandwidth inside the domain."""
     @property
     def overhead(self) -> float:
-        """What two steps without overlap add."""
+        """Overhead of two steps without overlap."""
 
 class Recompute(Answer):
     """The answer of kind `recompute`."""
@@ -7505,10 +7505,10 @@ class RecomputeAnswer(Record):
     """The answer."""
     @property
     def layers(self) -> Rows[LayerTable]:
-        """What each module of a layer keeps and costs."""
+        """Memory and cost of each module of a layer."""
     @property
     def kinds(self) -> Rows[KindShare]:
-        """What fills the fullest stage when nothing is recomputed."""
+        """Memory of the fullest stage without recompute."""
     @property
     def fullest(self) -> int:
         """The stage."""
@@ -7550,7 +7550,7 @@ class RecomputeAnswer(Record):
         """Throughput of the best over that of full recompute, less one."""
     @property
     def remedies(self) -> Rows[RecomputeRemedy]:
-        """What would make it fit, where nothing does."""
+        """Changes that would make it fit, if nothing fits."""
 
 class LayerTable(Record):
     """One kind of layer."""
@@ -7565,13 +7565,13 @@ class LayerTable(Record):
         """Layers of the kind."""
     @property
     def kept(self) -> float:
-        """What one keeps of one micro batch when nothing is recomputed."""
+        """What one keeps of one micro-batch when nothing is recomputed."""
     @property
     def time(self) -> float:
-        """What its forward and backward passes take for one micro batch then."""
+        """What its forward and backward passes take for one micro-batch then."""
     @property
     def rows(self) -> Rows[ModuleRow]:
-        """What recomputing saves and costs, each module alone and the whole layer last."""
+        """Saving and cost of recompute, for each module and last for the whole layer."""
 
 class ModuleRow(Record):
     """One module of it, or the whole layer."""
@@ -7580,13 +7580,13 @@ class ModuleRow(Record):
         """As plans write it."""
     @property
     def saved(self) -> float:
-        """Bytes that are not kept, of one micro batch."""
+        """Bytes that are not kept, of one micro-batch."""
     @property
     def share(self) -> float:
         """Of what the layer keeps."""
     @property
     def cost(self) -> float:
-        """Time that is added, of one micro batch."""
+        """Time that is added, of one micro-batch."""
     @property
     def cost_share(self) -> float:
         """Of the layer's time."""
@@ -7598,10 +7598,10 @@ class KindShare(Record):
     """Share of one kind of memory on the fullest stage."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "master_weights", "optimizer_moments", "narrow_weights", "activations", "working_set", "logits", "communication_buffers", "optimizer_temporaries", "workspace", "fragmentation", "context"]:
-        """What for."""
+        """Purpose."""
     @property
     def bytes(self) -> float:
-        """How much."""
+        """Amount."""
     @property
     def share(self) -> float:
         """Of what the stage needs."""
@@ -7610,10 +7610,10 @@ class Variant(Record):
     """A way to recompute, priced."""
     @property
     def what(self) -> str:
-        """What is recomputed, in short."""
+        """Recomputed modules, in short."""
     @property
     def step_time(self) -> float:
-        """How long a step takes."""
+        """Step time."""
     @property
     def tokens_per_second(self) -> float:
         """Tokens per second of the whole cluster."""
@@ -7637,19 +7637,19 @@ class RecomputeStageRow(Record):
         """Layers on it."""
     @property
     def choice(self) -> list[str]:
-        """What it recomputes and offloads, by virtual stage."""
+        """Recompute and offload, by virtual stage."""
     @property
     def recompute(self) -> float:
-        """Recompute of one micro batch."""
+        """Recompute of one micro-batch."""
     @property
     def time(self) -> float:
-        """Time in passes of one micro batch."""
+        """Time in passes of one micro-batch."""
     @property
     def memory_none(self) -> float:
-        """What it takes when nothing is recomputed."""
+        """Memory without recompute."""
     @property
     def memory_full(self) -> float:
-        """When everything is."""
+        """Memory with full recompute."""
     @property
     def memory(self) -> float:
         """As chosen."""
@@ -7661,7 +7661,7 @@ class RecomputeRemedy(Record):
     """A change after which everything fits."""
     @property
     def change(self) -> str:
-        """What to change, in words."""
+        """The change, in words."""
 
 class Regret(Answer):
     """The answer of kind `regret`."""
@@ -7670,7 +7670,7 @@ class Regret(Answer):
         """The file that was read."""
     @property
     def targets(self) -> Targets:
-        """What is aimed at."""
+        """Target."""
     @property
     def met(self) -> bool | None:
         """Whether it is reached; unknown without sweeps."""
@@ -7706,13 +7706,13 @@ class Targets(Record):
         """Share of the sweeps that the tail covers."""
 
 class SweepRegret(Record):
-    """How well the calculator chooses within one sweep."""
+    """Regret within one sweep."""
     @property
     def source(self) -> str:
-        """Who published it."""
+        """Publisher."""
     @property
     def model(self) -> str:
-        """What was trained."""
+        """Trained parameters."""
     @property
     def dimensions(self) -> str:
         """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
@@ -7733,7 +7733,7 @@ class SweepRegret(Record):
         """With what."""
     @property
     def precision(self) -> str:
-        """In which format."""
+        """Number format."""
     @property
     def layouts(self) -> int:
         """Layouts that ran."""
@@ -7769,7 +7769,7 @@ class SweepRegret(Record):
         """Spearman's rank correlation of predicted and measured times."""
 
 class Total(Record):
-    """What the regrets of some sweeps come to."""
+    """Summary of regrets over sweeps."""
     @property
     def sweeps(self) -> int:
         """Sweeps."""
@@ -7805,10 +7805,10 @@ class MemoryPick(Record):
     """The pick of one sweep among all its rows, those that ran out of memory included."""
     @property
     def source(self) -> str:
-        """Who published it."""
+        """Publisher."""
     @property
     def model(self) -> str:
-        """What was trained."""
+        """Trained parameters."""
     @property
     def dimensions(self) -> str:
         """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
@@ -7829,7 +7829,7 @@ class MemoryPick(Record):
         """With what."""
     @property
     def precision(self) -> str:
-        """In which format."""
+        """Number format."""
     @property
     def layouts(self) -> int:
         """Layouts, of both ends."""
@@ -7856,7 +7856,7 @@ class MemoryPick(Record):
         """Measured time of the first that ran over that of the best, less one."""
 
 class MemoryTotal(Record):
-    """What the picks of some sweeps come to."""
+    """Summary of picks over sweeps."""
     @property
     def sweeps(self) -> int:
         """Sweeps."""
@@ -7892,10 +7892,10 @@ class Search(Answer):
     """The answer of kind `search`."""
     @property
     def title(self) -> str:
-        """What is searched, in one line."""
+        """Search in one line."""
     @property
     def objective(self) -> Literal["time", "dollars", "devices", "headroom"]:
-        """What is minimized."""
+        """Objective to minimize."""
     @property
     def pareto(self) -> list[Any] | None:
         """The two objectives of a Pareto front, if requested."""
@@ -7916,7 +7916,7 @@ class Search(Answer):
         """The layout of the launch file that was named, in each setting where it is possible."""
     @property
     def freed(self) -> str | None:
-        """What is free and what is kept of the launch file, in words."""
+        """Free and kept settings of the launch file, in words."""
     @property
     def found(self) -> int:
         """Layouts that were found, shown or not; of a front, its length."""
@@ -7931,7 +7931,7 @@ class Search(Answer):
         """Settings on which nothing can be searched."""
     @property
     def nothing_fits(self) -> Nothing | None:
-        """What would fit, where nothing does."""
+        """Layouts that would fit, if nothing fits."""
     @property
     def why_not(self) -> Rows[SearchAnswer]:
         """Answers about layouts that were named."""
@@ -7946,13 +7946,13 @@ class Search(Answer):
         """Layouts of the ranking whose measured step time would narrow all intervals most."""
     @property
     def chosen(self) -> list[str]:
-        """What was chosen because it was not specified."""
+        """Defaults of unspecified settings."""
     @property
     def doubts(self) -> list[str]:
-        """What is doubtful about the question."""
+        """Warnings about the question."""
 
 class Counters(Record):
-    """What became of the strategies of a search. Every valid strategy is counted once as enumerated and once below. What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer."""
+    """Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below. What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer."""
     @property
     def enumerated(self) -> int:
         """Valid strategies."""
@@ -8009,13 +8009,13 @@ class Ranked(Record):
         """Rent for a trillion tokens."""
     @property
     def bill(self) -> Bill | None:
-        """What the whole training costs; absent without a token budget."""
+        """Cost of the whole training; absent without a token budget."""
     @property
     def spent(self) -> Rows[Spent]:
-        """Where the time goes."""
+        """Step breakdown."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful about it."""
+        """Warnings."""
     @property
     def retimed(self) -> Retimed | None:
         """The step on the timeline; `None` if not requested or too long."""
@@ -8039,16 +8039,16 @@ class Candidate(Record):
         """The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by."""
     @property
     def time(self) -> TimeBreakdown:
-        """Where the time goes."""
+        """Step breakdown."""
     @property
     def memory(self) -> SearchPeak:
         """The fullest stage's memory."""
     @property
     def device_memory(self) -> float:
-        """What a device has."""
+        """Memory of a device."""
     @property
     def headroom(self) -> float:
-        """What is left of it at the peak."""
+        """Free memory at the peak."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that it fits."""
@@ -8060,13 +8060,13 @@ class Candidate(Record):
         """Rent of the devices for a billion tokens; `None` without a price."""
     @property
     def oddities(self) -> list[Literal["unequal_chunks", "torn_group", "short_context", "scattered_experts", "partial_sharding", "whole_optimizer", "tight_memory"]]:
-        """What an expert would object to, the gravest first."""
+        """Oddities, the most severe first."""
     @property
     def tied_with_best(self) -> bool:
         """Whether its lead or lag on the best is within what the model may be wrong about two layouts."""
 
 class TimeBreakdown(Record):
-    """Where a step's time goes on the rank that everyone waits for. The parts sum to `total`."""
+    """Step breakdown on the critical rank. The parts add up to `total`."""
     @property
     def total(self) -> float:
         """The whole step."""
@@ -8105,25 +8105,25 @@ class SearchPeak(Record):
         """The stage, from 0."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
-        """When."""
+        """Time."""
     @property
     def allocated(self) -> float:
-        """What tensors occupy (torch's `max_memory_allocated`)."""
+        """Bytes of tensors (torch's `max_memory_allocated`)."""
     @property
     def reserved(self) -> float:
-        """What the allocator holds (torch's `max_memory_reserved`)."""
+        """Bytes reserved by the allocator (torch's `max_memory_reserved`)."""
     @property
     def device(self) -> float:
-        """What the device shows: reserved, the driver's context and the communicators."""
+        """Memory as shown by the device: reserved, the driver's context and the communicators."""
 
 class Spent(Record):
-    """What a part takes."""
+    """Time of a part."""
     @property
     def on(self) -> Literal["compute", "recompute", "tensor", "context", "expert", "data", "bubble", "host", "optimizer", "other"]:
         """On what."""
     @property
     def time(self) -> float:
-        """How long."""
+        """Duration."""
     @property
     def share(self) -> float:
         """Of the step."""
@@ -8150,16 +8150,16 @@ class Impossible(Record):
         """Number of devices."""
     @property
     def reason(self) -> str:
-        """Why."""
+        """Reason."""
 
 class Nothing(Record):
     """Nothing fits."""
     @property
     def nearest_misses(self) -> Rows[Missed]:
-        """What comes closest."""
+        """Closest layouts."""
     @property
     def remedies(self) -> Rows[Remedied]:
-        """What would make it fit, with the step time that it leads to."""
+        """Changes that make it fit, with their step time."""
     @property
     def remedies_tried(self) -> int:
         """Remedies that were tried."""
@@ -8189,10 +8189,10 @@ class Miss(Record):
         """The plan."""
     @property
     def memory(self) -> SearchPeak:
-        """What it needs."""
+        """Required memory."""
     @property
     def device_memory(self) -> float:
-        """What a device has."""
+        """Memory of a device."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that it fits all the same."""
@@ -8216,19 +8216,19 @@ class Remedied(Record):
         """That layout as flags."""
 
 class SearchAnswer(Record):
-    """What was named, and why it is not the answer."""
+    """Requested layout, and why it is not the best."""
     @property
     def named(self) -> str:
-        """What was named."""
+        """Given names."""
     @property
     def why_not(self) -> WhyNot | SearchWhyNot | TooLarge | Slower | Candidate:
-        """Why it is not first."""
+        """Reason why it is not first."""
     @property
     def layout(self) -> str:
         """The layout that was judged, as flags."""
     @property
     def outside(self) -> str | None:
-        """Why the search for the best did not come across it, where it lies outside the space."""
+        """Reason why the search for the best did not come across it, where it lies outside the space."""
 
 class WhyNot(Record):
     """The user stopped the search for it."""
@@ -8244,7 +8244,7 @@ class SearchWhyNot(Record):
         """What is wrong with it."""
 
 class TooLarge(Record):
-    """How much too large."""
+    """Excess."""
     @property
     def miss(self) -> Miss:
         """The strategy with what was named that needs least."""
@@ -8256,7 +8256,7 @@ class TooLarge(Record):
         """By how much a device would have to be larger for the wanted probability of fitting."""
 
 class Slower(Record):
-    """How much slower."""
+    """Slowdown."""
     @property
     def candidate(self) -> Candidate:
         """The best strategy with what was named."""
@@ -8268,16 +8268,16 @@ class Slower(Record):
         """Whether that is within what the model may be wrong about two layouts."""
     @property
     def differences(self) -> Rows[SearchDifference]:
-        """Where the time is lost and won, the largest first."""
+        """Time lost and gained by part, largest first."""
 
 class SearchDifference(Record):
-    """What one step spends more than another on a part; negative is less."""
+    """Additional time of one step on a part; negative is less."""
     @property
     def on(self) -> Literal["compute", "recompute", "tensor", "context", "expert", "data", "bubble", "host", "optimizer", "other"]:
         """On what."""
     @property
     def more(self) -> float:
-        """How much more."""
+        """Additional amount."""
 
 class Cell(Record):
     """All layouts with one tensor and one pipeline degree."""
@@ -8295,7 +8295,7 @@ class Cell(Record):
         """Pipeline stages."""
     @property
     def outcome(self) -> Outcome | SearchOutcome | SearchOutcome2 | SearchOutcome3:
-        """What the search of the cell came to."""
+        """Result of the cell."""
 
 class Outcome(Record):
     """At least one layout fits."""
@@ -8318,7 +8318,7 @@ class SearchOutcome(Record):
         """By how much a device would have to be larger for the wanted probability of fitting."""
     @property
     def device_memory(self) -> float:
-        """What a device has."""
+        """Memory of a device."""
     @property
     def stage(self) -> int:
         """The stage that needs the most."""
@@ -8377,7 +8377,7 @@ class Sensitivity(Answer):
         """Every figure, the one that swings the step most first."""
     @property
     def sum(self) -> SumRule:
-        """What the elasticities of rates and times sum to."""
+        """Sums of the elasticities of rates and times."""
     @property
     def capacity(self) -> Capacity:
         """Memory, which has no elasticity."""
@@ -8392,7 +8392,7 @@ class Figure(Record):
         """A stable identifier: the key of the run file where there is one."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def kind(self) -> Literal["hardware", "host", "software"]:
         """What it belongs to."""
@@ -8434,10 +8434,10 @@ class Capacity(Record):
     """Memory against what the run needs."""
     @property
     def device(self) -> float:
-        """What a device has."""
+        """Memory of a device."""
     @property
     def peak(self) -> float:
-        """What the run takes on the stage that needs most."""
+        """Memory of the fullest stage."""
     @property
     def least(self) -> float:
         """The least that the run can do with: below, it does not fit; above, capacity changes nothing."""
@@ -8473,7 +8473,7 @@ class Size(Answer):
         """Whether the batch grows with the number of devices."""
     @property
     def chosen(self) -> list[str]:
-        """What was chosen because it was not specified."""
+        """Defaults of unspecified settings."""
     @property
     def complete(self) -> bool:
         """Whether everything was searched."""
@@ -8482,7 +8482,7 @@ class Sized(Record):
     """The whole answer."""
     @property
     def goal(self) -> Goal:
-        """What had to be met."""
+        """Goal."""
     @property
     def machines(self) -> Rows[Machine]:
         """The kinds of machines."""
@@ -8494,10 +8494,10 @@ class Sized(Record):
         """Those that cannot."""
     @property
     def verdict(self) -> SizeVerdict:
-        """Which to take."""
+        """Selection."""
 
 class Goal(Record):
-    """What the training has to keep to."""
+    """Goal of the training."""
     @property
     def deadline(self) -> float | None:
         """Latest end, in time on the calendar from the start."""
@@ -8512,7 +8512,7 @@ class Machine(Record):
     """A kind of machine to buy or rent."""
     @property
     def name(self) -> str:
-        """What the caller calls it."""
+        """Name given by the caller."""
     @property
     def devices(self) -> int:
         """Devices in one machine: what numbers are multiples of."""
@@ -8548,7 +8548,7 @@ class SizeRow(Record):
         """The layout."""
     @property
     def step_time(self) -> float:
-        """How long a step takes."""
+        """Step time."""
     @property
     def step_time_interval(self) -> Interval:
         """Between what bounds."""
@@ -8578,7 +8578,7 @@ class SizeRow(Record):
         """Rent of each day that they save; negative where the larger number is the cheaper one."""
     @property
     def bill(self) -> Bill:
-        """What the whole training takes."""
+        """Duration of the whole training."""
     @property
     def in_time(self) -> bool:
         """Whether it ends by the deadline."""
@@ -8596,10 +8596,10 @@ class SizeImpossible(Record):
         """Devices."""
     @property
     def reason(self) -> str:
-        """Why."""
+        """Reason."""
 
 class SizeVerdict(Record):
-    """Which to take."""
+    """Selection."""
     @property
     def chosen(self) -> int | None:
         """Index of the row to take; `None` when no row meets the goal, or nothing was asked."""
@@ -8611,10 +8611,10 @@ class SizeVerdict(Record):
         """The row nearest to the goal when none meets it."""
     @property
     def stops(self) -> Rows[Stop]:
-        """Where more machines stop paying, by kind of machine."""
+        """Largest efficient size, by kind of machine."""
 
 class SizeMiss(Record):
-    """How far the nearest row is from the goal."""
+    """Distance of the nearest row from the goal."""
     @property
     def row(self) -> int:
         """Index of the row."""
@@ -8662,7 +8662,7 @@ class Stragglers(Answer):
     """The answer of kind `stragglers`."""
     @property
     def verdict(self) -> Literal["straggler", "slow_link", "imbalance", "none", "cannot_tell"]:
-        """What holds the job up."""
+        """Causes of delay."""
     @property
     def reasons(self) -> list[str]: ...
     @property
@@ -8680,7 +8680,7 @@ class Stragglers(Answer):
         """Metrics of xpu_timer."""
     @property
     def health(self) -> Health | None:
-        """What counters of devices and network cards record of each rank, where they lie beside the traces."""
+        """Readings of device and network-card counters per rank, if recorded with the traces."""
     @property
     def ranks_traced(self) -> int:
         """Ranks that were traced."""
@@ -8698,7 +8698,7 @@ class Stragglers(Answer):
         """The mean step, in nanoseconds."""
     @property
     def step_time_without_ns(self) -> float:
-        """What a step would take had every rank run like the median of its peers."""
+        """Step time with all ranks at the median speed of their peers."""
     @property
     def noise_ns(self) -> float:
         """Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds."""
@@ -8725,10 +8725,10 @@ class Stragglers(Answer):
         """Groups with slow transfers."""
     @property
     def clocks(self) -> Clocks:
-        """How the clocks were treated."""
+        """Clock alignment."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful."""
+        """Warnings."""
 
 class StragglersNamed(Record):
     """A straggler. These records have no steps, so the cost per step is unknown."""
@@ -8748,10 +8748,10 @@ class StragglersNamed(Record):
     def communicator(self) -> str | None: ...
 
 class StragglersNamed2(Record):
-    """What holds the job up, with what a step would be shorter by without it."""
+    """Causes of delay with the step time saved without each."""
     @property
     def kind(self) -> Literal["rank", "group", "stage"]:
-        """What it is."""
+        """Kind."""
     @property
     def ranks(self) -> list[int]:
         """Its ranks."""
@@ -8760,13 +8760,13 @@ class StragglersNamed2(Record):
         """Its stage, from 0."""
     @property
     def cause(self) -> str:
-        """Why."""
+        """Reason."""
     @property
     def cost_s(self) -> float:
-        """What a step would be shorter by, in seconds, once those named before it are mended."""
+        """Step time saved in seconds, after the preceding causes are fixed."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What the cost is."""
+        """Certainty of the cost."""
 
 class Culprit(Record):
     """A rank that others wait for."""
@@ -8781,7 +8781,7 @@ class Culprit(Record):
         """What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What the cost is."""
+        """Certainty of the cost."""
     @property
     def share(self) -> float:
         """The same as a share of the step."""
@@ -8814,13 +8814,13 @@ class Culprit(Record):
         """Three numbers."""
     @property
     def moments(self) -> Rows[Moment]:
-        """When, the worst first."""
+        """Time, the worst first."""
 
 class StragglersEvidence(Record):
     """One value of a rank and that of its peers."""
     @property
     def name(self) -> str:
-        """What it is."""
+        """Kind."""
     @property
     def own(self) -> float:
         """The rank's."""
@@ -8835,16 +8835,16 @@ class Moment(Record):
     """A stretch of a rank that others waited for."""
     @property
     def step(self) -> int | None:
-        """In which step, if steps have numbers."""
+        """Step, if steps have numbers."""
     @property
     def start_ns(self) -> int:
-        """From when, in nanoseconds since the steps began."""
+        """Start time, in nanoseconds since the steps began."""
     @property
     def own_ns(self) -> int:
-        """How long the rank took, in nanoseconds."""
+        """Duration on the rank in nanoseconds."""
     @property
     def excess_ns(self) -> int:
-        """How much longer than its peers."""
+        """Excess over its peers."""
     @property
     def waits_ns(self) -> float:
         """Waits charged to it."""
@@ -8912,7 +8912,7 @@ class TopologiesKey(Record):
         """The rest of the dotted key."""
     @property
     def doc(self) -> str:
-        """What it means."""
+        """Meaning."""
     @property
     def default(self) -> str:
         """What holds without it, in words."""
@@ -8937,7 +8937,7 @@ class TopologyKeysKey(Record):
         """The rest of the dotted key."""
     @property
     def doc(self) -> str:
-        """What it means."""
+        """Meaning."""
     @property
     def default(self) -> str:
         """What holds without it, in words."""
@@ -8972,7 +8972,7 @@ class Tune(Answer):
         """The layout of the file."""
     @property
     def origins(self) -> Rows[OriginFields]:
-        """Where the file sets what the search is free to change."""
+        """Places of the freed settings in the file."""
     @property
     def layouts(self) -> Rows[RowFields]:
         """Layouts, best first."""
@@ -9020,7 +9020,7 @@ class RowFields(Record):
         """Changes of the file; none where it cannot be changed."""
     @property
     def refused(self) -> TuneRefused | None:
-        """Why the file cannot be changed."""
+        """Reason why the file cannot be changed."""
     @property
     def warnings(self) -> Rows[Warning]: ...
 
@@ -9056,7 +9056,7 @@ class TuneRefused(Record):
     """An edit that was not made."""
     @property
     def reason(self) -> str:
-        """Why, in a lowercase fragment."""
+        """Reason, as a lowercase fragment."""
     @property
     def by_hand(self) -> Rows[TuneChange]:
         """The changes to make by hand, in the framework's words."""
@@ -9094,7 +9094,7 @@ class Validation(Answer):
         """Every row of it, in order."""
     @property
     def summary(self) -> Summary:
-        """What they come to."""
+        """Totals."""
     @property
     def calibration(self) -> Used | None:
         """The calibration that was given, and which rows used it."""
@@ -9106,7 +9106,7 @@ class RowResult(Record):
         """The row's identifier."""
     @property
     def source(self) -> str | None:
-        """Where it was published."""
+        """Publication."""
     @property
     def predicted_step_time_s(self) -> float | None:
         """Predicted step time in seconds."""
@@ -9151,7 +9151,7 @@ class RowResult(Record):
         """Whether the calibration that was given changed its prediction."""
     @property
     def skipped(self) -> str | None:
-        """Why the row was not predicted."""
+        """Reason why the row was not predicted."""
     @property
     def expected_step_time_s(self) -> float | None:
         """Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by."""
@@ -9172,7 +9172,7 @@ class Summary(Record):
         """Out-of-memory verdicts, when the table has any such rows."""
     @property
     def skipped(self) -> Record:
-        """How often each reason for skipping occurs."""
+        """Number of rows per reason for skipping."""
 
 class ValidationErrors(Record):
     """Errors over a set of rows."""
@@ -9205,7 +9205,7 @@ class ValidationErrors(Record):
         """Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and format) of at least five rows, weighted by their rows."""
 
 class Verdicts(Record):
-    """How verdicts on memory compare with what happened."""
+    """Memory verdicts compared with outcomes."""
     @property
     def out_of_memory(self) -> int:
         """Runs out of memory."""
@@ -9223,7 +9223,7 @@ class Verdicts(Record):
         """Share of the runs out of memory that were predicted not to fit; `None` when the table labels no such run."""
 
 class Used(Record):
-    """What a calibration was used for."""
+    """Use of a calibration."""
     @property
     def file(self) -> str:
         """Its file."""
@@ -9270,7 +9270,7 @@ class Whatif(Answer):
         """The run as it is."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful about it."""
+        """Warnings."""
     @property
     def alone(self) -> Rows[Rehearsal]:
         """Each change alone, in the order in which they were asked."""
@@ -9285,7 +9285,7 @@ class Whatif(Answer):
         """Whether the gains add up."""
     @property
     def chosen(self) -> list[str]:
-        """What was chosen, in words."""
+        """Defaults in words."""
 
 class WhatifSummary(Record):
     """One run in a few figures."""
@@ -9303,7 +9303,7 @@ class WhatifSummary(Record):
         """Pipeline stages."""
     @property
     def step_time(self) -> float:
-        """How long one step takes."""
+        """Time of one step."""
     @property
     def interval(self) -> Interval:
         """Between what bounds a measurement of it is expected."""
@@ -9327,7 +9327,7 @@ class WhatifSummary(Record):
         """That stage."""
     @property
     def device_memory(self) -> float:
-        """What a device has."""
+        """Memory of a device."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
         """Whether it fits."""
@@ -9351,13 +9351,13 @@ class TimePart(Record):
         """The identifier that `railwright explain` knows, such as `compute.mlp`."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def time(self) -> float:
-        """How long."""
+        """Duration."""
 
 class Rehearsal(Record):
-    """What one change makes of the run."""
+    """Result of one change."""
     @property
     def name(self) -> str:
         """The change as it was typed."""
@@ -9390,7 +9390,7 @@ class WhatifEvidence(Record):
     """The errors of predicted ratios of step times over measured ones."""
     @property
     def what(self) -> str:
-        """What the runs of a pair differ in."""
+        """Settings in which the runs of a pair differ."""
     @property
     def pairs(self) -> int:
         """Pairs of measured runs."""
@@ -9411,13 +9411,13 @@ class Possible(Record):
         """How it differs."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """What is doubtful about it and was not about the run before."""
+        """Warnings about it and was not about the run before."""
     @property
     def resolved(self) -> list[str]:
         """Identifiers of warnings that the change ends."""
 
 class WhatifDifference(Record):
-    """How two runs differ."""
+    """Difference of two runs."""
     @property
     def rescaled(self) -> bool:
         """Whether the step trains on another number of tokens, so that times are for as many tokens as before."""
@@ -9444,16 +9444,16 @@ class WhatifDifference(Record):
         """The stage on which both steps are taken apart; each on its own slowest if nothing."""
     @property
     def parts(self) -> Rows[PartChange]:
-        """What each part of the step lost or won; they sum to the change of the step."""
+        """Change of each part of the step; they add up to the change of the step."""
 
 class PartChange(Record):
-    """What a part of the step lost or won."""
+    """Change of a part of the step."""
     @property
     def id(self) -> str:
         """The identifier that `railwright explain` knows."""
     @property
     def title(self) -> str:
-        """For people."""
+        """Title for people."""
     @property
     def before(self) -> float:
         """Its time before."""
@@ -9476,7 +9476,7 @@ class WhatifOutcome(Record):
         """The reasons."""
 
 class Interaction(Record):
-    """What changes gain together against what they gain alone."""
+    """Combined gain of changes relative to their single gains."""
     @property
     def product_alone(self) -> float:
         """Product of the speed-ups alone: expected value of independent gains, each applied to the remaining time."""

@@ -27,7 +27,7 @@ def list(
     """List entries, optionally filtered by name.
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Clusters = ask(('clusters', 'list'), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
@@ -43,7 +43,7 @@ def show(
     """Show one entry in full.
 
     name: Name; for a model also the path of a config.json, or `-` for stdin.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Cluster = ask(('clusters', 'show'), {"name": name, "output": output, "memory-limit": memory_limit})

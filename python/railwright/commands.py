@@ -49,7 +49,7 @@ def timeline(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -99,7 +99,7 @@ def tune(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -140,7 +140,7 @@ def check(
     launch_args: Variables and arguments of the launch scripts, such as `"TP=2 PP=8 7B 1"`.
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
@@ -176,20 +176,21 @@ def goodput(
     cluster: Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file (default: dgx-h100).
     nics: NICs of the job [default: one per GPU].
     price_per_device_hour: Price of a GPU-hour in dollars [default: the catalogue's].
-    checkpoint_time: Time from the start of a checkpoint until it can be restored.
+    checkpoint_time: Time from the start of a checkpoint until it is restorable.
     checkpoint_bytes: Size of a checkpoint, for --storage-bandwidth.
     storage_bandwidth: Bandwidth of the storage for the whole job.
-    checkpoint_stall: Time for which training stops at a checkpoint [default: all of it].
+    checkpoint_stall: Training pause per checkpoint [default: the whole checkpoint time].
     interval: Training time between checkpoints [default: the one with the highest goodput].
     mtbf: Mean time between failures of the whole job [default: from its components].
-    component_mtbf: Hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default: published].
-    detection_time: Time to detect a failure and replace hosts [default: published].
-    restart_time: Time to restart and load the checkpoint [default: published].
-    spares: Spare hosts [default: as many as it takes].
+    component_mtbf: Mean hours between failures of one `gpu`, `host`, `nic`, `network` or `software` (repeatable) [default:
+        published value].
+    detection_time: Time to detect a failure and replace hosts [default: published value].
+    restart_time: Time to restart and load the checkpoint [default: published value].
+    spares: Spare hosts [default: one for every failure].
     repair_time: Time to repair a host.
     slow_share: Share of hosts that are slow at any time, 0 to 1.
     slow_factor: Factor by which a slow host lengthens a step.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Goodput = ask(('goodput',), {"gpus": gpus, "cluster": cluster, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "output": output, "memory-limit": memory_limit})
@@ -218,13 +219,13 @@ def sensitivity(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
     network: Price collectives by simulation (`flow`) or in closed form (`closed`); KEY=VALUE sets a topology key (repeatable).
     topology: Topology for `--network flow`: a name from `network topologies` or a design file [default: non-blocking fabric].
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
@@ -247,7 +248,7 @@ def validate(
     regret: Report the slowdown from choosing the layout predicted to be fastest (regret).
     calibration: Apply a calibration to the rows measured on its accelerator.
     network: Predict collectives on clusters, with the columns of `catalog/evidence/collectives_at_scale.csv`.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Validation | answers.Regret | answers.NetworkValidation = ask(('validate',), {"table": table, "regret": regret, "calibration": calibration, "network": network, "output": output, "memory-limit": memory_limit})
@@ -293,7 +294,7 @@ def calibrate(
     hold_out: Fit to the first half of the traces and validate on the second.
     judge: Validate an existing calibration on the measurements, without fitting.
     show: Show the contents of a calibration.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Calibration | answers.CalibrationFile = ask(('calibrate',), {"paths": paths, "nccl-tests": nccl_tests, "operators": operators, "step": step, "product-format": product_format, "run": run, "cluster": cluster, "software": software, "set": set, "not-causal": not_causal, "layout": layout, "families": families, "kernels": kernels, "hold-out": hold_out, "judge": judge, "show": show, "output": output, "memory-limit": memory_limit})
@@ -313,7 +314,7 @@ def detect(
     file: File to read, or `-` for stdin.
     variables: Environment variables of the script.
     arguments: Arguments of the script.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Detect = ask(('detect',), {"file": file, "variables": variables, "arguments": arguments, "output": output, "memory-limit": memory_limit})
@@ -341,7 +342,7 @@ def comm(
     collectives: Number of collectives to list, longest waits first (default: 0).
     all: List every collective of a large job in JSON, not only those with the longest waits.
     group: Filter by dimension (tensor, context, expert, pipeline, data) or part of a label.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Communication = ask(('comm',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "collectives": collectives, "all": all, "group": group, "output": output, "memory-limit": memory_limit})
@@ -365,7 +366,7 @@ def stragglers(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     kernels: Additional communication-kernel patterns, checked first.
     ranks: Maximum number of ranks to show (default: 8).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Stragglers = ask(('stragglers',), {"paths": paths, "clocks": clocks, "layout": layout, "kernels": kernels, "ranks": ranks, "output": output, "memory-limit": memory_limit})
@@ -385,7 +386,7 @@ def log(
     file: Training log, or `-` for stdin.
     accelerator: Accelerator of the run, from `gpus list`.
     batch_size: Global batch in sequences, if a DeepSpeed log lacks `train_batch_size`.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Log = ask(('log',), {"file": file, "accelerator": accelerator, "batch-size": batch_size, "output": output, "memory-limit": memory_limit})
@@ -401,7 +402,7 @@ def hang(
     """Diagnose a hung job from flight-recorder dumps.
 
     paths: Dumps: files, folders or patterns.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Hang = ask(('hang',), {"paths": paths, "output": output, "memory-limit": memory_limit})
@@ -424,14 +425,14 @@ def memory_snapshot(
     """Break down a PyTorch memory snapshot: peak by stack, fragmentation and growth.
 
     file: Snapshot or trace.
-    run: Run file, launch file or log: compare its predicted memory with the measured.
+    run: Run file, launch file or log: compare its predicted memory with the measurement.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
     gpus: Number of GPUs of the run if its file gives none.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     accelerator: Accelerator [default: from the run].
-    stage: Pipeline stage of the recorded rank [default: the one that needs the most memory].
-    top: Number of places to list (default: 12).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    stage: Pipeline stage of the recorded rank [default: the stage with the highest peak].
+    top: Number of allocation sites to list (default: 12).
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.MemorySnapshot = ask(('memory-snapshot',), {"file": file, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "accelerator": accelerator, "stage": stage, "top": top, "output": output, "memory-limit": memory_limit})
@@ -459,7 +460,7 @@ def query(
     clocks: Clock alignment across ranks (default: auto).
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
     python: Keep Python function events.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Query | answers.QuerySchema = ask(('query',), {"sql": sql, "paths": paths, "schema": schema, "limit": limit, "clocks": clocks, "layout": layout, "python": python, "output": output, "memory-limit": memory_limit})
@@ -494,7 +495,7 @@ def digest(
     """Reduce traces to small Parquet files, one per rank, for joint analysis.
 
     paths: Traces: files, folders, patterns or archives.
-    output: Output folder; files keep their place below PATH.
+    output: Output folder; files keep their path relative to PATH.
     part: Process every N-th file, starting with file I (from 0), such as `3/16`.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
@@ -548,14 +549,15 @@ def pipeline(
     layout: Parallel sizes, innermost first, such as `tp=8,dp=4,pp=2`, if traces do not record groups.
     step: Step to show [default: the one with the largest loss].
     replica: Replica to show [default: the last to finish].
-    what_if: Passes to cost: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value (repeatable).
+    what_if: Compute the cost of these passes: `kind`, `rank`, `stage`, `replica`, `step` or `micro_batch` with a value
+        (repeatable).
     limit: Maximum rows in the tables of stalls and steps (default: 10).
     predict: Analyze a predicted step from a run file, launch file or log instead of a recording.
     cluster: Cluster of the run if its file names none: a name from `clusters list` or `gpus list`, or a file.
     gpus: Number of GPUs of the run if its file gives none.
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     svg: Write an SVG of the step (`-` for standard output).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Pipeline = ask(('pipeline',), {"paths": paths, "layout": layout, "step": step, "replica": replica, "what-if": what_if, "limit": limit, "predict": predict, "cluster": cluster, "gpus": gpus, "set": set, "svg": svg, "output": output, "memory-limit": memory_limit})
@@ -590,7 +592,7 @@ def export(
     output: Write to a file, or all files to a folder [default: stdout].
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -610,7 +612,7 @@ def explain(
     """Explain a metric, a warning or a convention.
 
     id: Part of a report, warning or convention [default: list all topics].
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Explanation | answers.Topics | answers.Software = ask(('explain',), {"id": id, "output": output, "memory-limit": memory_limit})
@@ -637,7 +639,7 @@ def init(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -714,7 +716,7 @@ def profile(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Profile | answers.ProfileHta | answers.ProfileRange = ask(('profile',), {"paths": paths, "step": step, "rank": rank, "depth": depth, "top": top, "by": by, "compat": compat, "aggregate": aggregate, "rows": rows, "host": host, "between": between, "run": run, "cluster": cluster, "gpus": gpus, "set": set, "model-flops": model_flops, "accelerator": accelerator, "precision": precision, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
@@ -742,8 +744,8 @@ def compare(
     """Compare two traces, or a trace with its prediction.
 
     first: Baseline: a trace, a folder or archive of traces, a training log, a launch file or a run file.
-    second: Candidate, likewise; a training log alone is compared with the prediction of its run.
-    launch: Launch file or run file of a training log that does not print its arguments.
+    second: Candidate: the same kinds of file; a training log alone is compared with the prediction of its run.
+    launch: Launch file or run file, for a training log without arguments.
     fail_if: Exit with code 1 if the change from A to B exceeds noise and meets this condition, such as `step_time>+3%`
         (repeatable).
     step: Compare one step, by number.
@@ -755,7 +757,7 @@ def compare(
     layout: Parallel sizes, innermost first, such as `tp=8,cp=1,dp=4,pp=2`.
     families: Additional kernel-family patterns, checked first.
     kernels: Additional communication-kernel patterns, checked first.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Compare = ask(('compare',), {"first": first, "second": second, "launch": launch, "fail-if": fail_if, "step": step, "top": top, "calibration": calibration, "cluster": cluster, "gpus": gpus, "set": set, "layout": layout, "families": families, "kernels": kernels, "output": output, "memory-limit": memory_limit})
@@ -771,7 +773,7 @@ def keys(
     """List all run-file keys (each is also a flag of `estimate`).
 
     patterns: Filter by substring, or by a glob with `*` and `?`.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Keys = ask(('keys',), {"patterns": patterns, "output": output, "memory-limit": memory_limit})
@@ -812,11 +814,11 @@ def values(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """

@@ -32,7 +32,7 @@ def topologies(
 
     kind: Show all keys of this topology.
     published: Compare part counts of published systems with generated ones.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Topologies | answers.TopologyKeys | answers.PublishedTopologies = ask(('network', 'topologies'), {"kind": kind, "published": published, "output": output, "memory-limit": memory_limit})
@@ -91,19 +91,19 @@ def show(
     """Show the components, path lengths and diagram of one design.
 
     design: Topology from `network topologies`, or a design file.
-    name: Label of the design. Expects a text. [default: the kind].
+    name: Label of the design. Expects a text. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
         64].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: minimum].
+    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -111,14 +111,14 @@ def show(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: minimum].
+    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
     extra_endpoints: Additional endpoints in a fabric, such as management servers. Expects a whole number, 0 or more. [default: 0].
     share_switches: Let rails share a leaf if all their devices fit on it. Expects `true` or `false`. [default: true].
     links_per_cable: Links per cable, such as 2 with twin-port transceivers. Expects a whole number, 0 or more. [default: 1].
-    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: minimum].
+    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: the minimum].
     routers_per_group: Routers per dragonfly group, or leaves per dragonfly-plus group. Expects a whole number, 0 or more. [default:
         (radix + 1) / 2; radix / 2].
     hosts_per_router: Devices per dragonfly router, or per dragonfly-plus leaf. Expects a whole number, 0 or more. [default: (radix
@@ -139,7 +139,7 @@ def show(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
         separate, else none].
-    link_latency: Latency per link, including the next switch. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
@@ -151,10 +151,10 @@ def show(
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
     svg: Output an SVG diagram.
     cables: Write every cable from port to port as CSV, with lengths on the floor plan of --floor.
-    netbox: Write the same in the columns of NetBox's cable import.
-    floor: Floor plan: hosts and switches of a rack, racks of a row, metres [default:
-        hosts=4,switches=16,row=16,width=0.6,pitch=2.4,rise=1.5].
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    netbox: Write the cables in the format of NetBox's cable import.
+    floor: Floor plan: hosts and switches of a rack, racks of a row, metres [default: hosts=4, switches=16, row=16, width=0.6,
+        pitch=2.4, rise=1.5].
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.Network = ask(('network', 'show'), {"design": design, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "svg": svg, "cables": cables, "netbox": netbox, "floor": floor, "output": output, "memory-limit": memory_limit})
@@ -216,19 +216,19 @@ def cost(
 ) -> answers.NetworkCost:
     """Compare the bills of materials of several designs: cost, power and break-even points.
 
-    name: Label of the design. Expects a text. [default: the kind].
+    name: Label of the design. Expects a text. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
         64].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: minimum].
+    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -236,14 +236,14 @@ def cost(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: minimum].
+    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
     extra_endpoints: Additional endpoints in a fabric, such as management servers. Expects a whole number, 0 or more. [default: 0].
     share_switches: Let rails share a leaf if all their devices fit on it. Expects `true` or `false`. [default: true].
     links_per_cable: Links per cable, such as 2 with twin-port transceivers. Expects a whole number, 0 or more. [default: 1].
-    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: minimum].
+    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: the minimum].
     routers_per_group: Routers per dragonfly group, or leaves per dragonfly-plus group. Expects a whole number, 0 or more. [default:
         (radix + 1) / 2; radix / 2].
     hosts_per_router: Devices per dragonfly router, or per dragonfly-plus leaf. Expects a whole number, 0 or more. [default: (radix
@@ -264,7 +264,7 @@ def cost(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
         separate, else none].
-    link_latency: Latency per link, including the next switch. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
@@ -274,8 +274,8 @@ def cost(
     access_length: Mean cable length between NIC and leaf, in metres. Expects a number. [default: 5].
     spine_length: Mean cable length between leaf and spine, in metres. Expects a number. [default: 30].
     core_length: Mean cable length between spine and core, in metres. Expects a number. [default: 100].
-    designs: Topologies or design files; the first is the baseline (default: clos,rail-optimized,trimmed,rail-only,dual-
-        plane,dragonfly).
+    designs: Topologies or design files; the first is the baseline [default: clos, rail-optimized, trimmed, rail-only, dual-plane,
+        dragonfly] (default: clos,rail-optimized,trimmed,rail-only,dual-plane,dragonfly).
     prices: Override catalogue prices with a price list (repeatable).
     accelerator: Accelerator, for the network's share of cluster cost [default: that of --run, or h100-sxm5-80gb].
     tokens_per_second: Cluster throughput in tokens per second, for the cost per token.
@@ -284,7 +284,7 @@ def cost(
     years: Depreciation period of the network, in years (default: 4).
     electricity_price: Electricity price in dollars per kWh [default: from the catalogue].
     lines: Show all lines of all bills.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "lines": lines, "output": output, "memory-limit": memory_limit})
@@ -348,19 +348,19 @@ def failures(
     """Estimate the impact of link, NIC and switch failures.
 
     designs: Topologies or design files to evaluate or compare.
-    name: Label of the design. Expects a text. [default: the kind].
+    name: Label of the design. Expects a text. [default: its kind].
     gpus: Number of accelerators (GPUs) on the network. Expects a whole number, 0 or more. [default: 1024].
     domain: Size of the scale-up (NVLink) domain. Expects a whole number, 0 or more. [default: 8, or 1 for a torus].
-    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_bandwidth: Scale-up bandwidth per device, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 450 GB/s].
-    domain_latency: One-way latency within a scale-up domain. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
-    speed: NIC bandwidth per device over all ports, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    domain_latency: One-way latency within a scale-up domain. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    speed: NIC bandwidth per device over all ports, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: 400 Gbit/s].
     radix: Switch radix: ports at full speed (a port at half speed counts as half). Expects a whole number, 0 or more. [default:
         64].
-    port_speed: Bandwidth of inter-switch links, one direction. Expects a text with a unit, such as `400 Gbit/s`, `50 GB/s`.
+    port_speed: Bandwidth of inter-switch links, one direction. Expects a value with a unit, such as `400 Gbit/s`, `50 GB/s`.
         [default: speed for dual-plane, else speed / planes].
-    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: minimum].
+    tiers: Number of switch tiers, 1 to 3. Expects a whole number, 0 or more. [default: the minimum].
     leaf_oversubscription: Leaf oversubscription: downlink over uplink bandwidth. Expects a number. [default: 1].
     spine_oversubscription: Spine oversubscription in three-tier fabrics: downlink over uplink bandwidth. Expects a number.
         [default: 1].
@@ -368,14 +368,14 @@ def failures(
         [default: domain size, or 1 for clos and multi-plane].
     planes: Number of planes: independent fabrics, one per NIC port. Expects a whole number, 0 or more. [default: 2 for dual-plane,
         4 for multi-plane, else 1].
-    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: minimum].
+    pods: Number of pods in a three-tier fabric. Expects a whole number, 0 or more. [default: the minimum].
     hosts_per_leaf: Devices per leaf, counted by NIC ports. Expects a whole number, 0 or more. [default: computed from radix and
         oversubscription].
     backup_ports: Leaf ports reserved for failures, in NIC ports. Expects a whole number, 0 or more. [default: 0].
     extra_endpoints: Additional endpoints in a fabric, such as management servers. Expects a whole number, 0 or more. [default: 0].
     share_switches: Let rails share a leaf if all their devices fit on it. Expects `true` or `false`. [default: true].
     links_per_cable: Links per cable, such as 2 with twin-port transceivers. Expects a whole number, 0 or more. [default: 1].
-    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: minimum].
+    groups: Number of dragonfly groups. Expects a whole number, 0 or more. [default: the minimum].
     routers_per_group: Routers per dragonfly group, or leaves per dragonfly-plus group. Expects a whole number, 0 or more. [default:
         (radix + 1) / 2; radix / 2].
     hosts_per_router: Devices per dragonfly router, or per dragonfly-plus leaf. Expects a whole number, 0 or more. [default: (radix
@@ -396,7 +396,7 @@ def failures(
     seed: Hash seed. Expects a whole number, 0 or more. [default: 0].
     forwarding: Forwarding of messages to another rail. Expects one of `none`, `before`, `after`. [default: before if rails are
         separate, else none].
-    link_latency: Latency per link, including the next switch. Expects a text with a unit, such as `5 us`, `2 ms`. [default: 1 us].
+    link_latency: Latency per link, including the next switch. Expects a value with a unit, such as `5 us`, `2 ms`. [default: 1 us].
     access_medium: Cable medium between NIC and leaf. Expects one of `copper`, `active-optical`, `fibre`. [default: fibre, or copper
         within torus cubes].
     spine_medium: Cable medium between leaf and spine, and within groups. Expects one of `copper`, `active-optical`, `fibre`.
@@ -413,9 +413,9 @@ def failures(
     recovery: Rerouting after a device loses its network: none, one neighbour, or spread over its domain (default: spread).
     rates: Override catalogue failure rates with a table (repeatable).
     fail: Failed parts: `leaf#3` is the fourth leaf, `leaf=2` any two (repeatable).
-    samples: Number of failure states to sample [default: 10,000 with --fail of any parts].
+    samples: Number of failure states to sample [default: 10,000 if --fail selects parts at random].
     sample_seed: Random seed for sampling (default: 0).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkFailures = ask(('network', 'failures'), {"designs": designs, "name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "exposed-share": exposed_share, "run": run, "set": set, "interruption-hours": interruption_hours, "recovery": recovery, "rates": rates, "fail": fail, "samples": samples, "sample-seed": sample_seed, "output": output, "memory-limit": memory_limit})
@@ -460,7 +460,7 @@ def design(
     fit_probability: Minimum probability that a layout fits in memory, 0 to 1.
     unlimited: Include features the selected framework version does not support.
     threads: Number of threads; does not affect results [default: number of cores].
-    domains: Sizes of scale-up domains [default: 8 to 576, those that divide the devices].
+    domains: Sizes of scale-up domains [default: divisors of the devices from 8 to 576].
     topologies: Topologies to compare, from `network topologies` (default: clos,rail-optimized,rail-only,dual-plane,dragonfly).
     oversubscriptions: Leaf oversubscription ratios (downlink over uplink bandwidth) (default: 1,2,4).
     speeds: NIC bandwidths per device (default: 200G,400G,800G).
@@ -470,7 +470,7 @@ def design(
     years: Depreciation period of network and devices, in years (default: 4).
     all: Show all designs, not only the Pareto fronts.
     svg: Output an SVG chart of step time over cost.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
@@ -510,7 +510,7 @@ def traffic(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -526,7 +526,7 @@ def traffic(
     matrix: Write the traffic matrix as CSV, one line per communicating pair.
     heat: Write the traffic matrix as a heat map (`.svg` or `.png`).
     cells: Average matrix and heat map over N x N blocks of ranks [default: 256; full matrix in CSV].
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
@@ -569,7 +569,7 @@ def simulate(
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -584,12 +584,12 @@ def simulate(
     reordered: Write the fastest order of the hosts as a host file.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
-    seeds: Hash seeds to simulate: median and 90th percentile of the step time (`ecmp` routing).
+    seeds: Number of hash seeds; reports the median and the 90th percentile of the step time (`ecmp` routing).
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
     background: Background load as a share of NIC bandwidth on all devices, such as `0.2`, or on unused ones (`spare=0.5`).
-    loads: Write the load of links over the step: CSV, or a picture if the name ends in `.svg`.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    loads: Write the load of links over the step: CSV, or a chart if the name ends in `.svg`.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     settings: Settings of the run, named as flags with underscores.
     """
@@ -625,19 +625,19 @@ def collective(
     factor: Factor between the sizes of a range (default: 2).
     gpus: GPUs in the collective, from rank 0 [default: those of --ranks or --nodelist].
     cluster: Cluster: a name from `clusters list` or `gpus list`, or a file [default: dgx-h100].
-    ranks: Ranks of one process group, such as `0-7,16-23`; repeat it for groups that run at the same time.
-    nodelist: Slurm node list of one process group, such as `gpu[001-004]`; repeat it for groups that run at the same time.
+    ranks: Ranks of one process group, such as `0-7,16-23`; repeat it for concurrent groups.
+    nodelist: Slurm node list of one process group, such as `gpu[001-004]`; repeat it for concurrent groups.
     first_node: Number in the name of the network's first node, for --nodelist (default: 0).
     topology: Topology from `network topologies`, or a design file.
     network: Set any design-file key, such as `radix=128` (repeatable).
     fabric: Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
-    seeds: Hash seeds: times are their median and 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
+    seeds: Number of hash seeds; times are the median and the 90th percentile [default: 16 with `ecmp` routing, otherwise 1].
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
     recovery: Rerouting after a device loses NIC ports: alone, neighbour, or spread over its domain (default: spread).
     svg: Output the bus bandwidth over message size as an SVG chart.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkCollective = ask(('network', 'collective'), {"operation": operation, "bytes": bytes, "factor": factor, "gpus": gpus, "cluster": cluster, "ranks": ranks, "nodelist": nodelist, "first-node": first_node, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "recovery": recovery, "svg": svg, "output": output, "memory-limit": memory_limit})
@@ -668,10 +668,10 @@ def flows(
     fabric: Fabric from a file: a DOT or GraphML graph, or the output of `ibnetdiscover`.
     routing: Routing: `ecmp`, `spray`, `static`, and on dragonflies `valiant` or `adaptive` [default: `spray`, or `adaptive` on
         dragonflies].
-    seeds: Hash seeds: the makespan has its median and 90th percentile (default: 1).
+    seeds: Number of hash seeds; reports the median and the 90th percentile of the makespan (default: 1).
     fail: Failed part, such as `nic:3`, `leaf:0` or `link:leaf-spine:5` (repeatable).
-    ends: Write begin and end of every flow as CSV.
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    ends: Write start and end of every flow as CSV.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.NetworkFlows = ask(('network', 'flows'), {"flows": flows, "cluster": cluster, "topology": topology, "network": network, "fabric": fabric, "routing": routing, "seeds": seeds, "fail": fail, "ends": ends, "output": output, "memory-limit": memory_limit})
@@ -705,7 +705,7 @@ def export(
     output: File to write; a folder for astra-sim.
     launch: Framework config, launch script or log (detected by content).
     launch_args: Variables and arguments of the launch script, such as `"TP=2 PP=8 7B 1"`.
-    run: Read settings from a run file; other options override it.
+    run: Read settings from a run file; other options override it [default: the nearest railwright.toml].
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     fsdp: Shard parameters, gradients and optimizer states over all replicas (same as `--sharding fsdp`).
     hsdp: Shard within groups of N ranks and replicate across them (same as `--sharding hsdp:N`).
@@ -730,7 +730,7 @@ def rail_only(
     """Reproduce the claims and figures of the rail-only paper.
 
     figures: Write the paper's figures to this folder (created if missing).
-    output: Write to a file; the suffix selects the format unless `--format` is given.
+    output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
     found: answers.RailOnly = ask(('network', 'rail-only'), {"figures": figures, "output": output, "memory-limit": memory_limit})

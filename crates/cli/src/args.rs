@@ -54,9 +54,7 @@ pub(crate) use whatif::{Sensitivity, WhatIf};
     propagate_version = true,
     max_term_width = 80,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 success; 1 negative result (does not fit); 2 bad input or usage; 3 internal error;\n\
-                  4 at risk; 5 inconclusive; 130 stopped by Ctrl-C.\n\
-                  Data goes to stdout, everything else to stderr. A command accesses only the network addresses that you pass."
+    after_help = include_str!("args/help/arguments.txt")
 )]
 pub(crate) struct Arguments {
     #[command(flatten)]
@@ -76,30 +74,14 @@ pub(crate) fn whole() -> clap::Command {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Estimate step time, memory and cost of a training run
-    #[command(after_long_help = "Examples:\n  \
-        railwright estimate llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --tokens 15T\n  \
-        railwright estimate ./config.json --cluster h200 --gpus 64 --fsdp --software torchtitan-2024-compile\n  \
-        railwright estimate --run examples/runs/deepseek-v3.toml --set plan.micro_batch=2 --json\n  \
-        railwright estimate train.log --cluster dgx-h100\n  \
-        railwright estimate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network flow --topology clos\n\n\
-        Precedence, lowest first: railwright.toml, run file, launch file, MODEL and --cluster, flags, --set.\n\
-        If no parallel size is set, a layout that fits is chosen.")]
+    #[command(after_long_help = include_str!("args/help/estimate.txt"))]
     Estimate(Later<Estimate>),
     /// Break down peak memory per pipeline stage
     Memory(Later<Memory>),
     /// Write one predicted step as a Perfetto trace or SVG
     Timeline(Later<Timeline>),
     /// Search for the best strategy: parallel sizes, batch sizes, recompute, schedule and sharding
-    #[command(after_long_help = "Examples:\n  \
-        railwright search llama-3.1-405b --cluster dgx-h100 --gpus 16384 --global-batch 2048\n  \
-        railwright search llama-3.1-70b --cluster dgx-h100,dgx-a100 --gpus 256,512 --objective cost\n  \
-        railwright search mixtral-8x7b --cluster h100 --gpus 128 --tp 2 --space pp=1..4 --space recompute=none,full\n  \
-        railwright search llama-3.1-70b --cluster dgx-h100 --gpus 512 --why-not tp=8,pp=4 --save best.toml\n  \
-        railwright search mixtral-8x22b --cluster dgx-h100 --gpus 512 --network flow --topology rail-only\n\n\
-        Settings from a run file or a flag are fixed; all others are searched.\n\
-        Exit code 1: nothing fits; 130: stopped by Ctrl-C (results so far are printed).\n\
-        Collectives are priced in closed form. With `--network flow`, the best layouts (at least 50) are then re-ranked by \
-        flow simulation on the topology.")]
+    #[command(after_long_help = include_str!("args/help/search.txt"))]
     Search(Later<Search>),
     /// Tune a launch file: rank better layouts and write the change as a diff
     #[command(after_long_help = tune::EXAMPLES)]
@@ -108,12 +90,7 @@ pub(crate) enum Command {
     #[command(after_long_help = check::EXAMPLES)]
     Check(Later<check::Check>),
     /// Size a cluster for a deadline or a budget
-    #[command(after_long_help = "Examples:\n  \
-        railwright size llama-3.1-70b --cluster dgx-h100 --tokens 15T --deadline 90d\n  \
-        railwright size llama-3.1-8b --cluster dgx-h100,dgx-b200 --tokens 2T --budget 300K\n  \
-        railwright size llama-3.1-405b --cluster dgx-h100 --tokens 15T --gpus 2048,4096,8192,16384 --global-batch 2048\n\n\
-        The global batch is the same for all cluster sizes, because convergence depends on it.\n\
-        Exit code 1: no cluster size meets the goal; the closest one is reported.")]
+    #[command(after_long_help = include_str!("args/help/size.txt"))]
     Size(Later<Size>),
     /// Estimate goodput over time, with failures, checkpoints and restarts
     #[command(after_long_help = goodput::EXAMPLES)]
@@ -131,13 +108,7 @@ pub(crate) enum Command {
     #[command(after_long_help = whatif::SENSITIVITY_EXAMPLES)]
     Sensitivity(Later<Sensitivity>),
     /// Predict a table of measured runs and summarize the prediction error
-    #[command(after_long_help = "Examples:\n  \
-        railwright validate catalog/evidence/measured_runs.csv\n  \
-        railwright validate catalog/evidence/measured_runs.csv --regret\n  \
-        railwright validate mine.csv --regret --format csv -o sweeps.csv\n  \
-        railwright validate catalog/evidence/collectives_at_scale.csv --network flow\n\n\
-        docs/validation.md explains the columns, docs/validation-regret.md the regrets,\n\
-        docs/validation-network.md collectives on clusters.")]
+    #[command(after_long_help = include_str!("args/help/validate.txt"))]
     Validate(Later<Validate>),
     /// Fit the cost model to your own measurements
     #[command(after_long_help = calibrate::EXAMPLES)]

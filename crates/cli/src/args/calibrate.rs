@@ -3,18 +3,7 @@
 use super::{Output, Reading};
 use clap::{Args, ValueHint};
 
-pub(crate) const EXAMPLES: &str = "Examples:\n  \
-    railwright calibrate traces/ --run run.toml -o calibration.toml\n  \
-    railwright calibrate --nccl-tests logs/*.log --cluster dgx-h100 -o calibration.toml\n  \
-    railwright calibrate traces/ --nccl-tests all_reduce-8.log --operators gemm.csv --run run.toml -o calibration.toml\n  \
-    railwright calibrate --run run.toml --step tp=8,pp=4=38.2s --step tp=4,pp=8=36.9s -o calibration.toml\n  \
-    railwright calibrate other/ --run run.toml --judge calibration.toml\n  \
-    railwright calibrate --show calibration.toml\n  \
-    railwright estimate --run run.toml --calibration calibration.toml\n\n\
-    Traces yield sustained rates. nccl-tests and micro-benchmarks yield isolated rates. The two are stored separately.\n\
-    Step times (--step, or a training log) correct all parts of the step together; two or three layouts separate the parts.\n\
-    With --run, whole steps of traces calibrate attention, element-wise kernels, the optimizer update and the host.\n\
-    Validate on data that was not fitted: another trace (--judge) or the second half of the same trace (--hold-out).";
+pub(crate) const EXAMPLES: &str = include_str!("help/calibrate.txt");
 
 /// Arguments of `calibrate`.
 #[derive(Args, Debug)]

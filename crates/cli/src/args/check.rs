@@ -4,12 +4,7 @@ use super::{Output, RunFlags};
 use clap::{Args, ValueHint};
 
 /// Examples and exit codes.
-pub(crate) const EXAMPLES: &str = "Examples:\n  \
-    railwright check train.sh --cluster dgx-h100\n  \
-    railwright check jobs/*.sh --cluster dgx-h100 --format md\n  \
-    railwright check train.sh --against main/train.sh --tokens 1T --json\n\n\
-    A file passes if its plan is valid for its framework and fits in device memory.\n\
-    Exit codes, for the worst file: 0 fits; 1 does not fit; 2 invalid or unreadable; 4 at risk.";
+pub(crate) const EXAMPLES: &str = include_str!("help/check.txt");
 
 /// Arguments of `check`.
 #[derive(Args, Debug)]

@@ -6,16 +6,7 @@ use super::traffic::OnNetwork;
 use clap::{Args, ValueEnum, ValueHint};
 use railwright_calculator::collectives::Collective;
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network collective all-reduce --cluster dgx-h100 --gpus 64 --bytes 8M..8G\n  \
-    railwright network collective all-to-all --gpus 512 --topology clos --network leaf_oversubscription=2 --routing ecmp\n  \
-    railwright network collective all-gather --topology examples/networks/hpn-pod.toml --ranks 0-63 --ranks 1024-1087\n  \
-    railwright network collective all-reduce --nodelist 'gpu[001-004,065-068]' --first-node 1 --topology rail-optimized --network gpus=1024\n  \
-    railwright network collective all-to-all --fabric examples/networks/two-leaves.dot --routing ecmp\n  \
-    railwright network collective all-reduce --gpus 256 --svg -o all-reduce.svg\n\n\
-    Sizes and bus bandwidth follow nccl-tests: K, M and G are powers of 1,024.\n\
-    Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
-    docs/guides/collective.md describes the columns and the errors against published measurements.";
+pub(super) const EXAMPLES: &str = include_str!("help/collective.txt");
 
 /// Arguments of `network collective`.
 #[derive(Args, Debug)]

@@ -3,13 +3,7 @@
 use super::{Effort, OpenRun, Output};
 use clap::{Args, ValueHint};
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network design llama-3-70b --gpus 1024\n  \
-    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --domains 8,64 --topologies rail-optimized,rail-only\n  \
-    railwright network design mixtral-8x22b --cluster dgx-h100 --gpus 512 --scale-up-price 64=2500 --svg -o front.svg\n  \
-    railwright network design llama-3-70b --cluster dgx-h100 --gpus 1024 --all --format csv -o designs.csv\n\n\
-    Default cluster: dgx-h100. Plan settings are fixed; all others are searched once per class of equivalent networks.\n\
-    Costs are those of `network cost`. Exit code 1: the model fits on no network; 130: stopped by Ctrl-C.";
+pub(super) const EXAMPLES: &str = include_str!("help/design.txt");
 
 /// Arguments of `network design`.
 #[derive(Args, Debug)]

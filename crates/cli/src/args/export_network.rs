@@ -4,13 +4,7 @@ use super::RunArguments;
 use super::traffic::OnNetwork;
 use clap::{Args, ValueEnum, ValueHint};
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network export llama-3-8b --cluster dgx-h100 --gpus 64 --tp 8 --pp 2 --to astra-sim -o step/\n  \
-    railwright network export --to simgrid --topology clos --network gpus=64 --routing static -o platform.xml\n  \
-    railwright network export --to htsim --flows examples/networks/ring.csv --network gpus=64 -o ring.cm\n\n\
-    astra-sim: a folder with a Chakra execution trace of each rank, comm_groups.json, network.yml and system.json.\n\
-    simgrid: a platform with the route of every pair of devices. htsim: a connection matrix of a flow table.\n\
-    `railwright network flows FOLDER` simulates the traces of a folder. docs/guides/network-flows.md has details.";
+pub(super) const EXAMPLES: &str = include_str!("help/export_network.txt");
 
 /// Arguments of `network export`.
 #[derive(Args, Debug)]

@@ -4,13 +4,7 @@ use super::Output;
 use super::traffic::OnNetwork;
 use clap::{Args, ValueHint};
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network flows examples/networks/incast.csv --topology clos --network gpus=64\n  \
-    railwright network flows examples/networks/incast.csv --fabric examples/networks/two-leaves.dot --routing ecmp --seeds 16\n  \
-    railwright network flows examples/networks/incast.csv --topology rail-only --network gpus=64 --ends ends.csv\n\n\
-    FLOWS is CSV with the columns source, destination, bytes, start, after and name; the last three are optional.\n\
-    A flow starts with the delay `start` after the flows in `after` have ended. Devices are numbers from 0, or names of the fabric.\n\
-    docs/guides/network-flows.md describes flow tables and fabric files.";
+pub(super) const EXAMPLES: &str = include_str!("help/flows.txt");
 
 /// Arguments of `network flows`.
 #[derive(Args, Debug)]

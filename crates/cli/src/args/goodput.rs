@@ -3,13 +3,7 @@
 use super::Output;
 use clap::Args;
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright goodput --gpus 16384 --checkpoint-time 30s\n  \
-    railwright goodput --cluster dgx-h100 --gpus 16384 --checkpoint-time 2min --checkpoint-stall 5s --interval 30min\n  \
-    railwright goodput --gpus 16384 --checkpoint-bytes 5.7T --storage-bandwidth 200GB/s --spares 32 --repair-time 2d\n  \
-    railwright goodput --gpus 2048 --checkpoint-time 60s --component-mtbf gpu=80000 --component-mtbf nic=5e6\n  \
-    railwright goodput --gpus 1024 --checkpoint-time 60s --mtbf 12h --json\n\n\
-    Times have a unit: 30s, 10min, 3h, 2d. docs/guides/goodput.md describes the model, its sources and its limits.";
+pub(super) const EXAMPLES: &str = include_str!("help/goodput.txt");
 
 /// Arguments of `goodput`.
 #[derive(Args, Debug)]

@@ -5,15 +5,7 @@ use clap::{Args, ValueHint};
 
 /// Arguments of `detect`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright detect run.sh\n  \
-    railwright detect train.log --json\n  \
-    railwright detect run.sh TP=2 PP=8\n  \
-    railwright detect run_mcore.sh -- dsw 7B 1 256\n\n\
-    Formats: Megatron-LM (command line, shell script, log, YAML), torchtitan (TOML, JSON, overrides), DeepSpeed, nanotron, \
-    Megatron-Bridge, NeMo, accelerate. Run files, traces and config.json files are recognized, too.\n\
-    Nothing is executed. Other files are read only if the script sources or starts them, and only in its own folder or \
-    repository. Exit code 1: unknown format.")]
+#[command(after_long_help = include_str!("help/launch-detect.txt"))]
 pub(crate) struct Detect {
     /// File to read, or `-` for stdin
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -30,12 +22,7 @@ pub(crate) struct Detect {
 
 /// Arguments of `export`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright export llama-3.1-70b --cluster dgx-h100 --gpus 64 --tp 8 --pp 4 --to megatron -o run.sh\n  \
-    railwright export --run examples/runs/deepseek-v3.toml --to torchtitan\n  \
-    railwright export run.sh --cluster dgx-h100 --to nanotron\n  \
-    railwright export --perfetto traces/ -o merged.tar\n\n\
-    Settings without an equivalent in the framework are reported on stderr.")]
+#[command(after_long_help = include_str!("help/launch-export.txt"))]
 pub(crate) struct Export {
     /// Target framework: megatron, torchtitan, deepspeed, nanotron, megatron-bridge, accelerate, maxtext, llama-factory or axolotl
     #[arg(long, value_name = "FRAMEWORK", required_unless_present = "perfetto", help_heading = "Output")]

@@ -9,38 +9,16 @@ use railwright_spec::run::{Key, Kind, Section};
 #[derive(Debug, Subcommand)]
 pub(crate) enum Network {
     /// List topologies, their keys, and published systems
-    #[command(after_long_help = "Examples:\n  \
-        railwright network topologies\n  \
-        railwright network topologies dragonfly\n  \
-        railwright network topologies --published")]
+    #[command(after_long_help = include_str!("help/network-topologies.txt"))]
     Topologies(Later<Topologies>),
     /// Show the components, path lengths and diagram of one design
-    #[command(after_long_help = "Examples:\n  \
-        railwright network show rail-only --gpus 32768 --domain 256\n  \
-        railwright network show examples/networks/hpn-pod.toml\n  \
-        railwright network show dragonfly --gpus 4096 --radix 32 --svg -o dragonfly.svg\n  \
-        railwright network show rail-optimized --gpus 1024 --cables cables.csv --floor hosts=2,row=12\n\n\
-        Flags are design-file keys and override the file.")]
+    #[command(after_long_help = include_str!("help/network-show.txt"))]
     Show(Later<Show>),
     /// Compare the bills of materials of several designs: cost, power and break-even points
-    #[command(after_long_help = "Examples:\n  \
-        railwright network cost --gpus 32768 --domain 256 --radix 64 --speed 400G\n  \
-        railwright network cost --gpus 16384 --designs clos,rail-only,examples/networks/hpn-pod.toml\n  \
-        railwright network cost --gpus 32768 --domain 256 --prices catalog/network/prices-rail-only-v5.csv\n  \
-        railwright network cost --run examples/runs/llama-3.1-405b.toml --designs clos,rail-only,dual-plane\n  \
-        railwright network cost --gpus 8192 --grow-to 32768 --designs clos,rail-optimized,rail-only\n\n\
-        Savings are relative to the first design. A price list has the header of catalog/network/prices.csv.")]
+    #[command(after_long_help = include_str!("help/network-cost.txt"))]
     Cost(Later<Cost>),
     /// Estimate the impact of link, NIC and switch failures
-    #[command(after_long_help = "Examples:\n  \
-        railwright network failures rail-only --gpus 16384 --radix 128\n  \
-        railwright network failures clos rail-only dual-plane --gpus 16384 --exposed-share 0.2\n  \
-        railwright network failures rail-only --gpus 16384 --fail leaf=2 --sample-seed 7\n  \
-        railwright network failures dual-plane --gpus 15360 --fail leaf#0 --fail nic#12\n  \
-        railwright network failures rail-optimized --run examples/runs/llama-3.1-405b.toml\n\n\
-        Results for one failure are exact for all parts of its class. Failure rates and repair times come from\n\
-        catalog/network/failure_rates.csv; --rates overrides them.\n\
-        Exit code 1: the step cannot finish without the parts of --fail.")]
+    #[command(after_long_help = include_str!("help/network-failures.txt"))]
     Failures(Later<Failures>),
     /// Search network designs and parallel strategies jointly, by step time, cost and power
     #[command(after_long_help = super::design::EXAMPLES)]
@@ -63,11 +41,7 @@ pub(crate) enum Network {
     /// Reproduce the claims and figures of the rail-only paper
     #[command(
         name = "rail-only",
-        after_long_help = "Examples:\n  \
-        railwright network rail-only\n  \
-        railwright network rail-only --figures figures/\n  \
-        railwright network rail-only --format html -o rail-only.html\n  \
-        railwright network rail-only --json | jq '.domain_sweep'"
+        after_long_help = include_str!("help/network-railonly.txt")
     )]
     RailOnly(Later<RailOnly>),
 }

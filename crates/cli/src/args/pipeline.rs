@@ -5,15 +5,7 @@ use clap::{Args, ValueHint};
 
 /// Arguments of `pipeline`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright pipeline run/pp_rank_*.json run/config.json\n  \
-    railwright pipeline traces/ --step 12 --svg step.svg\n  \
-    railwright pipeline jobs.parquet --what-if stage=3 --what-if \"kind=forward rank=0\"\n  \
-    railwright pipeline run/ --json | jq '.pipeline.stalls[:3]'\n  \
-    railwright pipeline --predict run.toml --svg expected.svg\n\n\
-    Reads pipeline timers (Primus, Megatron's tracer), operator tables (Parquet) and PyTorch profiler traces.\n\
-    Passes in PyTorch traces are detected from annotations, or from pipeline messages.\n\
-    The cost of a stall is the time saved when the step is replayed without it. 0: absorbed by slack.")]
+#[command(after_long_help = include_str!("help/pipeline-pipeline.txt"))]
 pub(crate) struct Pipeline {
     /// Recordings: files, folders, patterns or archives
     #[arg(value_name = "PATH", required_unless_present = "predict", value_hint = ValueHint::AnyPath)]

@@ -3,23 +3,9 @@
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
 
-pub(crate) const PROFILE_EXAMPLES: &str = "Examples:\n  \
-    railwright profile traces/\n  \
-    railwright profile traces/*.json.gz --step 12 --rank 3\n  \
-    railwright profile job.tar --layout tp=8,dp=4,pp=2 --run run.toml\n  \
-    railwright profile traces/ --model-flops 1.2e18 -o report.html\n  \
-    railwright profile traces/ --aggregate --between 10ms..20ms --rows threads\n  \
-    railwright profile traces/ --by module\n  \
-    railwright profile traces/ --compat hta --json\n\n\
-    Every nanosecond of every rank is attributed once: compute first, then exposed communication, exposed copies and idle time.\n\
-    With --run or --model-flops the breakdown is also given in MFU points.";
+pub(crate) const PROFILE_EXAMPLES: &str = include_str!("help/profile-profile.txt");
 
-pub(crate) const COMPARE_EXAMPLES: &str = "Examples:\n  \
-    railwright compare before/ after/\n  \
-    railwright compare before.json.gz after.json.gz --fail-if 'step_time>+3%' --fail-if 'host>+2ms'\n  \
-    railwright compare run.toml traces/\n  \
-    railwright compare run.toml traces/ --calibration calibration.toml --set plan.recompute=full\n\n\
-    A run file in place of a trace is compared by its predicted step. Exit code 1: a condition of --fail-if is met.";
+pub(crate) const COMPARE_EXAMPLES: &str = include_str!("help/profile-compare.txt");
 
 /// Options of reading and joining traces.
 #[derive(Args, Debug, Default)]

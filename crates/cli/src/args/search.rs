@@ -88,7 +88,8 @@ pub(crate) struct Search {
         value_delimiter = ',',
         num_args = 1,
         conflicts_with = "objective",
-        help_heading = "Search"
+        help_heading = "Search",
+        hide_short_help = true
     )]
     pub(crate) pareto: Vec<Goal>,
     /// Number of layouts to show

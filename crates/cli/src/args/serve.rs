@@ -2,15 +2,7 @@
 
 use clap::{Args, ValueHint};
 
-pub(crate) const EXAMPLES: &str = "Examples:\n  \
-    railwright serve\n  \
-    railwright serve run.toml\n  \
-    railwright serve traces/ --port 8080 --no-open\n  \
-    railwright serve run.toml --port 8080 --token-file ~/.railwright-token\n  \
-    railwright serve --openapi > openapi.json\n\n\
-    The server listens on 127.0.0.1 only and requires the token in the printed URL. It reads only the given paths, \
-    the catalogue, and files dropped on the web UI. It writes only a new token file. Ctrl-C stops it.\n\
-    Remote access: `ssh -L 8080:127.0.0.1:8080 HOST`.";
+pub(crate) const EXAMPLES: &str = include_str!("help/serve.txt");
 
 /// Arguments of `serve`.
 #[derive(Args, Debug)]

@@ -5,18 +5,7 @@ use super::traffic::OnNetwork;
 use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network simulate --run examples/runs/llama-3.1-405b.toml --topology rail-only\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network leaf_oversubscription=4\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology rail-only --fail nic:3 --fail spine:0\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --routing ecmp --seeds 16\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --network gpus=512 --background spare=0.5\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --nodelist 'gpu[001-020,041-052]' --first-node 1 --reordered hosts.txt\n  \
-    railwright network simulate llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --topology clos --network gpus=2048 --job examples/runs/gpt3-175b.toml\n\n\
-    Default topology: rail-optimized. Default routing: spray, or adaptive on dragonflies.\n\
-    Devices, domains and speed are those of the cluster unless a design file or --network sets them.\n\
-    Parts that can fail: link:LAYER:N (scale-up, access, leaf-spine, spine-core, local, global, torus), nic:N, leaf:N,\n\
-    router:N, spine:N, core:N. docs/concepts/flow-model.md describes the model and its limits.";
+pub(super) const EXAMPLES: &str = include_str!("help/simulate.txt");
 
 /// Arguments of `network simulate`.
 #[derive(Args, Debug)]

@@ -4,18 +4,9 @@ use super::{Output, RunArguments};
 use clap::{Args, ValueHint};
 use railwright_calculator::memory::SURE_TO_FIT;
 
-pub(super) const RECOMPUTE_EXAMPLES: &str = "Examples:\n  \
-    railwright recompute llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --uneven --global-batch 512\n  \
-    railwright recompute deepseek-v3 --cluster h800 --gpus 2048 --pp 16 --ep 64 --uneven --uniform\n  \
-    railwright recompute --run run.toml --allow-offload --save answer.toml\n\n\
-    Each stage gets the fastest policy that fits, unless --uniform is given. Exit code 1: no policy fits.\n\
-    docs/guides/selective-recompute.md walks through an example.";
+pub(super) const RECOMPUTE_EXAMPLES: &str = include_str!("help/solve-recompute.txt");
 
-pub(super) const BALANCE_EXAMPLES: &str = "Examples:\n  \
-    railwright balance llama-3.1-8b --cluster dgx-h100 --gpus 64 --tp 1 --pp 8 --micro-batches 32\n  \
-    railwright balance llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --with-recompute\n  \
-    railwright balance --run run.toml --save balanced.toml\n\n\
-    Exit code 1: no layer assignment fits. docs/guides/pipeline-balance.md walks through an example.";
+pub(super) const BALANCE_EXAMPLES: &str = include_str!("help/solve-balance.txt");
 
 /// Arguments of `recompute`.
 #[derive(Args, Debug)]

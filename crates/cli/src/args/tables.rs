@@ -17,14 +17,7 @@ pub(crate) enum Clocks {
 
 /// Arguments of `query`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright query --schema\n  \
-    railwright query --schema traces/\n  \
-    railwright query \"SELECT name, count(*) AS n, sum(duration_us) AS us FROM gpu WHERE kind = 'kernel' GROUP BY name ORDER BY us DESC\" traces/\n  \
-    railwright query \"SELECT rank, sum(wait_us) / 1000 AS ms FROM matches GROUP BY rank\" traces/ --json\n  \
-    railwright query \"SELECT stage, median(duration_us) FROM passes WHERE kind = 'forward' GROUP BY stage\" trace.parquet\n\n\
-    SQLite syntax, plus median(x), quantile(x, q) and stddev(x). Queries are read-only and cannot open files.\n\
-    Times in `_us` start at the job's first activity, times in `_ns` are as recorded; both are after clock alignment.")]
+#[command(after_long_help = include_str!("help/tables-query.txt"))]
 pub(crate) struct Query {
     /// One SELECT statement
     #[arg(value_name = "SQL", required_unless_present = "schema")]
@@ -53,10 +46,7 @@ pub(crate) struct Query {
 
 /// Arguments of `save`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright save traces/ -o run.railwright\n  \
-    railwright query \"SELECT count(*) FROM gpu\" run.railwright\n\n\
-    The file is a tar of Parquet tables with a manifest. All commands that read traces accept it, and load it much faster.")]
+#[command(after_long_help = include_str!("help/tables-save.txt"))]
 pub(crate) struct Save {
     /// Traces: files, folders, patterns, archives or saved profiles
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
@@ -71,14 +61,7 @@ pub(crate) struct Save {
 
 /// Arguments of `digest`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright digest traces/ -o digests/\n  \
-    srun packaging/digest/task.sh traces/ digests/\n  \
-    railwright digest s3://bucket/traces/ -o s3://bucket/digests/ --part 3/16\n  \
-    railwright stragglers digests/\n  \
-    duckdb -c \"SELECT phase, sum(duration_ns) FROM 'digests/*.parquet' WHERE lane = 'device' GROUP BY phase\"\n\n\
-    A digest is one Parquet file per rank. `profile`, `comm`, `stragglers` and `pipeline` give the same answers from digests as from traces.\n\
-    Host rows that these commands do not use are omitted; `query`, `export-perfetto` and `profile --columns` require the trace.")]
+#[command(after_long_help = include_str!("help/tables-digest.txt"))]
 pub(crate) struct Digest {
     /// Traces: files, folders, patterns or archives
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]
@@ -93,12 +76,7 @@ pub(crate) struct Digest {
 
 /// Arguments of `export-perfetto`.
 #[derive(Args, Debug)]
-#[command(after_long_help = "Examples:\n  \
-    railwright export-perfetto traces/ -o merged.json.gz\n  \
-    railwright export-perfetto traces/ -o merged.tar\n\n\
-    Open the file in ui.perfetto.dev. Each rank is a named process (in a tar: a machine), with clocks aligned.\n\
-    Separate tracks show steps, waits with their cause, stragglers and stalls with their cost.\n\
-    `.tar` holds one file per rank and a manifest, for Perfetto 58 or newer. `.json` and `.json.gz` work with any version.")]
+#[command(after_long_help = include_str!("help/tables-exportperfetto.txt"))]
 pub(crate) struct ExportPerfetto {
     /// Traces: files, folders, patterns, archives or saved profiles
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::AnyPath)]

@@ -4,14 +4,7 @@ use super::placement::OnHosts;
 use super::{Output, RunArguments};
 use clap::{Args, ValueEnum, ValueHint};
 
-pub(super) const EXAMPLES: &str = "Examples:\n  \
-    railwright network traffic llama-3.1-405b --cluster dgx-h100 --gpus 1024 --tp 8 --pp 16\n  \
-    railwright network traffic --run examples/runs/deepseek-v3.toml --by pair\n  \
-    railwright network traffic --run examples/runs/llama-3.1-405b.toml --by link --topology rail-only\n  \
-    railwright network traffic --run examples/runs/gpt3-175b.toml --heat heat.svg --matrix matrix.csv\n  \
-    railwright network traffic llama-3.1-70b --cluster dgx-h100 --gpus 256 --tp 8 --pp 4 --nodelist 'gpu[0-15,64-79]' --topology clos\n\n\
-    Bytes are sent by ranks in one step, with the algorithms of --algorithm and --all-to-all.\n\
-    Devices, domains and speed are those of the cluster unless a design file or --network sets them.";
+pub(super) const EXAMPLES: &str = include_str!("help/traffic.txt");
 
 /// Arguments of `network traffic`.
 #[derive(Args, Debug)]

@@ -3,15 +3,7 @@
 use super::{Effort, RunArguments};
 use clap::{Args, ValueHint};
 
-pub(crate) const EXAMPLES: &str = "Examples:\n  \
-    railwright tune train.sh --cluster dgx-h100\n  \
-    railwright tune train.sh --cluster dgx-h100 --diff | patch -p0\n  \
-    railwright tune train.sh --cluster dgx-h100 --keep tp --top 3 -o variants/\n  \
-    railwright tune train.sh --cluster dgx-h100 --measured variants/*.log\n  \
-    railwright tune llama3_8b.toml --cluster h100 --gpus 8 --in-place\n\n\
-    Tuned: parallel sizes, stages, micro-batch, sharding, recompute, overlap.\n\
-    Kept: model, data, global batch, sequence length, precision, GPUs.\n\
-    The edited file is read back and rejected unless it matches the estimated plan. Exit code 1: nothing fits.";
+pub(crate) const EXAMPLES: &str = include_str!("help/tune.txt");
 
 /// Arguments of `tune`.
 #[derive(Args, Debug)]

@@ -37,7 +37,8 @@ pub(crate) fn enable() {
 
 /// The run file of a folder or of its nearest parent.
 fn nearest(folder: &Path) -> Option<String> {
-    let path = folder.ancestors().map(|parent| parent.join(FILE)).find(|path| path.is_file())?;
+    let path =
+        folder.ancestors().map(|parent| parent.join(FILE)).find(|path| crate::input::disk::is_file(path))?;
     let is_here = path.parent() == Some(folder);
     Some(if is_here { FILE.to_owned() } else { path.to_string_lossy().into_owned() })
 }

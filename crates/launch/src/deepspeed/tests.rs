@@ -106,7 +106,10 @@ fn contradictions_are_refused_where_they_stand() {
              for any number of ranks",
         ),
         ("{\"zero_optimization\": {\"stage\": 4}}", "expected a stage from 0 to 3, found 4"),
-        ("{\"zero_optimization\": {\"stage\": \"three\"}}", "expected a whole number, found `three`"),
+        (
+            "{\"zero_optimization\": {\"stage\": \"three\"}}",
+            "expected a whole number, found the text `three`",
+        ),
         (
             "{\"bf16\": {\"enabled\": true}, \"fp16\": {\"enabled\": true}}",
             "`bf16` and `fp16` are both enabled",

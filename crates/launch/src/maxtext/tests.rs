@@ -73,7 +73,7 @@ fn contradictions_are_refused_where_they_stand() {
             "expected -1 for the rest, or a number from 1, found 0",
         ),
         (("dtype: bfloat16\nw", "dtype: half\nw"), "expected `bfloat16` or `float32`, found `half`"),
-        (("base_emb_dim: 4096", "base_emb_dim: wide"), "expected a whole number, found `wide`"),
+        (("base_emb_dim: 4096", "base_emb_dim: wide"), "expected a whole number, found the text `wide`"),
     ] {
         let text = CUSTOM.replace(change.0, change.1);
         let problems = MaxTextReader.read(&text, "f").expect_err("a mistake");

@@ -97,7 +97,7 @@ fn contradictions_are_refused_where_they_stand() {
             ("tp_mode: REDUCE_SCATTER", "tp_mode: SUM"),
             "expected `REDUCE_SCATTER` or `ALL_REDUCE`, found `sum`",
         ),
-        (("tp: 2", "tp: two"), "expected a whole number, 0 or more, found `two`"),
+        (("tp: 2", "tp: two"), "expected a whole number, 0 or more, found the text `two`"),
         (("expert_parallel_size: 1", "expert_parallel_size: 3"), "is not a multiple of 3"),
         (("dtype: bfloat16", "dtype: int8"), "found `int8`"),
         (("tokens:\n", "token:\n"), "the section `tokens` is missing"),

@@ -138,7 +138,10 @@ fn contradictions_are_refused_where_they_stand() {
             "[parallelism]\npipeline_parallel_degree = 4\npipeline_parallel_layers_per_stage = 5\n",
             "f:8:38 `parallelism.pipeline_parallel_layers_per_stage`: 32 layers, plus 2 for embedding and head, result in 7 stages for 4 pipeline ranks",
         ),
-        ("[parallelism]\ntensor_parallel_degree = \"x\"\n", "expected a whole number, 0 or more, found `x`"),
+        (
+            "[parallelism]\ntensor_parallel_degree = \"x\"\n",
+            "expected a whole number, 0 or more, found the text `x`",
+        ),
         (
             "[activation_checkpoint]\nmode = \"some\"\n",
             "expected `none`, `selective`, `full` or `memory_budget`, found `some`",

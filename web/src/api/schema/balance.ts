@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/balance.json by scripts/types.mjs.
 
 /**
- * How ranks share a sequence.
+ * Sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
@@ -47,7 +47,7 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Which.
+       * Selection.
        */
       modules: RecomputeModule[]
       /**
@@ -77,7 +77,7 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface BalanceAnswer {
   /**
@@ -147,7 +147,7 @@ export interface Division {
    */
   layers: number[]
   /**
-   * How long a step takes. Unit: s.
+   * Step time. Unit: s.
    */
   step_time: number
   /**
@@ -200,11 +200,11 @@ export interface StageRow {
    */
   head: boolean
   /**
-   * What it recomputes, by virtual stage.
+   * Recompute by virtual stage.
    */
   recompute: string[]
   /**
-   * Passes of one micro batch. Unit: s.
+   * Passes of one micro-batch. Unit: s.
    */
   time: number
   /**
@@ -288,7 +288,7 @@ export interface Plan {
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro batch and replica.
+   * Sequences per micro-batch and replica.
    */
   micro_batch: number
   /**
@@ -346,7 +346,7 @@ export interface Plan {
   vocabulary_multiple: number
 }
 /**
- * What data-parallel ranks shard.
+ * Tensors that data-parallel ranks shard.
  */
 export interface Sharding {
   /**
@@ -410,7 +410,7 @@ export interface StageRecompute {
   offload: number | null
 }
 /**
- * What is kept in host memory.
+ * Tensors in host memory.
  */
 export interface Offload {
   /**

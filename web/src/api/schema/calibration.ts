@@ -19,7 +19,7 @@ export type CollectiveKind =
   'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface CalibrationAnswer {
   /**
@@ -32,7 +32,7 @@ export interface CalibrationAnswer {
    */
   railwright: string
   /**
-   * What the measurements are called.
+   * Label of the measurements.
    */
   title: string
   /**
@@ -136,7 +136,7 @@ export interface Evidence {
    */
   error_after: number
   /**
-   * Half of the 95 % interval of the median of measured over predicted times, as a share; 0 if not
+   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
    * computed.
    */
   uncertainty?: number
@@ -332,7 +332,7 @@ export interface Line {
    */
   shapes: number
   /**
-   * How many measurements.
+   * Number of measurements.
    */
   samples: number
   /**
@@ -387,7 +387,7 @@ export interface StepLine {
    */
   name: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**

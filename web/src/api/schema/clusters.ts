@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/clusters.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ClustersAnswer {
   /**
@@ -113,7 +113,7 @@ export interface Accelerator {
    */
   device_name_patterns: string[]
   /**
-   * Where the figures come from.
+   * Source of the values.
    */
   source: string
   /**

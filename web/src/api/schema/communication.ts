@@ -37,7 +37,7 @@ export type CommunicationAnswer =
        */
       groups: GroupCommunication[]
       /**
-       * What is doubtful.
+       * Warnings.
        */
       warnings: Warning[]
       /**
@@ -74,7 +74,7 @@ export type CommunicationAnswer =
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
 /**
- * Why a group is taken for a dimension.
+ * Reason why a group is taken for a dimension.
  */
 export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
 /**
@@ -98,7 +98,7 @@ export type Operation =
   | 'copy'
   | 'barrier'
 /**
- * Which kind of link bounds a group.
+ * Kind of link that limits a group.
  */
 export type LinkKind = 'scale_up' | 'network'
 
@@ -115,7 +115,7 @@ export interface Clocks {
    */
   applied: boolean
   /**
-   * Why, in a sentence.
+   * Reason, in a sentence.
    */
   reason: string
   /**
@@ -140,7 +140,7 @@ export interface RankClock {
    */
   drift_ppm: number
   /**
-   * How far that may be off, in parts per million.
+   * Its uncertainty in parts per million.
    */
   drift_error_ppm: number
   /**
@@ -148,7 +148,7 @@ export interface RankClock {
    */
   span_ns: number
   /**
-   * When, by its own clock, in nanoseconds.
+   * Time, by its own clock, in nanoseconds.
    */
   about_ns: number
   /**
@@ -173,7 +173,7 @@ export interface RankClock {
   against: number
 }
 /**
- * What one rank communicated, in nanoseconds; sums over parts, so parts that overlap each other count twice.
+ * Communication time of one rank in nanoseconds; overlapping parts count twice.
  */
 export interface RankCommunication {
   /**
@@ -213,11 +213,11 @@ export interface RankCommunication {
    */
   transfer_ns: number
   /**
-   * What of the waiting no compute hides.
+   * Exposed wait time.
    */
   exposed_wait_ns: number
   /**
-   * What of the transfer no compute hides.
+   * Exposed transfer time.
    */
   exposed_transfer_ns: number
   /**
@@ -233,7 +233,7 @@ export interface RankCommunication {
    */
   estimated_wait_ns: number
   /**
-   * What is left of these parts: transfer at most.
+   * The rest of these parts: an upper bound of transfer.
    */
   estimated_transfer_ns: number
   /**
@@ -247,12 +247,12 @@ export interface RankCommunication {
 export interface GroupCommunication {
   dimension: Dimension
   /**
-   * What to call it.
+   * Label.
    */
   label: string
   evidence: Evidence
   /**
-   * What is assumed of who takes part, and why, where the traces record no group.
+   * Assumed participants and the reason, if the traces record no group.
    */
   assumed?: string | null
   /**
@@ -260,11 +260,11 @@ export interface GroupCommunication {
    */
   size: number
   /**
-   * How many groups there are.
+   * Number of groups.
    */
   groups: number
   /**
-   * The ranks of the first of them, as they are written.
+   * Ranks of the first group, as printed.
    */
   ranks: string
   /**
@@ -272,7 +272,7 @@ export interface GroupCommunication {
    */
   operation: Operation | null
   /**
-   * How many collectives.
+   * Number of collectives.
    */
   count: number
   /**
@@ -284,19 +284,19 @@ export interface GroupCommunication {
    */
   time_ns: number
   /**
-   * What of it is waiting.
+   * Wait time.
    */
   wait_ns: number
   /**
-   * What of it is transfer.
+   * Transfer time.
    */
   transfer_ns: number
   /**
-   * What of the waiting is exposed.
+   * Exposed wait time.
    */
   exposed_wait_ns: number
   /**
-   * What of the transfer is exposed.
+   * Exposed transfer time.
    */
   exposed_transfer_ns: number
   /**
@@ -334,7 +334,7 @@ export interface GroupCommunication {
 export interface Link {
   kind: LinkKind
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   /**
@@ -364,7 +364,7 @@ export interface CollectiveRow {
    */
   communicator: number | null
   /**
-   * What its group is called, as among the groups of the report.
+   * Label of its group in the report.
    */
   label: string
   /**
@@ -372,7 +372,7 @@ export interface CollectiveRow {
    */
   index: number
   /**
-   * What it does.
+   * Kind.
    */
   operation: Operation | null
   /**
@@ -421,11 +421,11 @@ export interface PartRow {
    */
   rank: number
   /**
-   * From when, in nanoseconds.
+   * Start time in nanoseconds.
    */
   start_ns: number
   /**
-   * How long, in nanoseconds.
+   * Duration in nanoseconds.
    */
   duration_ns: number
   /**
@@ -437,11 +437,11 @@ export interface PartRow {
    */
   transfer_ns: number
   /**
-   * What of the wait no compute of this rank hides.
+   * Exposed wait time of this rank.
    */
   exposed_wait_ns: number
   /**
-   * What of the transfer no compute of this rank hides.
+   * Exposed transfer time of this rank.
    */
   exposed_transfer_ns: number
   /**
@@ -462,11 +462,11 @@ export interface Inspected {
    */
   rows: Row[]
   /**
-   * Who comes late, those who cost most first.
+   * Late ranks, largest cost first.
    */
   late: Late[]
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
@@ -487,7 +487,7 @@ export interface Row {
    */
   nodes: number
   /**
-   * What it is.
+   * Kind.
    */
   kind: string
   /**
@@ -495,7 +495,7 @@ export interface Row {
    */
   bytes: number
   /**
-   * How many there were.
+   * Number of entries.
    */
   count: number
   /**
@@ -511,7 +511,7 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+   * The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
    */
   of_peers: number | null
 }
@@ -548,7 +548,7 @@ export interface Late {
    */
   share: number
   /**
-   * Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+   * Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
    */
   is_straggler: boolean
 }
@@ -574,11 +574,11 @@ export interface Metrics {
  */
 export interface RankSpeed {
   /**
-   * Which rank.
+   * Rank.
    */
   rank: number
   /**
-   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
    */
   matrix_product_speed: number | null
   /**

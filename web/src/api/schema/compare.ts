@@ -38,7 +38,7 @@ export type CompareAnswer =
        */
       figures: Difference[]
       /**
-       * What is doubtful about comparing the two.
+       * Warnings about comparing the two.
        */
       warnings: Warning[]
       /**
@@ -129,11 +129,11 @@ export type CompareAnswer =
        */
       figures: Difference[]
       /**
-       * What is doubtful about comparing the two.
+       * Warnings about comparing the two.
        */
       warnings: Warning[]
       /**
-       * Who is waited for, the most first: hidden or not, over all ranks.
+       * Awaited ranks, largest wait first: overlapped or not, over all ranks.
        */
       waited_for: WaitedFor[]
       /**
@@ -153,7 +153,7 @@ export type CompareAnswer =
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**
- * What kind of operator a span is.
+ * Kind of operator a span is.
  */
 export type OperatorFamily =
   | 'matrix_product'
@@ -169,7 +169,7 @@ export type OperatorFamily =
   | 'pass'
   | 'other'
 /**
- * What a change is held against.
+ * Reference of a change.
  */
 export type Limit =
   | {
@@ -207,7 +207,7 @@ export type Side =
        */
       interval: [number, number] | null
       /**
-       * What the middle 80% of the reports lie between. Unit: s.
+       * Range of the middle 80% of the reports. Unit: s.
        *
        * @minItems 2
        * @maxItems 2
@@ -231,11 +231,11 @@ export type Side =
       coverage: number
     }
 /**
- * Who wrote the reports.
+ * Framework that wrote the reports.
  */
 export type Framework = 'megatron' | 'deepspeed' | 'torchtitan' | 'nanotron' | 'nemo' | 'maxtext' | 'trainer'
 /**
- * Where the times of a log's reports come from.
+ * Source of the times of a log's reports.
  */
 export type TimesFrom =
   'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
@@ -245,7 +245,7 @@ export type TimesFrom =
  */
 export interface Difference {
   /**
-   * What.
+   * Subject.
    */
   name: string
   /**
@@ -257,7 +257,7 @@ export interface Difference {
    */
   second: number
   /**
-   * How much more the second has.
+   * Excess of the second.
    */
   change: number
   /**
@@ -270,7 +270,7 @@ export interface Difference {
  */
 export interface KernelDifference {
   /**
-   * What.
+   * Subject.
    */
   name: string
   /**
@@ -282,7 +282,7 @@ export interface KernelDifference {
    */
   second: number
   /**
-   * How much more the second has.
+   * Excess of the second.
    */
   change: number
   /**
@@ -292,7 +292,7 @@ export interface KernelDifference {
   phase: Phase
   family: OperatorFamily
   /**
-   * How often it runs in a step of a rank in the first.
+   * Calls per step and rank in the first.
    */
   first_count: number
   /**
@@ -305,7 +305,7 @@ export interface KernelDifference {
  */
 export interface OperatorDifference {
   /**
-   * What.
+   * Subject.
    */
   name: string
   /**
@@ -317,7 +317,7 @@ export interface OperatorDifference {
    */
   second: number
   /**
-   * How much more the second has.
+   * Excess of the second.
    */
   change: number
   /**
@@ -338,7 +338,7 @@ export interface OperatorDifference {
  */
 export interface Named {
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   /**
@@ -346,7 +346,7 @@ export interface Named {
    */
   time_ns: number
   /**
-   * How often it runs on the mean rank.
+   * Calls on the mean rank.
    */
   calls: number
 }
@@ -435,7 +435,7 @@ export interface Spread {
   range: [number, number]
 }
 /**
- * A rank that holds others up.
+ * A rank that delays the others.
  */
 export interface WaitedFor {
   rank: number

@@ -27,7 +27,7 @@ export type Format =
   | 'nccl-tests'
   | 'topology'
 /**
- * How strong evidence is.
+ * Strength of evidence.
  */
 export type Strength = 'weak' | 'likely' | 'certain'
 /**
@@ -36,7 +36,7 @@ export type Strength = 'weak' | 'likely' | 'certain'
 export type RemarkKind = 'conflict' | 'unresolved' | 'invalid' | 'unknown' | 'not_modelled' | 'assumed' | 'ignored'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface DetectAnswer {
   /**
@@ -64,7 +64,7 @@ export interface DetectAnswer {
   values?: Origin[]
   remarks?: Remark[]
   /**
-   * Why the file shows only a part of the run.
+   * Reason why the file shows only a part of the run.
    */
   partial?: string | null
   /**
@@ -92,7 +92,7 @@ export interface Sighting {
   why: string
 }
 /**
- * Where one value comes from.
+ * Origin of a value.
  */
 export interface Origin {
   /**
@@ -159,12 +159,12 @@ export interface Open {
    */
   file?: string | null
   /**
-   * Why it is open, in a lowercase fragment.
+   * Reason why it is open, as a lowercase fragment.
    */
   why: string
 }
 /**
- * What a log reports that a run took. Times are in seconds.
+ * Measurements of a run in its log. Times are in seconds.
  */
 export interface Measured {
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/estimate.json by scripts/types.mjs.
 
 /**
- * How ranks share a sequence.
+ * Sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
@@ -47,7 +47,7 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Which.
+       * Selection.
        */
       modules: RecomputeModule[]
       /**
@@ -76,11 +76,11 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
  */
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 /**
- * How attention is counted.
+ * Convention for attention.
  */
 export type Convention = 'causal_attention' | 'full_attention'
 /**
- * How well founded a cost is.
+ * Evidence for a cost.
  */
 export type Source = 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'derived'
 /**
@@ -88,11 +88,11 @@ export type Source = 'nothing' | 'calibrated' | 'measured' | 'interpolated' | 'd
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**
- * When the peak occurs.
+ * Time of the peak.
  */
 export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
 /**
- * What memory is used for.
+ * Kind of memory.
  */
 export type Kind =
   | 'parameters'
@@ -129,7 +129,7 @@ export type Module =
 export type DeviceHours = number
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface EstimateAnswer {
   /**
@@ -150,7 +150,7 @@ export interface EstimateAnswer {
   plan: Plan
   software: SoftwareIdentity
   /**
-   * How long one step takes. Unit: s.
+   * Time of one step. Unit: s.
    */
   step_time: number
   step_time_interval: Interval
@@ -167,19 +167,19 @@ export interface EstimateAnswer {
   communication: CommunicationRow[]
   memory: MemoryEstimate
   /**
-   * What the token budget takes and costs; absent without a budget.
+   * Time and cost of the token budget; absent without a budget.
    */
   money: Bill | null
   /**
-   * What the step time rests on; the shares sum to 1.
+   * Evidence for the step time; the shares add up to 1.
    */
   provenance: Foundation[]
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
   /**
-   * Why the main numbers are what they are.
+   * Reason why the main numbers are what they are.
    */
   why: Explanation[]
   /**
@@ -192,7 +192,7 @@ export interface EstimateAnswer {
    */
   open_features: OpenFeature[]
   /**
-   * What the log of the run measured; absent without a log.
+   * Measurements of the run's log; absent without a log.
    */
   measured?: Measured | null
   comparisons?: Comparison[] | null
@@ -348,7 +348,7 @@ export interface Plan {
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro batch and replica.
+   * Sequences per micro-batch and replica.
    */
   micro_batch: number
   /**
@@ -406,7 +406,7 @@ export interface Plan {
   vocabulary_multiple: number
 }
 /**
- * What data-parallel ranks shard.
+ * Tensors that data-parallel ranks shard.
  */
 export interface Sharding {
   /**
@@ -470,7 +470,7 @@ export interface StageRecompute {
   offload: number | null
 }
 /**
- * What is kept in host memory.
+ * Tensors in host memory.
  */
 export interface Offload {
   /**
@@ -520,11 +520,11 @@ export interface SoftwareIdentity {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   name: string
   /**
-   * How its constants were obtained.
+   * Origin of its constants.
    */
   source: string
 }
@@ -553,12 +553,12 @@ export interface Interval {
    */
   calibrated: boolean
   /**
-   * Where the width comes from.
+   * Origin of the width.
    */
   source: string
 }
 /**
- * What a step gets done.
+ * Throughput of a step.
  */
 export interface Throughput {
   /**
@@ -587,7 +587,7 @@ export interface Throughput {
   steps_per_day: number
 }
 /**
- * How well the arithmetic units are used.
+ * Utilisation of the compute units.
  */
 export interface Efficiency {
   /**
@@ -652,11 +652,11 @@ export interface Part {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**
-   * How long. Unit: s.
+   * Duration. Unit: s.
    */
   time: number
   /**
@@ -664,7 +664,7 @@ export interface Part {
    */
   share: number
   /**
-   * What it consists of; they sum to it.
+   * Its parts, which add up to it.
    */
   children: Part[]
 }
@@ -689,11 +689,11 @@ export interface StageRow {
    */
   head: boolean
   /**
-   * Forward pass of one micro batch through all its chunks, host included. Unit: s.
+   * Forward pass of one micro-batch through all its chunks, host included. Unit: s.
    */
   forward: number
   /**
-   * Backward pass of one micro batch, recompute and host included. Unit: s.
+   * Backward pass of one micro-batch, recompute and host included. Unit: s.
    */
   backward: number
   /**
@@ -734,7 +734,7 @@ export interface CommunicationRow {
    */
   dimension: string
   /**
-   * What for, for people.
+   * Title of its purpose.
    */
   title: string
   /**
@@ -754,7 +754,7 @@ export interface CommunicationRow {
    */
   domains: number
   /**
-   * How often in a step; halves count halves of an exchange.
+   * Calls per step; halves count halves of a collective.
    */
   count: number
   /**
@@ -766,7 +766,7 @@ export interface CommunicationRow {
    */
   time: number
   /**
-   * What compute waits for; absent where the pipeline's bubble holds it. Unit: s.
+   * Exposed time; absent if it is part of the pipeline bubble. Unit: s.
    */
   exposed: number | null
   /**
@@ -791,15 +791,15 @@ export interface CommunicationRow {
  */
 export interface MemoryEstimate {
   /**
-   * What the device has. Unit: B.
+   * Memory of the device. Unit: B.
    */
   device_memory: number
   /**
-   * What the worst stage needs, context included. Unit: B.
+   * Memory of the worst stage, including context. Unit: B.
    */
   peak: number
   /**
-   * What is left on it; negative when the allocator has to give back what it only reserved, or when it does not fit. Unit: B.
+   * Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit. Unit: B.
    */
   margin: number
   /**
@@ -842,15 +842,15 @@ export interface StageMemory {
    */
   in_flight: number[]
   /**
-   * What tensors occupy. Unit: B.
+   * Bytes of tensors. Unit: B.
    */
   allocated: number
   /**
-   * What the allocator holds. Unit: B.
+   * Bytes reserved by the allocator. Unit: B.
    */
   reserved: number
   /**
-   * What the device shows; the kinds sum to it. Unit: B.
+   * Memory as shown by the device; the kinds add up to it. Unit: B.
    */
   device: number
   /**
@@ -864,7 +864,7 @@ export interface StageMemory {
 export interface KindBytes {
   kind: Kind
   /**
-   * How much. Unit: B.
+   * Amount. Unit: B.
    */
   bytes: number
 }
@@ -874,16 +874,16 @@ export interface KindBytes {
 export interface TopItem {
   kind: Kind
   /**
-   * Of which module, if of one.
+   * Module, if any.
    */
   module: Module | null
   /**
-   * How much. Unit: B.
+   * Amount. Unit: B.
    */
   bytes: number
 }
 /**
- * What a training takes and costs.
+ * Time and cost of a training.
  */
 export interface Bill {
   /**
@@ -903,7 +903,7 @@ export interface Bill {
    */
   availability: number
   /**
-   * Where that share comes from, if failures are modelled.
+   * Origin of that share, if failures are modelled.
    */
   failures?: Failures | null
   /**
@@ -928,17 +928,17 @@ export interface Bill {
    */
   energy: number
   /**
-   * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
+   * Cost of that energy. It is included in most rental prices, so it is not added. Unit: USD.
    */
   electricity: number
   electricity_price: DatedPrice
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
 /**
- * Where the goodput of a run comes from.
+ * Origin of the goodput of a run.
  */
 export interface Failures {
   /**
@@ -954,7 +954,7 @@ export interface Failures {
    */
   mtbf: number
   /**
-   * Time from the start of a checkpoint until it can be restored. Unit: s.
+   * Time from the start of a checkpoint until it is restorable. Unit: s.
    */
   checkpoint: number
   /**
@@ -966,12 +966,12 @@ export interface Failures {
    */
   interval: number
   /**
-   * What was assumed, with sources.
+   * Assumed values with sources.
    */
   assumed: Assumed[]
 }
 /**
- * What was assumed because it was not specified.
+ * Defaults of unspecified settings.
  */
 export interface Assumed {
   /**
@@ -983,7 +983,7 @@ export interface Assumed {
    */
   value: string
   /**
-   * Where it comes from.
+   * Origin.
    */
   source: string
 }
@@ -1030,11 +1030,11 @@ export interface Foundation {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**
-   * How much of the step. Unit: s.
+   * Share of the step. Unit: s.
    */
   time: number
   /**
@@ -1051,7 +1051,7 @@ export interface Explanation {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**
@@ -1071,11 +1071,11 @@ export interface Explanation {
    */
   formula: string
   /**
-   * What went into it.
+   * Inputs.
    */
   inputs: Input[]
   /**
-   * What the equation rests on.
+   * Basis of the equation.
    */
   source: string
 }
@@ -1096,7 +1096,7 @@ export interface Input {
    */
   unit: string
   /**
-   * Where it comes from.
+   * Origin.
    */
   source: string
 }
@@ -1109,11 +1109,11 @@ export interface OpenFeature {
    */
   key: string
   /**
-   * What it is.
+   * Kind.
    */
   title: string
   /**
-   * What the estimate assumes.
+   * Assumed value.
    */
   assumed: string
   /**
@@ -1125,12 +1125,12 @@ export interface OpenFeature {
    */
   change: number
   /**
-   * What to add to the command.
+   * Option to add to the command.
    */
   remedy: string
 }
 /**
- * What a log reports that a run took. Times are in seconds.
+ * Measurements of a run in its log. Times are in seconds.
  */
 export interface Measured {
   /**
@@ -1211,7 +1211,7 @@ export interface Item {
    */
   id: string
   /**
-   * What it means.
+   * Meaning.
    */
   topic?: Topic | null
   /**
@@ -1223,11 +1223,11 @@ export interface Item {
    */
   formula?: string | null
   /**
-   * What went into it here: name, value, source.
+   * Inputs: name, value, source.
    */
   inputs: [string, string, string][]
   /**
-   * What the equation rests on.
+   * Basis of the equation.
    */
   source?: string | null
 }
@@ -1240,7 +1240,7 @@ export interface Topic {
    */
   id: string
   /**
-   * What kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+   * Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
    */
   group: string
   /**

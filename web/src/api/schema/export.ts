@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/export.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ExportAnswer {
   /**
@@ -23,7 +23,7 @@ export interface ExportAnswer {
   version: string | null
   files: WrittenFile[]
   /**
-   * What the framework has no setting for.
+   * Settings without an equivalent in the framework.
    */
   not_expressed: Lost[]
 }

@@ -1,17 +1,17 @@
 // Made from docs/reference/schema/hang.json by scripts/types.mjs.
 
 /**
- * In which way a collective is stuck.
+ * State of a stuck collective.
  */
 export type State = 'not_entered' | 'mismatched' | 'partly_finished' | 'none_finished'
 /**
- * Why the search ends at a rank.
+ * Reason why the search ends at a rank.
  */
 export type RootCause =
   'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface HangAnswer {
   /**
@@ -49,7 +49,7 @@ export interface Hang {
    */
   world_size: number
   /**
-   * Whether a group that the dumps list holds all of these ranks. Otherwise there may be more.
+   * Whether a listed group contains all of these ranks. Otherwise there may be more.
    */
   world_size_listed: boolean
   /**
@@ -65,15 +65,15 @@ export interface Hang {
    */
   damaged: DamagedDump[]
   /**
-   * What is stuck, in order of time. Empty: nothing hangs in these dumps.
+   * Stuck collectives in order of time. Empty: no hang in these dumps.
    */
   stuck: Stuck[]
   /**
-   * Who is to blame, those with most victims first.
+   * Root causes, most blocked ranks first.
    */
   roots: Root[]
   /**
-   * What makes this doubtful.
+   * Doubts about the verdict.
    */
   warnings: Warning[]
 }
@@ -82,7 +82,7 @@ export interface Hang {
  */
 export interface Group {
   /**
-   * What the group is for, else its name.
+   * Purpose of the group, else its name.
    */
   name: string
   /**
@@ -95,7 +95,7 @@ export interface Group {
  */
 export interface DamagedDump {
   /**
-   * Whose it is.
+   * Owner.
    */
   rank: number
   /**
@@ -103,11 +103,11 @@ export interface DamagedDump {
    */
   label: string
   /**
-   * How many entries were read.
+   * Number of entries read.
    */
   entries: number
   /**
-   * How many entries or other parts in between could not be read.
+   * Number of unreadable entries or other parts.
    */
   unreadable: number
   /**
@@ -125,7 +125,7 @@ export interface Stuck {
    */
   sequence: number
   /**
-   * What the ranks that entered it called.
+   * Call of the ranks that entered it.
    */
   operation: string
   state: State
@@ -147,7 +147,7 @@ export interface Stuck {
    */
   listed: boolean
   /**
-   * What each rank called, where they differ.
+   * Call of each rank, if they differ.
    */
   calls: [number, string][]
   /**
@@ -173,7 +173,7 @@ export interface Root {
    */
   ranks: number[]
   /**
-   * Where it is missing, by its place in the list of what is stuck.
+   * Index of the stuck collective that it did not enter.
    */
   stuck: number
   /**
@@ -181,7 +181,7 @@ export interface Root {
    */
   victims: number[]
   /**
-   * What it entered last.
+   * Last entered collective.
    */
   last_operation: string | null
   /**
@@ -189,7 +189,7 @@ export interface Root {
    */
   last_group: string | null
   /**
-   * When, in nanoseconds since the epoch.
+   * Time, in nanoseconds since the epoch.
    */
   last_time_ns: number | null
   /**
@@ -249,11 +249,11 @@ export interface Metrics {
  */
 export interface RankSpeed {
   /**
-   * Which rank.
+   * Rank.
    */
   rank: number
   /**
-   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
    */
   matrix_product_speed: number | null
   /**

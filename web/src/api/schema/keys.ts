@@ -13,7 +13,7 @@ export type Key = {
    */
   name: string
   /**
-   * What it means.
+   * Meaning.
    */
   doc: string
   /**
@@ -62,7 +62,7 @@ export type Key1 =
     }
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface KeysAnswer {
   /**

@@ -1,21 +1,21 @@
 // Made from docs/reference/schema/log.json by scripts/types.mjs.
 
 /**
- * Who wrote the reports.
+ * Framework that wrote the reports.
  */
 export type Framework = 'megatron' | 'deepspeed' | 'torchtitan' | 'nanotron' | 'nemo' | 'maxtext' | 'trainer'
 /**
- * Where the times of a log's reports come from.
+ * Source of the times of a log's reports.
  */
 export type TimesFrom =
   'reports' | 'samples_per_second' | 'timers' | 'tokens_per_second' | 'progress_bar' | 'whole_run' | 'nothing'
 /**
- * What else a log reports along its iterations.
+ * Further measures of a log over its iterations.
  */
 export type Measure = 'loss' | 'gradient_norm' | 'learning_rate'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface LogAnswer {
   /**
@@ -29,7 +29,7 @@ export interface LogAnswer {
   railwright: string
   file: string
   /**
-   * Who wrote the reports.
+   * Framework that wrote the reports.
    */
   framework: Framework | null
   times_from: TimesFrom
@@ -116,7 +116,7 @@ export interface Judged {
    */
   reserved: number | null
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
@@ -179,7 +179,7 @@ export interface Pause {
    */
   period: number
   /**
-   * How many there are.
+   * Number of entries.
    */
   count: number
   /**

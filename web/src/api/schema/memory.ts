@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/memory.json by scripts/types.mjs.
 
 /**
- * When the peak occurs.
+ * Time of the peak.
  */
 export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
 /**
- * What memory is used for.
+ * Kind of memory.
  */
 export type Kind =
   | 'parameters'
@@ -41,7 +41,7 @@ export type Module =
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**
- * What memory is taken for.
+ * Kind of memory.
  */
 export type MemoryKind =
   | 'parameters'
@@ -59,7 +59,7 @@ export type MemoryKind =
 export type Time = number
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface MemoryAnswer {
   /**
@@ -95,11 +95,11 @@ export interface MemoryReport {
    */
   worst: number
   /**
-   * What the device has. Unit: B.
+   * Memory of the device. Unit: B.
    */
   device_memory: number
   /**
-   * What is left on the worst stage at its expected peak; negative when the allocator has to give back, or fails. Unit: B.
+   * Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails. Unit: B.
    */
   margin: number
   /**
@@ -135,19 +135,19 @@ export interface StageReport {
   in_flight: number[]
   moment: Moment
   /**
-   * What is in memory then; adds up to `device`.
+   * Contents of memory at that time; adds up to `device`.
    */
   items: Item[]
   /**
-   * What tensors occupy. Unit: B.
+   * Bytes of tensors. Unit: B.
    */
   allocated: number
   /**
-   * What the allocator holds. Unit: B.
+   * Bytes reserved by the allocator. Unit: B.
    */
   reserved: number
   /**
-   * What the device shows. Unit: B.
+   * Memory as shown by the device. Unit: B.
    */
   device: number
 }
@@ -157,7 +157,7 @@ export interface StageReport {
 export interface Item {
   kind: Kind
   /**
-   * Of which module, if of one.
+   * Module, if any.
    */
   module: Module | null
   /**
@@ -165,7 +165,7 @@ export interface Item {
    */
   layer: number | null
   /**
-   * How much. Unit: B.
+   * Amount. Unit: B.
    */
   bytes: number
 }
@@ -186,7 +186,7 @@ export interface OverTime {
    */
   duration: number
   /**
-   * When it is fullest.
+   * Time of the peak.
    */
   peak: Peak | null
 }
@@ -205,12 +205,12 @@ export interface KindOverTime {
  */
 export interface Peak {
   /**
-   * Which rank.
+   * Rank.
    */
   rank: number
   time: Time
   /**
-   * How many bytes.
+   * Number of bytes.
    */
   bytes: number
   /**

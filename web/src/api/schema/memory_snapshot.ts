@@ -1,13 +1,13 @@
 // Made from docs/reference/schema/memory_snapshot.json by scripts/types.mjs.
 
 /**
- * What an allocation is for.
+ * Kind of an allocation.
  */
 export type Use =
   'parameters' | 'optimizer' | 'backward' | 'activations' | 'communication' | 'workspace' | 'other' | 'unknown'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface MemorySnapshotAnswer {
   /**
@@ -38,7 +38,7 @@ export interface DeviceReport {
    */
   device: number
   /**
-   * How many events its history has.
+   * Number of events in its history.
    */
   events: number
   /**
@@ -46,11 +46,11 @@ export interface DeviceReport {
    */
   has_history: boolean
   /**
-   * When the peak occurs.
+   * Time of the peak.
    */
   peak: Point | null
   /**
-   * What tensors asked for at the peak.
+   * Bytes requested by tensors at the peak.
    */
   peak_allocated_bytes: number
   /**
@@ -58,11 +58,11 @@ export interface DeviceReport {
    */
   peak_reserved_bytes: number
   /**
-   * What tensors occupy at the end.
+   * Bytes of tensors at the end.
    */
   allocated_bytes: number
   /**
-   * What the allocator holds at the end.
+   * Bytes reserved by the allocator at the end.
    */
   reserved_bytes: number
   /**
@@ -110,7 +110,7 @@ export interface DeviceReport {
    */
   cache_flushes: number
   /**
-   * How often there was no memory.
+   * Number of out-of-memory events.
    */
   out_of_memory: number
   /**
@@ -130,19 +130,19 @@ export interface DeviceReport {
  */
 export interface Point {
   /**
-   * Which event, from 0.
+   * Event, from 0.
    */
   event: number
   /**
-   * When, in microseconds since the first event.
+   * Time, in microseconds since the first event.
    */
   time_us: number | null
   /**
-   * What tensors occupy.
+   * Bytes of tensors.
    */
   allocated_bytes: number
   /**
-   * What the allocator holds.
+   * Bytes reserved by the allocator.
    */
   reserved_bytes: number
 }
@@ -151,11 +151,11 @@ export interface Point {
  */
 export interface Group {
   /**
-   * What it is.
+   * Kind.
    */
   name: string
   /**
-   * What it is for, of a place.
+   * Kind of an allocation site.
    */
   kind?: Use | null
   /**
@@ -214,7 +214,7 @@ export interface Predicted {
  */
 export interface Row {
   /**
-   * What for, in the words of the snapshot.
+   * Purpose, as named in the snapshot.
    */
   kind: string
   measured_bytes: number

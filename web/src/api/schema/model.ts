@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/model.json by scripts/types.mjs.
 
 /**
- * How positions enter the model.
+ * Position encoding.
  */
 export type Position = 'learned' | 'rotary' | 'alibi' | 'none'
 /**
- * What mixes tokens along the sequence.
+ * Module that mixes tokens along the sequence.
  */
 export type Mixer =
   | (Attention & {
@@ -36,7 +36,7 @@ export type Mixer =
   | {
       kind: 'unpriced'
       /**
-       * What it is.
+       * Kind.
        */
       name: string
     }
@@ -59,7 +59,7 @@ export type Span =
       memory: number
     }
 /**
- * What transforms each token.
+ * Module that transforms each token.
  */
 export type FeedForward =
   | (Mlp & {
@@ -121,7 +121,7 @@ export type Usage =
   | 'table'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ModelAnswer {
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/models.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ModelsAnswer {
   /**

@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What joins NICs.
+ * Kinds of networks.
  */
 export type Fabric =
   | {
@@ -36,24 +36,24 @@ export type Fabric =
     }
   | 'none'
 /**
- * How a message finds its way among equally long ones.
+ * Routing among equal-length paths.
  */
 export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
 /**
- * What a message to another rail does.
+ * Forwarding of a message to another rail.
  */
 export type Forwarding = 'none' | 'before' | 'after'
 /**
- * What a cable is made of.
+ * Medium of a cable.
  */
 export type Medium = 'copper' | 'active-optical' | 'fibre'
 /**
- * Where in a network a link is.
+ * Layer of a link.
  */
 export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkAnswer {
   /**
@@ -85,7 +85,7 @@ export interface NetworkAnswer {
  */
 export interface Design {
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   kind: Kind
@@ -358,7 +358,7 @@ export interface Cabling {
   length: number
 }
 /**
- * What a network is made of.
+ * Parts of a network.
  */
 export interface CountsFields {
   /**
@@ -432,11 +432,11 @@ export interface LayerCount {
  */
 export interface Reach {
   /**
-   * In which manner.
+   * Manner.
    */
   how: string
   /**
-   * How many devices.
+   * Number of devices.
    */
   devices: number
   /**

@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What joins NICs.
+ * Kinds of networks.
  */
 export type Fabric =
   | {
@@ -36,23 +36,23 @@ export type Fabric =
     }
   | 'none'
 /**
- * How a message finds its way among equally long ones.
+ * Routing among equal-length paths.
  */
 export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
 /**
- * What a message to another rail does.
+ * Forwarding of a message to another rail.
  */
 export type Forwarding = 'none' | 'before' | 'after'
 /**
- * What a cable is made of.
+ * Medium of a cable.
  */
 export type Medium = 'copper' | 'active-optical' | 'fibre'
 /**
- * Where in a network a link is.
+ * Layer of a link.
  */
 export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
 /**
- * What can be bought.
+ * Kinds of parts.
  */
 export type Item =
   | 'switch-port'
@@ -66,7 +66,7 @@ export type Item =
   | 'device'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkCostAnswer {
   /**
@@ -79,11 +79,11 @@ export interface NetworkCostAnswer {
    */
   railwright: string
   /**
-   * What can be built; savings are relative to the first.
+   * Designs that can be built; savings are relative to the first.
    */
   designs: Entry[]
   /**
-   * What cannot be built.
+   * Designs that cannot be built.
    */
   refused: Refused[]
   /**
@@ -140,7 +140,7 @@ export interface Entry {
   saving_ports_and_transceivers: number
   share: Share
   /**
-   * What a run makes of it, if one was given.
+   * Results of a run, if one was given.
    */
   step: OnRun | null
 }
@@ -149,7 +149,7 @@ export interface Entry {
  */
 export interface Design {
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   kind: Kind
@@ -475,12 +475,12 @@ export interface Bill {
    */
   has_all_watts: boolean
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
 /**
- * What a network is made of.
+ * Parts of a network.
  */
 export interface Counts {
   /**
@@ -550,7 +550,7 @@ export interface LayerCount {
 export interface Line {
   item: Item
   /**
-   * Where it goes: a tier of switches or a layer of cables.
+   * Location: a tier of switches or a layer of cables.
    */
   place: string
   /**
@@ -558,7 +558,7 @@ export interface Line {
    */
   speed: number | null
   /**
-   * How many; metres of fibre.
+   * Number; metres of fibre.
    */
   count: number
   price: Price
@@ -600,19 +600,19 @@ export interface Price {
    */
   watts: number | null
   /**
-   * When it was read.
+   * Date of reading.
    */
   date: string
   /**
-   * Where the dollars come from.
+   * Source of the price.
    */
   dollars_source: string
   /**
-   * Where that can be read: a web address, or `unknown`.
+   * Address of the source, or `unknown`.
    */
   address: string
   /**
-   * Where the watts come from.
+   * Source of the power.
    */
   watts_source: string
   /**
@@ -727,7 +727,7 @@ export interface Problem {
    */
   message: string
   /**
-   * Where.
+   * Place.
    */
   place: Place | null
   /**

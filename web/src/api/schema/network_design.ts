@@ -21,7 +21,7 @@ export type Kind =
 export type Searched = 'found' | 'nothing_fits' | 'not_searched'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkDesignAnswer {
   /**
@@ -42,7 +42,7 @@ export interface NetworkDesignAnswer {
    */
   classes: Class[]
   /**
-   * What cannot be built, one of each reason.
+   * Designs that cannot be built, one per reason.
    */
   refused: Refused[]
   /**
@@ -67,7 +67,7 @@ export interface NetworkDesignAnswer {
    */
   compares_power: boolean
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
   /**
@@ -217,7 +217,7 @@ export interface Whole {
  */
 export interface Simulated {
   /**
-   * How messages are routed.
+   * Routing of messages.
    */
   routing: string
   /**
@@ -259,7 +259,7 @@ export interface Class {
    */
   layout: string
   /**
-   * Why nothing fits; empty elsewhere.
+   * Reason why nothing fits; empty elsewhere.
    */
   reason: string
 }
@@ -287,7 +287,7 @@ export interface Problem {
    */
   message: string
   /**
-   * Where.
+   * Place.
    */
   place: Place | null
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/network_failures.json by scripts/types.mjs.
 
 /**
- * Who carries the traffic of a device that lost network bandwidth.
+ * Devices that carry the traffic of a device with lost network bandwidth.
  */
 export type Recovery = 'alone' | 'neighbour' | 'spread'
 /**
@@ -20,7 +20,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What joins NICs.
+ * Kinds of networks.
  */
 export type Fabric =
   | {
@@ -40,23 +40,23 @@ export type Fabric =
     }
   | 'none'
 /**
- * How a message finds its way among equally long ones.
+ * Routing among equal-length paths.
  */
 export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
 /**
- * What a message to another rail does.
+ * Forwarding of a message to another rail.
  */
 export type Forwarding = 'none' | 'before' | 'after'
 /**
- * What a cable is made of.
+ * Medium of a cable.
  */
 export type Medium = 'copper' | 'active-optical' | 'fibre'
 /**
- * How a job goes on after a failure.
+ * Action of a job after a failure.
  */
 export type Response = 'run-on' | 'go-without' | 'wait'
 /**
- * What is drawn.
+ * Kind of sampling.
  */
 export type Draw =
   | 'moments'
@@ -65,7 +65,7 @@ export type Draw =
     }
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkFailuresAnswer {
   /**
@@ -85,7 +85,7 @@ export interface NetworkFailuresAnswer {
   designs: FailingFields[]
 }
 /**
- * What a job is like when something fails.
+ * Job under failures.
  */
 export interface Job {
   /**
@@ -115,7 +115,7 @@ export interface FailingFields {
  */
 export interface Design {
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   kind: Kind
@@ -388,7 +388,7 @@ export interface Cabling {
   length: number
 }
 /**
- * What failures of one design cost.
+ * Cost of the failures of one design.
  */
 export interface Expectation {
   /**
@@ -420,7 +420,7 @@ export interface Expectation {
    */
   lost_share: number
   /**
-   * Mean factor of the step's time over a month, interruptions aside.
+   * Mean factor of the step's time over a month, without interruptions.
    */
   mean_slowdown: number
   /**
@@ -429,7 +429,7 @@ export interface Expectation {
   mean_lost_devices: number
 }
 /**
- * What one class of parts costs.
+ * Cost of failures of one class of parts.
  */
 export interface ClassLoss {
   /**
@@ -437,7 +437,7 @@ export interface ClassLoss {
    */
   part: string
   /**
-   * How many there are.
+   * Number of entries.
    */
   count: number
   /**
@@ -469,7 +469,7 @@ export interface ClassLoss {
    */
   kept_spread: number
   /**
-   * What the figures assume, where that is not plain.
+   * Assumptions of the figures.
    */
   remark: string
   rate: Rate
@@ -482,7 +482,7 @@ export interface ClassLoss {
    */
   interrupts: boolean
   /**
-   * How much longer a step takes until the repair; `None` if it cannot be finished.
+   * Step slowdown until the repair; `None` if the step cannot finish.
    */
   slowdown: number | null
   response: Response
@@ -512,15 +512,15 @@ export interface Rate {
    */
   repair_hours: number
   /**
-   * When it was read.
+   * Date of reading.
    */
   date: string
   /**
-   * Where the rate comes from.
+   * Source of the rate.
    */
   fit_source: string
   /**
-   * Where the time to repair comes from.
+   * Source of the repair time.
    */
   repair_source: string
   /**
@@ -529,7 +529,7 @@ export interface Rate {
   confidence: string
 }
 /**
- * What was found, with standard errors.
+ * Results with standard errors.
  */
 export interface Sampled {
   draw: Draw
@@ -594,7 +594,7 @@ export interface Part {
   number: number
 }
 /**
- * What is left of a network.
+ * Network with failed parts.
  */
 export interface State {
   /**

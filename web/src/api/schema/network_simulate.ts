@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/network_simulate.json by scripts/types.mjs.
 
 /**
- * Who carries the traffic of a device that lost network bandwidth.
+ * Devices that carry the traffic of a device with lost network bandwidth.
  */
 export type Recovery = 'alone' | 'neighbour' | 'spread'
 /**
@@ -10,7 +10,7 @@ export type Recovery = 'alone' | 'neighbour' | 'spread'
 export type Order = 'contiguous' | 'given' | 'by_network' | 'swapped'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkSimulateAnswer {
   /**
@@ -27,15 +27,15 @@ export interface NetworkSimulateAnswer {
    */
   topology: string
   /**
-   * How messages find their way on it.
+   * Routing on it.
    */
   routing: string
   /**
-   * What of it is broken.
+   * Failed parts.
    */
   failed: string[]
   /**
-   * Who carries the traffic of NICs that lost ports, where parts are broken.
+   * Devices that carry the traffic of NICs with lost ports, if parts failed.
    */
   recovery?: Recovery | null
   /**
@@ -71,7 +71,7 @@ export interface NetworkSimulateAnswer {
    */
   closed_form: number
   /**
-   * What led from one to the other, step by step.
+   * Differences between both, step by step.
    */
   changes: Change[]
   /**
@@ -79,7 +79,7 @@ export interface NetworkSimulateAnswer {
    */
   dimensions: DimensionRow[]
   /**
-   * How busy links were, from the devices outwards.
+   * Load of links, from the devices outwards.
    */
   layers: LayerLoad[]
   /**
@@ -123,7 +123,7 @@ export interface Background {
  */
 export interface OverSeeds {
   /**
-   * How many.
+   * Number.
    */
   seeds: number
   /**
@@ -152,7 +152,7 @@ export interface OverSeeds {
  */
 export interface Placed {
   /**
-   * Where its ranks are.
+   * Location of its ranks.
    */
   survey: Survey | null
   /**
@@ -174,7 +174,7 @@ export interface Placed {
   seeds: number
 }
 /**
- * Where an allocation lies.
+ * Placement of an allocation.
  */
 export interface Survey {
   /**
@@ -305,7 +305,7 @@ export interface SharedJob {
  */
 export interface Change {
   /**
-   * What is added.
+   * Added effect.
    */
   what: string
   /**
@@ -313,7 +313,7 @@ export interface Change {
    */
   step_time: number
   /**
-   * How much longer that is. Unit: s.
+   * Added time. Unit: s.
    */
   cost: number
 }
@@ -379,7 +379,7 @@ export interface LayerLoad {
    */
   busiest: number
   /**
-   * Where the busiest is.
+   * Place of the busiest.
    */
   link: string
 }

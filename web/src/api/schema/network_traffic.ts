@@ -16,7 +16,7 @@ export type Kind =
   | 'slim-fly'
   | 'scale-up'
 /**
- * What joins NICs.
+ * Kinds of networks.
  */
 export type Fabric =
   | {
@@ -36,19 +36,19 @@ export type Fabric =
     }
   | 'none'
 /**
- * How a message finds its way among equally long ones.
+ * Routing among equal-length paths.
  */
 export type Routing = 'ecmp' | 'spray' | 'static' | 'valiant' | 'adaptive'
 /**
- * What a message to another rail does.
+ * Forwarding of a message to another rail.
  */
 export type Forwarding = 'none' | 'before' | 'after'
 /**
- * What a cable is made of.
+ * Medium of a cable.
  */
 export type Medium = 'copper' | 'active-optical' | 'fibre'
 /**
- * What kind of pair two ranks are.
+ * Kind of a pair of ranks.
  */
 export type PairClass = 'same_domain' | 'same_rail' | 'other_rail'
 /**
@@ -73,7 +73,7 @@ export type CollectiveKind =
   | 'receive'
   | 'barrier'
 /**
- * How a collective is made of messages.
+ * Algorithm of a collective.
  */
 export type Algorithm =
   | 'ring'
@@ -93,16 +93,16 @@ export type Algorithm =
       }
     }
 /**
- * Where in a network a link is.
+ * Layer of a link.
  */
 export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
 /**
- * Which way links of a layer lead.
+ * Direction of the links of a layer.
  */
 export type Direction = 'up' | 'down' | 'either'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface NetworkTrafficAnswer {
   /**
@@ -122,11 +122,11 @@ export interface NetworkTrafficAnswer {
   design: Design | null
   place: Place
   /**
-   * What all ranks send in a step. Unit: B.
+   * Bytes sent by all ranks per step. Unit: B.
    */
   sent: number
   /**
-   * What one rank sends, on average. Unit: B.
+   * Bytes sent by one rank, mean. Unit: B.
    */
   sent_per_rank: number
   /**
@@ -192,7 +192,7 @@ export interface NetworkTrafficAnswer {
  */
 export interface Design {
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   kind: Kind
@@ -495,7 +495,7 @@ export interface PairRow {
    */
   talking: number
   /**
-   * What all of them send. Unit: B.
+   * Bytes sent by all of them. Unit: B.
    */
   bytes: number
   /**
@@ -503,11 +503,11 @@ export interface PairRow {
    */
   share: number
   /**
-   * What one that talks sends, on average. Unit: B.
+   * Bytes sent by a communicating pair, mean. Unit: B.
    */
   mean: number
   /**
-   * What the one with most sends. Unit: B.
+   * Bytes sent by the pair with most. Unit: B.
    */
   most: number
 }
@@ -517,7 +517,7 @@ export interface PairRow {
 export interface DimensionRow {
   dimension: Dimension
   /**
-   * What all ranks send. Unit: B.
+   * Bytes sent by all ranks. Unit: B.
    */
   bytes: number
   /**
@@ -549,11 +549,11 @@ export interface ByClass {
 export interface ExchangeRow {
   dimension: Dimension
   /**
-   * What is exchanged.
+   * Exchanged tensors.
    */
   purpose: string
   /**
-   * In which parts of the step.
+   * Parts of the step.
    */
   phases: Phase[]
   kind: CollectiveKind
@@ -575,7 +575,7 @@ export interface ExchangeRow {
    */
   count: number
   /**
-   * What all ranks send for it. Unit: B.
+   * Bytes sent by all ranks for it. Unit: B.
    */
   sent: number
   /**
@@ -585,7 +585,7 @@ export interface ExchangeRow {
   by_class: ByClass
 }
 /**
- * Where the ranks of an allocation lie, and how far their bytes go.
+ * Placement of the ranks of an allocation, and the reach of their traffic.
  */
 export interface Placement {
   survey: Survey | null
@@ -593,7 +593,7 @@ export interface Placement {
   contiguous: ByLevel
 }
 /**
- * Where an allocation lies.
+ * Placement of an allocation.
  */
 export interface Survey {
   /**
@@ -668,7 +668,7 @@ export interface ByLevel {
   other_rail: number
 }
 /**
- * What a scale-up domain's devices exchange.
+ * Traffic of the devices of a scale-up domain.
  */
 export interface DomainRow {
   /**
@@ -689,11 +689,11 @@ export interface DomainRow {
   received: number
 }
 /**
- * What a rail's devices exchange with other domains.
+ * Traffic of the devices of a rail with other domains.
  */
 export interface RailRow {
   /**
-   * Which.
+   * Selection.
    */
   rail: number
   /**
@@ -722,7 +722,7 @@ export interface Square {
    */
   dimension: Dimension | null
   /**
-   * What all ranks send. Unit: B.
+   * Bytes sent by all ranks. Unit: B.
    */
   bytes: number
   /**
@@ -746,19 +746,19 @@ export interface LinkFields {
    */
   used: number
   /**
-   * What all of them carry in a step. Unit: B.
+   * Bytes of all of them per step. Unit: B.
    */
   bytes: number
   /**
-   * What one carries, on average over all. Unit: B.
+   * Bytes of one, mean over all. Unit: B.
    */
   mean: number
   /**
-   * What the busiest carries. Unit: B.
+   * Bytes of the busiest. Unit: B.
    */
   most: number
   /**
-   * How long the busiest is busy at its bandwidth: no step is shorter. Unit: s.
+   * Time of the busiest at its bandwidth, a lower bound of the step. Unit: s.
    */
   busy: number
   /**

@@ -5,7 +5,7 @@
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
- * What steps were cut by.
+ * Source of step boundaries.
  */
 export type CutBy =
   | 'inference_steps'
@@ -18,7 +18,7 @@ export type CutBy =
   | 'collectives'
   | 'nothing'
 /**
- * Why a device had nothing to do.
+ * Reason why a device had nothing to do.
  */
 export type Cause =
   | 'allocation'
@@ -42,7 +42,7 @@ export type Cause =
  */
 export type Server = 'vllm' | 'sglang' | 'atom' | 'tensorrt_llm'
 /**
- * What a step of an inference server computes.
+ * Kind of step of an inference server.
  */
 export type Mode = 'prefill' | 'decode' | 'mixed' | 'verify' | 'draft' | 'idle' | 'other'
 /**
@@ -50,7 +50,7 @@ export type Mode = 'prefill' | 'decode' | 'mixed' | 'verify' | 'draft' | 'idle' 
  */
 export type Group = 'ideal' | 'compute' | 'communication' | 'copy' | 'bubble' | 'host' | 'other'
 /**
- * What kind of work an operator does.
+ * Kind of work an operator does.
  */
 export type Kind =
   | 'product'
@@ -63,7 +63,7 @@ export type Kind =
   | 'copy'
   | 'embedding'
 /**
- * What limits an operator at its best.
+ * Limit of an operator at the roofline.
  */
 export type Bound = 'compute' | 'memory'
 export type Label =
@@ -106,7 +106,7 @@ export type Label =
   | 'device_gaps'
   | 'unexplained'
 /**
- * What a level of the tree is by.
+ * Key of a level of the tree.
  */
 export type Level = 'label' | 'phase' | 'family' | 'kernel' | 'rest'
 /**
@@ -114,7 +114,7 @@ export type Level = 'label' | 'phase' | 'family' | 'kernel' | 'rest'
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**
- * What kind of operator a span is.
+ * Kind of operator a span is.
  */
 export type OperatorFamily =
   | 'matrix_product'
@@ -130,7 +130,7 @@ export type OperatorFamily =
   | 'pass'
   | 'other'
 /**
- * What time is summed by.
+ * Key of the sums.
  */
 export type By = 'module' | 'source'
 /**
@@ -148,12 +148,12 @@ export type DamageKind =
   | 'partial_overlap'
   | 'unmatched_begin'
 /**
- * What a cost is.
+ * Certainty of a cost.
  */
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ProfileAnswer {
   /**
@@ -182,7 +182,7 @@ export interface ProfileAnswer {
    */
   from_host: boolean
   /**
-   * How many ranks of the job were not recorded.
+   * Number of ranks that were not recorded.
    */
   missing: number
   /**
@@ -206,11 +206,11 @@ export interface ProfileAnswer {
    */
   utilisation: number | null
   /**
-   * What steps were cut by.
+   * Source of step boundaries.
    */
   cut_by: CutBy | null
   /**
-   * How far ranks disagree on where steps begin, in nanoseconds.
+   * Spread of step starts over ranks, in nanoseconds.
    */
   step_spread_ns: number
   /**
@@ -230,11 +230,11 @@ export interface ProfileAnswer {
    */
   serving?: Serving | null
   /**
-   * Where it goes: parts that add up to it.
+   * Breakdown: parts that add up to it.
    */
   lines: Line[]
   /**
-   * Why devices were idle, by cause and frame of the host, the longest time first.
+   * Reason why devices were idle, by cause and frame of the host, the longest time first.
    */
   causes: CauseRow[]
   /**
@@ -242,11 +242,11 @@ export interface ProfileAnswer {
    */
   roofline?: Roofline | null
   /**
-   * What of the waiting is an estimate, because ranks were not recorded: of a step, in nanoseconds.
+   * Estimated waiting per step because of unrecorded ranks, in nanoseconds.
    */
   estimated_wait_ns: number
   /**
-   * By the part of the machine that holds it up.
+   * By limiting part of the machine.
    */
   hardware: Part[]
   /**
@@ -266,7 +266,7 @@ export interface ProfileAnswer {
    */
   rank_steps: RankSteps | null
   /**
-   * How labels spread over ranks, when there are several.
+   * Distribution of labels over ranks, if there are several.
    */
   spreads: Spread[]
   /**
@@ -287,16 +287,16 @@ export interface ProfileAnswer {
    */
   origins?: Origins | null
   /**
-   * What counters of devices and network cards record of each rank, where they lie beside the traces.
+   * Readings of device and network-card counters per rank, if recorded with the traces.
    */
   health?: Health | null
   phases_found: FoundBy
   /**
-   * What was done to clocks and why.
+   * Clock alignment and its reason.
    */
   clocks: string
   /**
-   * What readers repaired or dropped.
+   * Repairs and omissions by readers.
    */
   repairs: Repair[]
   /**
@@ -304,11 +304,11 @@ export interface ProfileAnswer {
    */
   findings: Finding[]
   /**
-   * What those with a known cost come to together; none below two.
+   * Joint cost of the findings with a known cost; none below two.
    */
   joint: Joint | null
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
   title: string
@@ -332,19 +332,19 @@ export interface Peak {
  */
 export interface WarmUp {
   /**
-   * What they are called.
+   * Their name.
    */
   steps: string[]
   /**
-   * What they took, in nanoseconds.
+   * Their duration in nanoseconds.
    */
   time_ns: number
   /**
-   * What they took beyond as many median steps, in nanoseconds: the cost that comes once.
+   * Their excess over as many median steps in nanoseconds: the one-off cost.
    */
   one_off_ns: number
   /**
-   * Why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+   * Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps.
    */
   causes: CauseRow[]
 }
@@ -358,7 +358,7 @@ export interface CauseRow {
    */
   frame: string | null
   /**
-   * The innermost operator that holds it.
+   * The innermost enclosing operator.
    */
   operator?: string | null
   /**
@@ -390,7 +390,7 @@ export interface CauseRow {
    */
   share_of_step: number
   /**
-   * How many stretches, over all ranks and steps.
+   * Number of gaps, over all ranks and steps.
    */
   count: number
   /**
@@ -402,7 +402,7 @@ export interface CauseRow {
    */
   rank: number
   /**
-   * What of the time lies on that rank.
+   * Time on that rank.
    */
   rank_share: number
 }
@@ -422,7 +422,7 @@ export interface Serving {
 export interface ModeRow {
   mode: Mode
   /**
-   * How many.
+   * Number.
    */
   steps: number
   /**
@@ -472,7 +472,7 @@ export interface ModeRow {
 export interface Line {
   group: Group
   /**
-   * What.
+   * Subject.
    */
   name: string
   /**
@@ -488,11 +488,11 @@ export interface Line {
    */
   share: number
   /**
-   * What it is worth: hours of accelerators in a day of the whole job.
+   * Its value: accelerator-hours per day of the whole job.
    */
   gpu_hours_per_day: number
   /**
-   * What it is made of, largest first.
+   * Its components, largest first.
    */
   parts: Part[]
 }
@@ -501,7 +501,7 @@ export interface Line {
  */
 export interface Part {
   /**
-   * What.
+   * Subject.
    */
   name: string
   /**
@@ -538,11 +538,11 @@ export interface Roofline {
    */
   compute_target_share: number
   /**
-   * What of the arithmetic's time belongs to operators with a row.
+   * Share of compute time in operators with a row.
    */
   covered_share: number
   /**
-   * What all rows would save at the target, of a rank and step, in nanoseconds.
+   * Saving of all rows at the target per rank and step, in nanoseconds.
    */
   saving_ns: number
   /**
@@ -565,7 +565,7 @@ export interface RooflineRow {
   shapes: string
   data_type: DataType
   /**
-   * How many calls, over all ranks and steps.
+   * Number of calls, over all ranks and steps.
    */
   calls: number
   /**
@@ -611,7 +611,7 @@ export interface StepRow {
    */
   step: string
   /**
-   * How long, in nanoseconds.
+   * Duration in nanoseconds.
    */
   duration_ns: number
   /**
@@ -634,7 +634,7 @@ export interface Parts {
  */
 export interface RankRow {
   /**
-   * Which.
+   * Selection.
    */
   rank: number
   /**
@@ -690,11 +690,11 @@ export interface Totals {
  */
 export interface RankSteps {
   /**
-   * What steps are called.
+   * Names of steps.
    */
   steps: string[]
   /**
-   * What they take, the same for all ranks.
+   * Their duration, equal for all ranks.
    */
   step_time_ns: number[]
   /**
@@ -702,7 +702,7 @@ export interface RankSteps {
    */
   ranks: number[]
   /**
-   * By rank and step: the step without waiting for other ranks in communication. Who takes longest here holds the others up.
+   * By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
    */
   own_time_ns: (number | null)[][]
   /**
@@ -719,7 +719,7 @@ export interface RankSteps {
   waiting_caused_ns: (number | null)[][]
 }
 /**
- * How a label's time spreads over ranks, in nanoseconds.
+ * Distribution of a label's time over ranks, in nanoseconds.
  */
 export interface Spread {
   label: Label
@@ -779,7 +779,7 @@ export interface Recorded {
 export interface Node {
   level: Level
   /**
-   * What it is called.
+   * Name.
    */
   name: string
   /**
@@ -787,7 +787,7 @@ export interface Node {
    */
   time_ns: number
   /**
-   * How many activities have time in it.
+   * Number of activities with time in it.
    */
   count: number
   /**
@@ -799,7 +799,7 @@ export interface Node {
    */
   longest_ns: number
   /**
-   * What is below: largest first, phases in the order of a step.
+   * Children: largest first, phases in the order of a step.
    */
   children?: Node[]
 }
@@ -814,11 +814,11 @@ export interface KernelRow {
   phase: Phase
   family: OperatorFamily
   /**
-   * How many, over all ranks and steps.
+   * Number over all ranks and steps.
    */
   count: number
   /**
-   * Their time, whatever runs beside them, in nanoseconds.
+   * Their time, regardless of concurrent work, in nanoseconds.
    */
   duration_ns: number
   /**
@@ -852,7 +852,7 @@ export interface Origins {
    */
   rows: OriginRow[]
   /**
-   * How many places there are; beyond the rows they are summed in one row without a place.
+   * Number of places; beyond the rows they are summed in one row without a place.
    */
   places: number
 }
@@ -869,7 +869,7 @@ export interface OriginRow {
    */
   phase?: Phase | null
   /**
-   * How many instances of the module launched work; 0 of a source line.
+   * Number of module instances that launched work; 0 for a source line.
    */
   instances: number
   /**
@@ -910,7 +910,7 @@ export interface OriginRow {
   kernels: number
 }
 /**
- * What counters record of a job.
+ * Device counters of a job.
  */
 export interface Health {
   /**
@@ -927,7 +927,7 @@ export interface Health {
   other_time: boolean
 }
 /**
- * What counters record of one rank.
+ * Device counters of one rank.
  */
 export interface RankHealth {
   /**
@@ -977,7 +977,7 @@ export interface Counter {
   others: number | null
 }
 /**
- * How the phases of a rank's rows were found.
+ * Source of the phases of a rank's rows.
  */
 export interface FoundBy {
   /**
@@ -1014,12 +1014,12 @@ export interface FoundBy {
  */
 export interface Repair {
   /**
-   * In which file.
+   * File.
    */
   file: string
   kind: DamageKind
   /**
-   * How often.
+   * Number of occurrences.
    */
   count: number
   /**
@@ -1035,15 +1035,15 @@ export interface Repair {
  */
 export interface Finding {
   /**
-   * What `railwright explain` knows it by.
+   * Identifier for `railwright explain`.
    */
   id: string
   /**
-   * What is wrong, in one sentence.
+   * The finding in one sentence.
    */
   message: string
   /**
-   * What it costs a step, in nanoseconds, if that is known.
+   * Cost per step in nanoseconds, if known.
    */
   cost_ns: number | null
   /**
@@ -1059,7 +1059,7 @@ export interface Finding {
    */
   evidence: string[]
   /**
-   * What to do.
+   * Action.
    */
   advice: string
   /**
@@ -1068,7 +1068,7 @@ export interface Finding {
   shared_ns: number
 }
 /**
- * What findings cost together, in nanoseconds per step.
+ * Joint cost of findings, in nanoseconds per step.
  */
 export interface Joint {
   /**
@@ -1080,7 +1080,7 @@ export interface Joint {
    */
   cost_ns: number
   /**
-   * What would be counted twice in the sum of their costs.
+   * Part that the sum of their costs counts twice.
    */
   shared_ns: number
 }

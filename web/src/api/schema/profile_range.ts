@@ -22,7 +22,7 @@ export type Class =
   | 'waiting'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ProfileRangeAnswer {
   /**
@@ -83,7 +83,7 @@ export interface ProfileRangeAnswer {
  */
 export interface Window {
   /**
-   * From when.
+   * Start time.
    */
   from: number
   /**

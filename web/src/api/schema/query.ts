@@ -6,7 +6,7 @@
 export type Cell = null | number | string
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface QueryAnswer {
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/query_schema.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface QuerySchemaAnswer {
   /**
@@ -24,7 +24,7 @@ export interface TableField {
    */
   name: string
   /**
-   * What a row is.
+   * Kind of row.
    */
   about: string
   /**

@@ -1,16 +1,16 @@
 // Made from docs/reference/schema/rail_only.json by scripts/types.mjs.
 
 /**
- * How a claim is to be read.
+ * Comparison with a claim.
  */
 export type Kind = 'value' | 'construction' | 'above' | 'below' | 'statement' | 'unknown'
 /**
- * How a claim came out.
+ * Result of a claim.
  */
 export type Status = 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface RailOnlyAnswer {
   /**
@@ -85,7 +85,7 @@ export interface Target {
    */
   configuration: string
   /**
-   * Why it is not met, or how far it is founded.
+   * Reason why it is not met, or how far it is founded.
    */
   reason: string
   /**
@@ -93,7 +93,7 @@ export interface Target {
    */
   here: number | null
   /**
-   * What documented variants give, where that is something else.
+   * Results of documented variants, if different.
    */
   variants: number[]
   /**
@@ -294,7 +294,7 @@ export interface ForwardingRow {
    */
   scale_up: number
   /**
-   * What two steps without overlap add.
+   * Overhead of two steps without overlap.
    */
   overhead: number
 }

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/recompute.json by scripts/types.mjs.
 
 /**
- * What memory is used for.
+ * Kind of memory.
  */
 export type Kind =
   | 'parameters'
@@ -18,7 +18,7 @@ export type Kind =
   | 'fragmentation'
   | 'context'
 /**
- * How ranks share a sequence.
+ * Sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
@@ -64,7 +64,7 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Which.
+       * Selection.
        */
       modules: RecomputeModule[]
       /**
@@ -94,7 +94,7 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface RecomputeAnswer {
   /**
@@ -125,11 +125,11 @@ export interface RecomputeAnswer {
  */
 export interface Answer {
   /**
-   * What each module of a layer keeps and costs.
+   * Memory and cost of each module of a layer.
    */
   layers: LayerTable[]
   /**
-   * What fills the fullest stage when nothing is recomputed.
+   * Memory of the fullest stage without recompute.
    */
   kinds: KindShare[]
   /**
@@ -179,7 +179,7 @@ export interface Answer {
    */
   gain_over_full: number | null
   /**
-   * What would make it fit, where nothing does.
+   * Changes that would make it fit, if nothing fits.
    */
   remedies: Remedy[]
 }
@@ -200,15 +200,15 @@ export interface LayerTable {
    */
   layers: number
   /**
-   * What one keeps of one micro batch when nothing is recomputed. Unit: B.
+   * What one keeps of one micro-batch when nothing is recomputed. Unit: B.
    */
   kept: number
   /**
-   * What its forward and backward passes take for one micro batch then. Unit: s.
+   * What its forward and backward passes take for one micro-batch then. Unit: s.
    */
   time: number
   /**
-   * What recomputing saves and costs, each module alone and the whole layer last.
+   * Saving and cost of recompute, for each module and last for the whole layer.
    */
   rows: ModuleRow[]
 }
@@ -221,7 +221,7 @@ export interface ModuleRow {
    */
   policy: string
   /**
-   * Bytes that are not kept, of one micro batch. Unit: B.
+   * Bytes that are not kept, of one micro-batch. Unit: B.
    */
   saved: number
   /**
@@ -229,7 +229,7 @@ export interface ModuleRow {
    */
   share: number
   /**
-   * Time that is added, of one micro batch. Unit: s.
+   * Time that is added, of one micro-batch. Unit: s.
    */
   cost: number
   /**
@@ -247,7 +247,7 @@ export interface ModuleRow {
 export interface KindShare {
   kind: Kind
   /**
-   * How much. Unit: B.
+   * Amount. Unit: B.
    */
   bytes: number
   /**
@@ -260,11 +260,11 @@ export interface KindShare {
  */
 export interface Variant {
   /**
-   * What is recomputed, in short.
+   * Recomputed modules, in short.
    */
   what: string
   /**
-   * How long a step takes. Unit: s.
+   * Step time. Unit: s.
    */
   step_time: number
   /**
@@ -297,23 +297,23 @@ export interface StageRow {
    */
   layers: number
   /**
-   * What it recomputes and offloads, by virtual stage.
+   * Recompute and offload, by virtual stage.
    */
   choice: string[]
   /**
-   * Recompute of one micro batch. Unit: s.
+   * Recompute of one micro-batch. Unit: s.
    */
   recompute: number
   /**
-   * Time in passes of one micro batch. Unit: s.
+   * Time in passes of one micro-batch. Unit: s.
    */
   time: number
   /**
-   * What it takes when nothing is recomputed. Unit: B.
+   * Memory without recompute. Unit: B.
    */
   memory_none: number
   /**
-   * When everything is. Unit: B.
+   * Memory with full recompute. Unit: B.
    */
   memory_full: number
   /**
@@ -330,7 +330,7 @@ export interface StageRow {
  */
 export interface Remedy {
   /**
-   * What to change, in words.
+   * The change, in words.
    */
   change: string
 }
@@ -398,7 +398,7 @@ export interface Plan {
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro batch and replica.
+   * Sequences per micro-batch and replica.
    */
   micro_batch: number
   /**
@@ -456,7 +456,7 @@ export interface Plan {
   vocabulary_multiple: number
 }
 /**
- * What data-parallel ranks shard.
+ * Tensors that data-parallel ranks shard.
  */
 export interface Sharding {
   /**
@@ -520,7 +520,7 @@ export interface StageRecompute {
   offload: number | null
 }
 /**
- * What is kept in host memory.
+ * Tensors in host memory.
  */
 export interface Offload {
   /**

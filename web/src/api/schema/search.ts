@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/search.json by scripts/types.mjs.
 
 /**
- * What is to be as small, or as large, as possible.
+ * Objective.
  */
 export type Objective = 'time' | 'dollars' | 'devices' | 'headroom'
 /**
- * How ranks share a sequence.
+ * Sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
@@ -51,7 +51,7 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Which.
+       * Selection.
        */
       modules: RecomputeModule[]
       /**
@@ -100,11 +100,11 @@ export type Family =
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'shard' | 'host'
 /**
- * When the peak occurs.
+ * Time of the peak.
  */
 export type Moment = 'loss' | 'backward' | 'backward_end' | 'optimizer_step'
 /**
- * What an expert would object to in a layout, the gravest first.
+ * Oddities of a layout, the most severe first.
  */
 export type Oddity =
   | 'unequal_chunks'
@@ -124,7 +124,7 @@ export type DeviceHours = number
 export type Share =
   'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
 /**
- * What is changed.
+ * Changed setting.
  */
 export type Change =
   | 'free_degrees'
@@ -136,7 +136,7 @@ export type Change =
   | 'offload_both'
   | 'more_devices'
 /**
- * Why not.
+ * Reason why not.
  */
 export type WhyNot =
   | {
@@ -159,7 +159,7 @@ export type WhyNot =
       verdict: 'best'
     })
 /**
- * What the search of a cell came to.
+ * Result of a cell.
  */
 export type Outcome =
   | {
@@ -184,7 +184,7 @@ export type Outcome =
        */
       lacks: number
       /**
-       * What a device has. Unit: B.
+       * Memory of a device. Unit: B.
        */
       device_memory: number
       /**
@@ -204,7 +204,7 @@ export type Outcome =
     }
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface SearchAnswer {
   /**
@@ -217,7 +217,7 @@ export interface SearchAnswer {
    */
   railwright: string
   /**
-   * What is searched, in one line.
+   * Search in one line.
    */
   title: string
   objective: Objective
@@ -246,7 +246,7 @@ export interface SearchAnswer {
    */
   own: Shown[]
   /**
-   * What is free and what is kept of the launch file, in words.
+   * Free and kept settings of the launch file, in words.
    */
   freed: string | null
   /**
@@ -266,7 +266,7 @@ export interface SearchAnswer {
    */
   impossible: Impossible[]
   /**
-   * What would fit, where nothing does.
+   * Layouts that would fit, if nothing fits.
    */
   nothing_fits: Nothing | null
   /**
@@ -287,16 +287,16 @@ export interface SearchAnswer {
    */
   measure_next: Measure[]
   /**
-   * What was chosen because it was not specified.
+   * Defaults of unspecified settings.
    */
   chosen: string[]
   /**
-   * What is doubtful about the question.
+   * Warnings about the question.
    */
   doubts: string[]
 }
 /**
- * What became of the strategies of a search. Every valid strategy is counted once as enumerated and once below.
+ * Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
  *
  * What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
  */
@@ -367,15 +367,15 @@ export interface Ranked {
    */
   dollars_per_trillion_tokens: number | null
   /**
-   * What the whole training costs; absent without a token budget.
+   * Cost of the whole training; absent without a token budget.
    */
   bill: Bill | null
   /**
-   * Where the time goes.
+   * Step breakdown.
    */
   spent: Spent[]
   /**
-   * What is doubtful about it.
+   * Warnings.
    */
   warnings: Warning[]
   /**
@@ -407,11 +407,11 @@ export interface Candidate {
   time: TimeBreakdown
   memory: Peak
   /**
-   * What a device has. Unit: B.
+   * Memory of a device. Unit: B.
    */
   device_memory: number
   /**
-   * What is left of it at the peak. Unit: B.
+   * Free memory at the peak. Unit: B.
    */
   headroom: number
   /**
@@ -427,7 +427,7 @@ export interface Candidate {
    */
   dollars_per_billion_tokens: number | null
   /**
-   * What an expert would object to, the gravest first.
+   * Oddities, the most severe first.
    */
   oddities: Oddity[]
   /**
@@ -482,7 +482,7 @@ export interface Plan {
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro batch and replica.
+   * Sequences per micro-batch and replica.
    */
   micro_batch: number
   /**
@@ -540,7 +540,7 @@ export interface Plan {
   vocabulary_multiple: number
 }
 /**
- * What data-parallel ranks shard.
+ * Tensors that data-parallel ranks shard.
  */
 export interface Sharding {
   /**
@@ -604,7 +604,7 @@ export interface StageRecompute {
   offload: number | null
 }
 /**
- * What is kept in host memory.
+ * Tensors in host memory.
  */
 export interface Offload {
   /**
@@ -646,7 +646,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * Where a step's time goes on the rank that everyone waits for. The parts sum to `total`.
+ * Step breakdown on the critical rank. The parts add up to `total`.
  */
 export interface TimeBreakdown {
   /**
@@ -700,15 +700,15 @@ export interface Peak {
   stage: number
   moment: Moment
   /**
-   * What tensors occupy (torch's `max_memory_allocated`). Unit: B.
+   * Bytes of tensors (torch's `max_memory_allocated`). Unit: B.
    */
   allocated: number
   /**
-   * What the allocator holds (torch's `max_memory_reserved`). Unit: B.
+   * Bytes reserved by the allocator (torch's `max_memory_reserved`). Unit: B.
    */
   reserved: number
   /**
-   * What the device shows: reserved, the driver's context and the communicators. Unit: B.
+   * Memory as shown by the device: reserved, the driver's context and the communicators. Unit: B.
    */
   device: number
 }
@@ -737,12 +737,12 @@ export interface Interval {
    */
   calibrated: boolean
   /**
-   * Where the width comes from.
+   * Origin of the width.
    */
   source: string
 }
 /**
- * What a training takes and costs.
+ * Time and cost of a training.
  */
 export interface Bill {
   /**
@@ -762,7 +762,7 @@ export interface Bill {
    */
   availability: number
   /**
-   * Where that share comes from, if failures are modelled.
+   * Origin of that share, if failures are modelled.
    */
   failures?: Failures | null
   /**
@@ -787,17 +787,17 @@ export interface Bill {
    */
   energy: number
   /**
-   * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
+   * Cost of that energy. It is included in most rental prices, so it is not added. Unit: USD.
    */
   electricity: number
   electricity_price: DatedPrice
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
 /**
- * Where the goodput of a run comes from.
+ * Origin of the goodput of a run.
  */
 export interface Failures {
   /**
@@ -813,7 +813,7 @@ export interface Failures {
    */
   mtbf: number
   /**
-   * Time from the start of a checkpoint until it can be restored. Unit: s.
+   * Time from the start of a checkpoint until it is restorable. Unit: s.
    */
   checkpoint: number
   /**
@@ -825,12 +825,12 @@ export interface Failures {
    */
   interval: number
   /**
-   * What was assumed, with sources.
+   * Assumed values with sources.
    */
   assumed: Assumed[]
 }
 /**
- * What was assumed because it was not specified.
+ * Defaults of unspecified settings.
  */
 export interface Assumed {
   /**
@@ -842,7 +842,7 @@ export interface Assumed {
    */
   value: string
   /**
-   * Where it comes from.
+   * Origin.
    */
   source: string
 }
@@ -880,12 +880,12 @@ export interface Warning {
   message: string
 }
 /**
- * What a part takes.
+ * Time of a part.
  */
 export interface Spent {
   on: Share
   /**
-   * How long. Unit: s.
+   * Duration. Unit: s.
    */
   time: number
   /**
@@ -923,7 +923,7 @@ export interface Impossible {
    */
   devices: number
   /**
-   * Why.
+   * Reason.
    */
   reason: string
 }
@@ -932,11 +932,11 @@ export interface Impossible {
  */
 export interface Nothing {
   /**
-   * What comes closest.
+   * Closest layouts.
    */
   nearest_misses: Missed[]
   /**
-   * What would make it fit, with the step time that it leads to.
+   * Changes that make it fit, with their step time.
    */
   remedies: Remedied[]
   /**
@@ -973,7 +973,7 @@ export interface Miss {
   plan: Plan
   memory: Peak
   /**
-   * What a device has. Unit: B.
+   * Memory of a device. Unit: B.
    */
   device_memory: number
   /**
@@ -1004,11 +1004,11 @@ export interface Remedied {
   layout: string
 }
 /**
- * What was named, and why it is not the answer.
+ * Requested layout, and why it is not the best.
  */
 export interface Answer {
   /**
-   * What was named.
+   * Given names.
    */
   named: string
   why_not: WhyNot
@@ -1017,7 +1017,7 @@ export interface Answer {
    */
   layout: string
   /**
-   * Why the search for the best did not come across it, where it lies outside the space.
+   * Reason why the search for the best did not come across it, where it lies outside the space.
    */
   outside: string | null
 }
@@ -1030,7 +1030,7 @@ export interface Problem {
    */
   message: string
   /**
-   * Where.
+   * Place.
    */
   place: Place | null
   /**
@@ -1081,7 +1081,7 @@ export interface Remedy {
   value: string
 }
 /**
- * How much too large.
+ * Excess.
  */
 export interface TooLarge {
   miss: Miss
@@ -1095,7 +1095,7 @@ export interface TooLarge {
   lacks: number
 }
 /**
- * How much slower.
+ * Slowdown.
  */
 export interface Slower {
   candidate: Candidate
@@ -1108,17 +1108,17 @@ export interface Slower {
    */
   is_tie: boolean
   /**
-   * Where the time is lost and won, the largest first.
+   * Time lost and gained by part, largest first.
    */
   differences: Difference[]
 }
 /**
- * What one step spends more than another on a part; negative is less.
+ * Additional time of one step on a part; negative is less.
  */
 export interface Difference {
   on: Share
   /**
-   * How much more. Unit: s.
+   * Additional amount. Unit: s.
    */
   more: number
 }

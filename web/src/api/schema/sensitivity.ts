@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/sensitivity.json by scripts/types.mjs.
 
 /**
- * What a figure belongs to.
+ * Kind of a parameter.
  */
 export type Kind = 'hardware' | 'host' | 'software'
 /**
@@ -10,7 +10,7 @@ export type Kind = 'hardware' | 'host' | 'software'
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface SensitivityAnswer {
   /**
@@ -70,7 +70,7 @@ export interface Figure {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   kind: Kind
@@ -125,11 +125,11 @@ export interface SumRule {
  */
 export interface Capacity {
   /**
-   * What a device has. Unit: B.
+   * Memory of a device. Unit: B.
    */
   device: number
   /**
-   * What the run takes on the stage that needs most. Unit: B.
+   * Memory of the fullest stage. Unit: B.
    */
   peak: number
   /**

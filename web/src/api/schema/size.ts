@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/size.json by scripts/types.mjs.
 
 /**
- * How ranks share a sequence.
+ * Sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
@@ -47,7 +47,7 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Which.
+       * Selection.
        */
       modules: RecomputeModule[]
       /**
@@ -81,7 +81,7 @@ export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3
 export type DeviceHours = number
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface SizeAnswer {
   /**
@@ -123,7 +123,7 @@ export interface SizeAnswer {
    */
   growing_batch: boolean
   /**
-   * What was chosen because it was not specified.
+   * Defaults of unspecified settings.
    */
   chosen: string[]
   /**
@@ -151,7 +151,7 @@ export interface Sized {
   verdict: Verdict
 }
 /**
- * What the training has to keep to.
+ * Goal of the training.
  */
 export interface Goal {
   /**
@@ -172,7 +172,7 @@ export interface Goal {
  */
 export interface Machine {
   /**
-   * What the caller calls it.
+   * Name given by the caller.
    */
   name: string
   /**
@@ -218,7 +218,7 @@ export interface Row {
   plan_summary: string
   plan: Plan
   /**
-   * How long a step takes. Unit: s.
+   * Step time. Unit: s.
    */
   step_time: number
   step_time_interval: Interval
@@ -312,7 +312,7 @@ export interface Plan {
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro batch and replica.
+   * Sequences per micro-batch and replica.
    */
   micro_batch: number
   /**
@@ -370,7 +370,7 @@ export interface Plan {
   vocabulary_multiple: number
 }
 /**
- * What data-parallel ranks shard.
+ * Tensors that data-parallel ranks shard.
  */
 export interface Sharding {
   /**
@@ -434,7 +434,7 @@ export interface StageRecompute {
   offload: number | null
 }
 /**
- * What is kept in host memory.
+ * Tensors in host memory.
  */
 export interface Offload {
   /**
@@ -500,12 +500,12 @@ export interface Interval {
    */
   calibrated: boolean
   /**
-   * Where the width comes from.
+   * Origin of the width.
    */
   source: string
 }
 /**
- * What a training takes and costs.
+ * Time and cost of a training.
  */
 export interface Bill {
   /**
@@ -525,7 +525,7 @@ export interface Bill {
    */
   availability: number
   /**
-   * Where that share comes from, if failures are modelled.
+   * Origin of that share, if failures are modelled.
    */
   failures?: Failures | null
   /**
@@ -550,17 +550,17 @@ export interface Bill {
    */
   energy: number
   /**
-   * What that energy costs. It is part of most rents, so it is not added to them. Unit: USD.
+   * Cost of that energy. It is included in most rental prices, so it is not added. Unit: USD.
    */
   electricity: number
   electricity_price: DatedPrice
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
 /**
- * Where the goodput of a run comes from.
+ * Origin of the goodput of a run.
  */
 export interface Failures {
   /**
@@ -576,7 +576,7 @@ export interface Failures {
    */
   mtbf: number
   /**
-   * Time from the start of a checkpoint until it can be restored. Unit: s.
+   * Time from the start of a checkpoint until it is restorable. Unit: s.
    */
   checkpoint: number
   /**
@@ -588,12 +588,12 @@ export interface Failures {
    */
   interval: number
   /**
-   * What was assumed, with sources.
+   * Assumed values with sources.
    */
   assumed: Assumed[]
 }
 /**
- * What was assumed because it was not specified.
+ * Defaults of unspecified settings.
  */
 export interface Assumed {
   /**
@@ -605,7 +605,7 @@ export interface Assumed {
    */
   value: string
   /**
-   * Where it comes from.
+   * Origin.
    */
   source: string
 }
@@ -655,12 +655,12 @@ export interface Impossible {
    */
   devices: number
   /**
-   * Why.
+   * Reason.
    */
   reason: string
 }
 /**
- * Which to take.
+ * Selection.
  */
 export interface Verdict {
   /**
@@ -676,12 +676,12 @@ export interface Verdict {
    */
   nearest: Miss | null
   /**
-   * Where more machines stop paying, by kind of machine.
+   * Largest efficient size, by kind of machine.
    */
   stops: Stop[]
 }
 /**
- * How far the nearest row is from the goal.
+ * Distance of the nearest row from the goal.
  */
 export interface Miss {
   /**

@@ -39,7 +39,7 @@ export type StragglersAnswer =
        */
       railwright: string
       /**
-       * What counters of devices and network cards record of each rank, where they lie beside the traces.
+       * Readings of device and network-card counters per rank, if recorded with the traces.
        */
       health?: Health | null
       verdict: Verdict
@@ -72,7 +72,7 @@ export type StragglersAnswer =
        */
       step_time_ns: number
       /**
-       * What a step would take had every rank run like the median of its peers.
+       * Step time with all ranks at the median speed of their peers.
        */
       step_time_without_ns: number
       /**
@@ -80,7 +80,7 @@ export type StragglersAnswer =
        */
       noise_ns: number
       /**
-       * How far the replay of the measured times is from them, as a share of the steps.
+       * Replay error as a share of the steps.
        */
       replay_error: number
       /**
@@ -114,13 +114,13 @@ export type StragglersAnswer =
       slow_groups: SlowGroup[]
       clocks: Clocks
       /**
-       * What is doubtful.
+       * Warnings.
        */
       warnings: Warning[]
       has_straggler: boolean
     }
 /**
- * What holds the job up.
+ * Causes of delay.
  */
 export type Verdict = 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot_tell'
 /**
@@ -128,7 +128,7 @@ export type Verdict = 'straggler' | 'slow_link' | 'imbalance' | 'none' | 'cannot
  */
 export type Kind = 'rank' | 'group' | 'stage'
 /**
- * What a cost is.
+ * Certainty of a cost.
  */
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
 /**
@@ -181,11 +181,11 @@ export interface Inspected {
    */
   rows: Row[]
   /**
-   * Who comes late, those who cost most first.
+   * Late ranks, largest cost first.
    */
   late: Late[]
   /**
-   * What is doubtful.
+   * Warnings.
    */
   warnings: Warning[]
 }
@@ -206,7 +206,7 @@ export interface Row {
    */
   nodes: number
   /**
-   * What it is.
+   * Kind.
    */
   kind: string
   /**
@@ -214,7 +214,7 @@ export interface Row {
    */
   bytes: number
   /**
-   * How many there were.
+   * Number of entries.
    */
   count: number
   /**
@@ -230,7 +230,7 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * The median of that over communicators alike (as many ranks on as many nodes, same kind and size), where there are three.
+   * The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
    */
   of_peers: number | null
 }
@@ -267,7 +267,7 @@ export interface Late {
    */
   share: number
   /**
-   * Whether it holds the others up: half of all waits of the communicator and a twentieth of the time in it.
+   * Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
    */
   is_straggler: boolean
 }
@@ -306,11 +306,11 @@ export interface Metrics {
  */
 export interface RankSpeed {
   /**
-   * Which rank.
+   * Rank.
    */
   rank: number
   /**
-   * Its matrix products' rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
    */
   matrix_product_speed: number | null
   /**
@@ -327,7 +327,7 @@ export interface RankSpeed {
   queued: number | null
 }
 /**
- * What counters record of a job.
+ * Device counters of a job.
  */
 export interface Health {
   /**
@@ -344,7 +344,7 @@ export interface Health {
   other_time: boolean
 }
 /**
- * What counters record of one rank.
+ * Device counters of one rank.
  */
 export interface RankHealth {
   /**
@@ -394,7 +394,7 @@ export interface Counter {
   others: number | null
 }
 /**
- * What holds the job up, with what a step would be shorter by without it.
+ * Causes of delay with the step time saved without each.
  */
 export interface Named2 {
   kind: Kind
@@ -407,11 +407,11 @@ export interface Named2 {
    */
   stage: number | null
   /**
-   * Why.
+   * Reason.
    */
   cause: string
   /**
-   * What a step would be shorter by, in seconds, once those named before it are mended.
+   * Step time saved in seconds, after the preceding causes are fixed.
    */
   cost_s: number
   certainty: Certainty
@@ -472,7 +472,7 @@ export interface Culprit {
    */
   evidence: Evidence[]
   /**
-   * When, the worst first.
+   * Time, the worst first.
    */
   moments: Moment[]
 }
@@ -481,7 +481,7 @@ export interface Culprit {
  */
 export interface Evidence {
   /**
-   * What it is.
+   * Kind.
    */
   name: string
   /**
@@ -502,19 +502,19 @@ export interface Evidence {
  */
 export interface Moment {
   /**
-   * In which step, if steps have numbers.
+   * Step, if steps have numbers.
    */
   step: number | null
   /**
-   * From when, in nanoseconds since the steps began.
+   * Start time, in nanoseconds since the steps began.
    */
   start_ns: number
   /**
-   * How long the rank took, in nanoseconds.
+   * Duration on the rank in nanoseconds.
    */
   own_ns: number
   /**
-   * How much longer than its peers.
+   * Excess over its peers.
    */
   excess_ns: number
   /**
@@ -576,7 +576,7 @@ export interface Clocks {
    */
   applied: boolean
   /**
-   * Why, in a sentence.
+   * Reason, in a sentence.
    */
   reason: string
   /**
@@ -601,7 +601,7 @@ export interface RankClock {
    */
   drift_ppm: number
   /**
-   * How far that may be off, in parts per million.
+   * Its uncertainty in parts per million.
    */
   drift_error_ppm: number
   /**
@@ -609,7 +609,7 @@ export interface RankClock {
    */
   span_ns: number
   /**
-   * When, by its own clock, in nanoseconds.
+   * Time, by its own clock, in nanoseconds.
    */
   about_ns: number
   /**

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/topics.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface TopicsAnswer {
   /**
@@ -24,7 +24,7 @@ export interface Topic {
    */
   id: string
   /**
-   * What kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+   * Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
    */
   group: string
   /**

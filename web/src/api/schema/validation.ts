@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/validation.json by scripts/types.mjs.
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface ValidationAnswer {
   /**
@@ -36,7 +36,7 @@ export interface RowResult {
    */
   id: string
   /**
-   * Where it was published.
+   * Publication.
    */
   source: string | null
   /**
@@ -96,7 +96,7 @@ export interface RowResult {
    */
   calibrated?: boolean
   /**
-   * Why the row was not predicted.
+   * Reason why the row was not predicted.
    */
   skipped: string | null
   /**
@@ -126,7 +126,7 @@ export interface Summary {
    */
   out_of_memory: Verdicts | null
   /**
-   * How often each reason for skipping occurs.
+   * Number of rows per reason for skipping.
    */
   skipped: {
     [k: string]: number
@@ -175,7 +175,7 @@ export interface Errors {
   rank_correlation: number | null
 }
 /**
- * How predictions compare with measurements over a set of rows.
+ * Prediction errors over a set of rows.
  */
 export interface ErrorSummary {
   /**
@@ -200,7 +200,7 @@ export interface ErrorSummary {
   bias: number
 }
 /**
- * How verdicts on memory compare with what happened.
+ * Memory verdicts compared with outcomes.
  */
 export interface Verdicts {
   /**
@@ -225,7 +225,7 @@ export interface Verdicts {
   recall: number | null
 }
 /**
- * What a calibration was used for.
+ * Use of a calibration.
  */
 export interface Used {
   /**

@@ -5,7 +5,7 @@
  */
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 /**
- * How a rehearsal ended.
+ * Outcome of a change.
  */
 export type Outcome =
   | (Possible & {
@@ -20,7 +20,7 @@ export type Outcome =
     }
 
 /**
- * What stands around the fields of every answer.
+ * Common fields of every answer.
  */
 export interface WhatifAnswer {
   /**
@@ -38,7 +38,7 @@ export interface WhatifAnswer {
   model: string
   before: Summary
   /**
-   * What is doubtful about it.
+   * Warnings.
    */
   warnings: Warning[]
   /**
@@ -58,7 +58,7 @@ export interface WhatifAnswer {
    */
   interaction: Interaction | null
   /**
-   * What was chosen, in words.
+   * Defaults in words.
    */
   chosen: string[]
 }
@@ -83,7 +83,7 @@ export interface Summary {
    */
   stages: number
   /**
-   * How long one step takes. Unit: s.
+   * Time of one step. Unit: s.
    */
   step_time: number
   interval: Interval
@@ -112,7 +112,7 @@ export interface Summary {
    */
   worst_stage: number
   /**
-   * What a device has. Unit: B.
+   * Memory of a device. Unit: B.
    */
   device_memory: number
   fit: Fit
@@ -158,7 +158,7 @@ export interface Interval {
    */
   calibrated: boolean
   /**
-   * Where the width comes from.
+   * Origin of the width.
    */
   source: string
 }
@@ -171,11 +171,11 @@ export interface TimePart {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**
-   * How long. Unit: s.
+   * Duration. Unit: s.
    */
   time: number
 }
@@ -193,7 +193,7 @@ export interface Warning {
   message: string
 }
 /**
- * What one change makes of the run.
+ * Result of one change.
  */
 export interface Rehearsal {
   /**
@@ -236,7 +236,7 @@ export interface Moved {
  */
 export interface Evidence {
   /**
-   * What the runs of a pair differ in.
+   * Settings in which the runs of a pair differ.
    */
   what: string
   /**
@@ -259,7 +259,7 @@ export interface Possible {
   after: Summary
   difference: Difference
   /**
-   * What is doubtful about it and was not about the run before.
+   * Warnings about it and was not about the run before.
    */
   warnings: Warning[]
   /**
@@ -268,7 +268,7 @@ export interface Possible {
   resolved: string[]
 }
 /**
- * How two runs differ.
+ * Difference of two runs.
  */
 export interface Difference {
   /**
@@ -304,12 +304,12 @@ export interface Difference {
    */
   stage: number | null
   /**
-   * What each part of the step lost or won; they sum to the change of the step.
+   * Change of each part of the step; they add up to the change of the step.
    */
   parts: PartChange[]
 }
 /**
- * What a part of the step lost or won.
+ * Change of a part of the step.
  */
 export interface PartChange {
   /**
@@ -317,7 +317,7 @@ export interface PartChange {
    */
   id: string
   /**
-   * For people.
+   * Title for people.
    */
   title: string
   /**
@@ -346,7 +346,7 @@ export interface Problem {
    */
   message: string
   /**
-   * Where.
+   * Place.
    */
   place: Place | null
   /**
@@ -397,7 +397,7 @@ export interface Remedy {
   value: string
 }
 /**
- * What changes gain together against what they gain alone.
+ * Combined gain of changes relative to their single gains.
  */
 export interface Interaction {
   /**
