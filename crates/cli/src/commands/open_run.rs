@@ -277,13 +277,12 @@ impl Question for Asked<'_> {
                 word(set);
             }
         }
-        let (mut short, known) = match &setting.freed {
-            Some(freed) => (freed.over(plan, &setting.run), None),
-            None => {
-                let run = &setting.run;
-                let short = written::shortest(&setting.spec.plan, plan, &run.model, &run.cluster);
-                (short, file.map(|spec| spec.plan))
-            }
+        let run = &setting.run;
+        let (mut short, known) = if let Some(freed) = &setting.freed {
+            (freed.over(plan, run), None)
+        } else {
+            let short = written::shortest(&setting.spec.plan, plan, &run.model, &run.cluster);
+            (short, file.map(|spec| spec.plan))
         };
         // A name would narrow the interval without evidence.
         if setting.run.software_origin.is_open()

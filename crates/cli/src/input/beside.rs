@@ -117,7 +117,7 @@ impl Door {
         let parts: Vec<_> = path.components().skip(1).collect();
         (1..parts.len().saturating_sub(1)).find_map(|skipped| {
             let tail: PathBuf = parts[skipped..].iter().collect();
-            let real = disk::canonicalize(&self.root.join(tail)).ok()?;
+            let real = disk::canonicalize(self.root.join(tail)).ok()?;
             (real.is_file() && real.starts_with(&self.root)).then(|| real.to_string_lossy().into_owned())
         })
     }
