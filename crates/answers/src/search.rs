@@ -12,6 +12,7 @@ pub(crate) mod why_not;
 use crate::Refused;
 use crate::batch;
 use crate::pricing::Pricing;
+use crate::published::Published;
 use crate::question::Question;
 use crate::searcher::{Effort, Ran, Searcher};
 use crate::setting::Setting;
@@ -163,7 +164,14 @@ pub fn search(
     let pareto = wanted.pareto;
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
     let mut chosen = Vec::new();
-    let batches = batches(asked, &mut chosen);
+    let length = asked.specified().sequence_length;
+    let published = Published::of(asked);
+    let asked: &dyn Question = published.as_ref().map_or(asked, |published| published as &dyn Question);
+    let training = published.as_ref().map(|published| published.training);
+    if let Some(training) = training.filter(|_| length.is_none()) {
+        chosen.push(format!("sequences of {} tokens", human::whole(training.sequence_length)));
+    }
+    let batches = batches(asked, training, &mut chosen);
     let options = options(wanted);
     let mut searches: Vec<(usize, Search<'_>)> = Vec::new();
     let mut problems = Vec::new();

@@ -29,8 +29,17 @@ pub struct Setting {
 pub struct Freed {
     /// The file's own plan on these devices; `None` where it is not possible there.
     pub own: Option<Plan>,
-    /// Plan settings of the file.
+    /// Plan settings of the file, and those that were specified beside it and are not free.
     pub specified: PlanSpec,
+    /// Plan settings of the file alone.
+    pub file: PlanSpec,
+}
+
+impl Freed {
+    /// The fewest settings over those of the file that lead to the plan.
+    pub fn over(&self, plan: &Plan, run: &Run) -> PlanSpec {
+        written::shortest_over(&self.file, plan, &run.model, &run.cluster)
+    }
 }
 
 impl Setting {
@@ -58,6 +67,14 @@ impl Setting {
     pub fn layout(&self, plan: &Plan) -> String {
         let short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
         plan_flags(&short, None)
+    }
+
+    /// The layout as the fewest flags over the launch file or run file that was named, as `calibrate --run FILE --step` takes it.
+    pub fn step_layout(&self, plan: &Plan) -> String {
+        match &self.freed {
+            Some(freed) => plan_flags(&freed.over(plan, &self.run), None),
+            None => self.layout(plan),
+        }
     }
 
     /// A display form: without the common batch, and with shortened lists.

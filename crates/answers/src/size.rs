@@ -3,17 +3,16 @@
 //! Responsible for: numbers of devices, batches and the search of each. Refuses to rank: the tuner does.
 
 mod batch;
-mod published;
 
 use crate::Refused;
 use crate::pricing::Pricing;
+use crate::published::Published;
 use crate::question::Question;
 use crate::searcher::{Effort, Found, Searcher};
 use crate::setting::Setting;
 use crate::title::describe;
 use crate::watch::Watch;
 use batch::Batch;
-use published::Published;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;

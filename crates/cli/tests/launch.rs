@@ -149,3 +149,27 @@ fn bad_launch_files_are_refused() {
     }
     insta::assert_snapshot!("bad_launch_files", text);
 }
+
+/// Scripts of a container name files of their repository by the container's path.
+#[test]
+fn a_path_of_a_container_is_found_by_its_end() {
+    let root = std::env::temp_dir().join(format!("railwright-beside-{}", std::process::id()));
+    let folder = root.join("scripts").join("models");
+    fs::create_dir_all(&folder).expect("a folder");
+    fs::create_dir_all(root.join(".git")).expect("a repository");
+    fs::write(folder.join("x.sh"), "M=(--num-layers 7)\n").expect("a file");
+    let script = root.join("scripts").join("run.sh").display().to_string();
+    let detected = |path: &str| {
+        let text = format!(
+            "#!/bin/bash\nsource {path}\ntorchrun --nproc_per_node 8 pretrain_gpt.py ${{M[@]}} --hidden-size 512 \
+             --num-attention-heads 8 --seq-length 512 --micro-batch-size 1 --global-batch-size 8 --bf16\n"
+        );
+        fs::write(&script, text).expect("a file");
+        run(&["detect", &script]).stdout
+    };
+    let found = detected("/root/project/scripts/models/x.sh");
+    assert!(found.contains("--num-layers 7") && found.contains("is read instead"), "{found}");
+    let alone = detected("/root/project/x.sh");
+    assert!(!alone.contains("--num-layers 7"), "a name alone is no evidence: {alone}");
+    let _ = fs::remove_dir_all(&root);
+}

@@ -141,3 +141,26 @@ fn experts_would_launch_the_first_row() {
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
+
+/// Search, sizing and the design of networks train with the batch and the sequences of the model's publication where neither is set.
+#[test]
+fn one_published_batch_for_three_commands() {
+    let pinned = "--cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --cp 1 --mbs 1 --recompute full --uneven-stages --json --quiet";
+    let pinned: Vec<&str> = pinned.split(' ').collect();
+    let ask = |words: &[&str]| json(&[words, &pinned].concat(), 0);
+    let batch = |plan: &Value| [plan["global_batch"].as_u64(), plan["sequence_length"].as_u64()];
+    // The Llama 3 Herd of Models, section 3.4.1: 16M tokens in sequences of 8,192.
+    let published = [Some(2048), Some(8192)];
+    let found = ask(&["search", "llama-3.1-405b", "--top", "1"]);
+    assert_eq!(batch(&found["candidates"][0]["ranked"]["candidate"]["plan"]), published);
+    let sized = ask(&["size", "llama-3.1-405b", "--tokens", "1T"]);
+    assert_eq!(batch(&sized["size"]["rows"][0]["plan"]), published);
+    let designed =
+        ask(&["network", "design", "llama-3.1-405b", "--topologies", "rail-optimized", "--domains", "8"]);
+    let chosen = designed["chosen"].as_array().expect("a list");
+    for part in ["global batch 2,048", "sequences of 8,192 tokens"] {
+        assert!(chosen.iter().any(|line| line == part), "{chosen:?}");
+    }
+    let own = ask(&["search", "llama-3.1-405b", "--top", "1", "--seq", "4096"]);
+    assert_eq!(batch(&own["candidates"][0]["ranked"]["candidate"]["plan"]), [Some(4096), Some(4096)]);
+}

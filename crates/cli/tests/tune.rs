@@ -317,3 +317,36 @@ fn a_run_file_of_a_launch_file_keeps_its_interval() {
     assert_eq!(same, software);
     assert!(written > 1.03 * specified, "{written} {specified}\n{text}");
 }
+
+/// The command of a row is the file and the fewest flags: without any one of them another plan results, and with all of them the row's. A
+/// batch that was typed is among them, because the file has another one.
+#[test]
+fn the_command_of_a_row_has_the_fewest_flags() {
+    let file = scratch("fewest.toml");
+    let text = "[model]\nname = \"llama3\"\nflavor = \"8B\"\n\n[training]\nlocal_batch_size = 1\nseq_len = 8192\nsteps = 10\n\n\
+        [parallelism]\ntensor_parallel_degree = 2\n\n[activation_checkpoint]\nmode = \"full\"\n";
+    fs::write(&file, text).expect("a file");
+    let typed = ["search", &file, "--cluster", "dgx-h100", "--gpus", "16", "--global-batch", "64"];
+    let found = json(&[&typed[..], &["--top", "1", "--json", "--quiet"]].concat(), 0);
+    let row = &found["candidates"][0];
+    let wanted = &row["ranked"]["candidate"]["plan"];
+    let command = row["command"].as_str().expect("a command");
+    let words: Vec<&str> = command.split(' ').skip(1).collect();
+    let plan = |words: &[&str]| {
+        let text = run(&[words, &["--json", "--quiet"]].concat()).stdout;
+        serde_json::from_str::<serde_json::Value>(&text).map(|answer| answer["plan"].clone()).ok()
+    };
+    assert_eq!(plan(&words).as_ref(), Some(wanted), "{command}");
+    let flags: Vec<usize> = (0..words.len()).filter(|&at| words[at].starts_with("--")).collect();
+    let names: Vec<&str> = flags.iter().map(|&at| words[at]).collect();
+    assert!(names.contains(&"--gbs"), "{command}");
+    for (index, &at) in flags.iter().enumerate() {
+        if ["--cluster", "--gpus"].contains(&words[at]) {
+            continue;
+        }
+        let end = flags.get(index + 1).copied().unwrap_or(words.len());
+        let fewer = [&words[..at], &words[end..]].concat();
+        assert_ne!(plan(&fewer).as_ref(), Some(wanted), "{} is needed: {command}", words[at]);
+    }
+    let _ = fs::remove_file(&file);
+}

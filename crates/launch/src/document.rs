@@ -14,7 +14,7 @@ mod tree;
 pub(crate) use from_json::json;
 pub(crate) use from_toml::toml;
 pub(crate) use from_yaml::yaml;
-pub(crate) use interpolate::interpolate;
+pub(crate) use interpolate::{closing, interpolate};
 pub(crate) use overrides::overrides;
 pub(crate) use tree::{Data, Node, Spot};
 
@@ -53,6 +53,8 @@ impl Entry {
 pub(crate) struct Document {
     /// The values.
     pub(crate) entries: Vec<Entry>,
+    /// Keys that stand twice, with the places of the last, which counts.
+    pub(crate) repeated: Vec<(String, Spot)>,
 }
 
 impl Document {

@@ -63,6 +63,10 @@ pub(crate) trait Language {
     fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
     /// The setting as a user of the framework writes it.
     fn spelled(&self, name: &str) -> String;
+    /// Why the framework cannot be given a plan.
+    fn refusal(&self, _to: &Run) -> Option<String> {
+        None
+    }
     /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
 }
@@ -98,6 +102,9 @@ pub fn edit(
     let Some(now) = language.settings(text) else {
         return Err(refused("its settings cannot be read individually"));
     };
+    if let Some(reason) = language.refusal(to) {
+        return Err(refused(&reason));
+    }
     let mut first = None;
     for thorough in [false, true] {
         let targets = language.targets(from, to, &now, thorough);

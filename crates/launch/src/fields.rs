@@ -42,7 +42,12 @@ pub(crate) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     pub(crate) fn new(format: Format, file: &'a str, text: &'a str, document: Document) -> Self {
-        Self { document, draft: Draft::new(format, file), file, text }
+        let mut draft = Draft::new(format, file);
+        for (path, spot) in &document.repeated {
+            let message = "stands twice: the last one counts, as in PyYAML";
+            draft.remark(RemarkKind::Conflict, path, spot.line(), message);
+        }
+        Self { document, draft, file, text }
     }
 
     /// The text of the file itself.

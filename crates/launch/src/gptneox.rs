@@ -154,6 +154,11 @@ impl Reader for NeoxReader {
             let message = "the type overrides the section's name: computes in bf16";
             fields.remark(RemarkKind::Assumed, path, message);
         }
+        // `set_batch_parameters` in `megatron/neox_arguments/arguments.py`: what is not set is one step.
+        let plan = &fields.draft.spec().plan;
+        if plan.micro_batch.is_some() && plan.global_batch.is_none() {
+            fields.default("plan.micro_batches", &1_u64, "GPT-NeoX has 1 accumulation step by default");
+        }
         let path = "checkpoint_activations";
         match fields.flag(path) {
             Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),

@@ -1,8 +1,9 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
-//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, and its names of dimensions. Refuses what
-//! scales a model by a factor, for the rule stands in code.
+//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and what its base
+//! file sets. Refuses scales of a model that are no power of two, as MaxText does.
 
+mod base;
 mod keys;
 mod model;
 mod script;
@@ -67,7 +68,11 @@ impl Reader for MaxTextReader {
                 None => document::overrides(text, file).map(|found| found.document),
             }
         };
-        let document = document.map_err(|problem| vec![problem])?;
+        let mut document = document.map_err(|problem| vec![problem])?;
+        let is_based = |entry: &document::Entry| entry.data.shown().ends_with("base.yml");
+        if is_yaml && document.get("base_config").is_some_and(is_based) {
+            base::fill(&mut document);
+        }
         let mut fields = Fields::new(Format::MaxText, file, text, document);
         if let Some(script) = script {
             script.remark(&mut fields.draft);
@@ -178,6 +183,13 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             Ok(value) => fields.set(key, &value, &path),
             // What is left to the sharded axis only replicates; what is left to another one shards the model.
             Err(()) if !names.contains(&"fsdp") => {
+                let is_rest = |path: &String| {
+                    fields.document.get(path).is_some_and(|entry| entry.data == document::Data::Integer(-1))
+                };
+                let axes = names
+                    .iter()
+                    .flat_map(|name| ["ici", "dcn"].map(|place| format!("{place}_{name}_parallelism")));
+                let path = axes.into_iter().find(is_rest).unwrap_or(path);
                 let message = "takes the remaining devices, whose number is not in this file: it is open";
                 fields.remark(RemarkKind::Unresolved, &path, message);
                 let (source, line) = fields.source(&path);

@@ -1,10 +1,11 @@
-//! nanotron's YAML in and out.
+//! nanotron's YAML in and out, and the Python from which its users write it.
 //!
 //! Responsible for: nanotron's degrees, its two schedules, its Hugging Face names of model dimensions. Refuses configurations
 //! without the sections that nanotron asks for.
 
 mod keys;
 mod model;
+mod recipe;
 mod write;
 
 #[cfg(test)]
@@ -14,7 +15,7 @@ pub use write::NanotronWriter;
 
 use crate::document::{self, Data};
 use crate::fields::Fields;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{
     Master, Optimizer, PrecisionPreset, RankOrder, Recompute, RecomputeModule, Schedule, Sharding,
 };
@@ -35,14 +36,30 @@ impl Reader for NanotronReader {
     }
 
     fn recognise(&self, text: &str) -> Option<Evidence> {
+        if recipe::is_one(text) {
+            return Some(Evidence::new(Strength::Certain, "Python with nanotron's `ParallelismArgs`"));
+        }
         let has = |key: &str| text.lines().any(|line| line.starts_with(key));
         let marks = has("parallelism:") && (has("tokens:") || has("optimizer:"));
         marks.then(|| Evidence::new(Strength::Certain, "YAML with the keys `parallelism` and `tokens`"))
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
-        let document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+        let parsed = if recipe::is_one(text) {
+            recipe::read(text, file, context).map(|(document, found)| (document, Some(found)))
+        } else {
+            document::yaml(text, file).map(|document| (document, None))
+        };
+        let (document, recipe) = parsed.map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Nanotron, file, text, document);
+        if let Some(recipe) = &recipe {
+            fields.draft.lines_of(recipe.sources.clone());
+            recipe.remarks(&mut fields.draft, &recipe::is_wanted, &|_| false);
+        }
         for section in ["parallelism", "tokens", "model"] {
             if !fields.document.has(section) {
                 let problem = Problem::new(format!("the section `{section}` is missing"));
@@ -245,6 +262,19 @@ fn optimizer(fields: &mut Fields<'_>) {
 
 fn recompute(fields: &mut Fields<'_>) {
     let path = "parallelism.recompute_layer";
+    // Until 2024 a word: nanotron recomputed attention's core or whole layers.
+    let word = match fields.document.get(path).map(|entry| &entry.data) {
+        Some(Data::Text(_)) => fields.word(path).map(|word| word.to_ascii_lowercase()),
+        _ => None,
+    };
+    match word.as_deref() {
+        Some("selective") => {
+            let modules = BTreeSet::from([RecomputeModule::CoreAttention]);
+            return fields.set("plan.recompute", &Recompute::Selective { modules, layers: None }, path);
+        }
+        Some("full") => return fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        _ => {}
+    }
     let whole = fields.flag(path);
     let experts_path = "parallelism.moe_layer_recompute";
     let experts = fields.flag(experts_path);

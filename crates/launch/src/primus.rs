@@ -251,25 +251,45 @@ fn environment(entry: &mut Entry, remarks: &mut Vec<(RemarkKind, String, Option<
     let Data::Text(text) = &entry.data else { return };
     let source = format!("{} = {text}", entry.name);
     let line = entry.spot.line();
-    let (mut out, mut rest) = (String::new(), text.as_str());
-    while let Some((before, inside)) = rest.split_once("${") {
-        let Some((inner, after)) = inside.split_once('}') else { return };
-        out.push_str(before);
-        let Some((name, default)) = inner.split_once(':') else {
-            let message = "depends on the environment, so it is open".to_owned();
-            remarks.push((RemarkKind::Unresolved, source, line, message));
+    let out = match value(text, &source, line, remarks, 0) {
+        Some(out) if out == *text => return,
+        Some(out) => out,
+        None => {
             entry.data = Data::Null;
             return;
+        }
+    };
+    entry.data = Data::of_word(&out);
+}
+
+/// Defaults inside of each other at most.
+const DEEPEST: usize = 8;
+
+/// A text with the defaults of its variables; `None` where one has none. A default may hold variables itself: `${A:${B:2}}`.
+fn value(
+    text: &str,
+    source: &str,
+    line: Option<usize>,
+    remarks: &mut Vec<(RemarkKind, String, Option<usize>, String)>,
+    depth: usize,
+) -> Option<String> {
+    let (mut out, mut rest) = (String::new(), text);
+    while let Some((before, inside)) = rest.split_once("${") {
+        // A brace that is never closed is text.
+        let Some(end) = document::closing(inside).filter(|_| depth < DEEPEST) else { break };
+        out.push_str(before);
+        let inner = &inside[..end];
+        let Some((name, default)) = inner.split_once(':') else {
+            let message = "depends on the environment, so it is open".to_owned();
+            remarks.push((RemarkKind::Unresolved, source.to_owned(), line, message));
+            return None;
         };
-        let message =
-            format!("the environment variable `{name}` is assumed unset: {} applies", default.trim());
-        remarks.push((RemarkKind::Assumed, source.clone(), line, message));
-        out.push_str(default.trim());
-        rest = after;
-    }
-    if out.is_empty() && rest.len() == text.len() {
-        return;
+        let default = value(default.trim(), source, line, remarks, depth + 1)?;
+        let message = format!("the environment variable `{name}` is assumed unset: {default} applies");
+        remarks.push((RemarkKind::Assumed, source.to_owned(), line, message));
+        out.push_str(&default);
+        rest = &inside[end + 1..];
     }
     out.push_str(rest);
-    entry.data = Data::of_word(&out);
+    Some(out)
 }

@@ -46,6 +46,8 @@ pub(crate) struct Recipe {
     calls: Vec<Call>,
     /// Lines that were not understood.
     others: Vec<usize>,
+    /// Variables of the environment that are read as unset, with their lines.
+    unset: Vec<(String, usize)>,
     /// The files that were followed, with their lines.
     pub(crate) sources: Sources,
 }
@@ -77,6 +79,10 @@ const HARMLESS: &[&str] = &[
     "pop",
     "add",
     "decoder_vocab_size",
+    "save_as_yaml",
+    "is_dataclass",
+    "asdict",
+    "fields",
 ];
 
 /// Whether a text is Python that imports a module, or something below it.
@@ -208,8 +214,8 @@ fn recipe(program: &Program<'_>, name: &str, value: &Value) -> Recipe {
         })
         .collect();
     let others = program.others.clone();
-    let sources = program.repository.sources();
-    Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others, sources }
+    let (unset, sources) = (program.unset.clone(), program.repository.sources());
+    Recipe { name: name.to_owned(), document: flat.document, open: flat.open, calls, others, unset, sources }
 }
 
 impl Recipe {
@@ -257,6 +263,10 @@ impl Recipe {
                 let message = format!("creates {what} in another file: settings only in that file are open");
                 unresolved(&format!("{last}(...)"), entry.spot.line, message);
             }
+        }
+        for (name, line) in &self.unset {
+            let source = format!("os.environ[\"{}\"]", shorten(name));
+            draft.remark(RemarkKind::Assumed, &source, Some(*line), "is assumed unset: its default applies");
         }
         let message = "read with the defaults of its parameters; no code is executed";
         draft.remark(RemarkKind::Assumed, &self.name, None, message);

@@ -1,10 +1,12 @@
-//! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML).
+//! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML); and verl's supervised fine-tuning.
 //!
 //! Responsible for: the trained part (the actor's update) as a run, and what generation holds on the same GPUs, which is listed.
 //! Refuses to time generation, rewards and log-probabilities: a step here is one update of the actor.
 
+mod common;
 mod inherit;
 mod nemo;
+mod sft;
 mod verl;
 
 #[cfg(test)]
@@ -35,6 +37,9 @@ impl Reader for RlReader {
         if verl::is_one(text) {
             return certain("verl: keys of `actor_rollout_ref`");
         }
+        if sft::is_one(text) {
+            return certain("verl: a command that starts its fine-tuning");
+        }
         if nemo::is_one(text) {
             return certain("NeMo-RL: YAML with the key `policy` and its `dtensor_cfg` or `megatron_cfg`");
         }
@@ -47,7 +52,11 @@ impl Reader for RlReader {
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let is_verl = verl::is_one(text);
-        let (mut document, unknown) = parse(text, file, context).map_err(|problem| vec![problem])?;
+        if !is_verl && sft::is_one(text) {
+            return tuning(text, file, context);
+        }
+        let (mut document, unknown, undecided) =
+            parse(text, file, context).map_err(|problem| vec![problem])?;
         let inherited = if is_verl {
             Inherited::default()
         } else {
@@ -62,6 +71,9 @@ impl Reader for RlReader {
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| is_known(path)) {
             let message = format!("cannot be resolved, so it is open: {why}");
             fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+        }
+        for (line, what, why) in undecided {
+            fields.draft.remark(RemarkKind::Unresolved, &what, Some(line), why);
         }
         for (word, line) in
             unknown.into_iter().filter(|(word, _)| is_known(word.split('=').next().unwrap_or(word)))
@@ -81,6 +93,30 @@ impl Reader for RlReader {
         quiet_rest(&mut fields, known);
         fields.finish()
     }
+}
+
+/// verl's supervised fine-tuning.
+fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
+    document::check_length(text, file).map_err(|problem| vec![problem])?;
+    let script = shell::read(text, file, context, |_| Vec::new());
+    let (document, unknown) = sft::parse(&script, file).map_err(|problem| vec![problem])?;
+    let mut fields = Fields::new(Format::Rl, file, text, document);
+    for (line, what, why) in script.open {
+        fields.draft.remark(RemarkKind::Unresolved, &what, Some(line), why);
+    }
+    let known = sft::KNOWN.iter().filter(|(_, meaning)| *meaning != Meaning::Ignored);
+    let known: Vec<&str> = known.map(|(name, _)| *name).collect();
+    for (word, line) in unknown {
+        if known.contains(&word.split('=').next().unwrap_or_default()) {
+            let message = "has no value in this file, so it is open";
+            fields.draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        }
+    }
+    fields.copy(sft::KNOWN);
+    sft::fill(&mut fields);
+    missing(&mut fields, "verl");
+    fields.rest(sft::KNOWN);
+    fields.finish()
 }
 
 /// Keys of sections that are trained; hundreds of others concern generation, rewards and logging.
@@ -145,12 +181,14 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
 
 /// Overrides without a value, and where they stand.
 type Unknown = Vec<(String, usize)>;
+/// What the shell leaves undecided: the line, what stands there, why.
+type Undecided = Vec<(usize, String, String)>;
 
-fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown), Problem> {
+fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown, Undecided), Problem> {
     let is_yaml =
         ["actor_rollout_ref:", "policy:"].iter().any(|key| text.lines().any(|line| line.starts_with(key)));
     if is_yaml {
-        return Ok((document::yaml(text, file)?, Vec::new()));
+        return Ok((document::yaml(text, file)?, Vec::new(), Vec::new()));
     }
     document::check_length(text, file)?;
     let script = shell::read(text, file, context, |_| Vec::new());
@@ -200,24 +238,7 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
             command.line,
         ));
     }
-    Ok((document, unknown))
-}
-
-/// The model of an identifier or path.
-fn model(fields: &mut Fields<'_>, path: &str) {
-    let Some(name) = fields.word(path) else { return };
-    fields.named_model(path, &name);
-}
-
-/// Nodes times GPUs.
-fn devices(fields: &mut Fields<'_>, nodes_path: &str, per_node_path: &str) {
-    let per_node = fields.count(per_node_path).filter(|&n| n > 0);
-    let nodes = fields.count(nodes_path).filter(|&n| n > 0);
-    let (Some(per_node), Some(nodes)) = (per_node, nodes) else { return };
-    fields.set("cluster.devices", &per_node.saturating_mul(nodes), per_node_path);
-    if nodes > 1 {
-        fields.set("cluster.devices_per_node", &per_node, per_node_path);
-    }
+    Ok((document, unknown, script.open))
 }
 
 /// What generation holds on a GPU.

@@ -106,6 +106,10 @@ fn command(text: &str) -> Option<(Dialect, String)> {
         ("llamafactory-cli train", Dialect::LlamaFactory),
         ("trl sft", Dialect::Trl),
         ("trl dpo", Dialect::Trl),
+        ("trl grpo", Dialect::Trl),
+        ("trl kto", Dialect::Trl),
+        ("trl reward", Dialect::Trl),
+        ("trl rloo", Dialect::Trl),
     ];
     let starts = |line: &str, start: &str| {
         line.match_indices(start).any(|(at, _)| {
@@ -171,9 +175,15 @@ fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown)
     let script = shell::read_alone(text);
     let is_start = |words: &[shell::Word]| {
         let has = |word: &str| words.iter().any(|w| w.text.rsplit('/').next() == Some(word));
+        let trains = |program: &str, verbs: &[&str]| {
+            words.windows(2).any(|pair| {
+                pair[0].text.rsplit('/').next() == Some(program) && verbs.contains(&pair[1].text.as_str())
+            })
+        };
+        // `swift infer`, `swift export` and their like train nothing.
         match dialect {
-            Dialect::Swift => has("swift"),
-            Dialect::LlamaFactory => has("llamafactory-cli"),
+            Dialect::Swift => trains("swift", &["sft", "pt", "rlhf"]),
+            Dialect::LlamaFactory => trains("llamafactory-cli", &["train"]),
             _ => has("trl"),
         }
     };
@@ -185,6 +195,9 @@ fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown)
     };
     if started.len() > 1 {
         unknown.push((format!("{} commands start a trainer; the last is read", started.len()), command.line));
+    }
+    for (line, what, why) in &script.open {
+        unknown.push((format!("{what}: {why}"), *line));
     }
     let mut words = command.words.iter().peekable();
     while let Some(word) = words.next() {
@@ -245,6 +258,14 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
         if let Some(path) = other {
             let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
+        }
+        // Without data there is nothing to train on: a configuration of `llamafactory-cli chat`, `api` or `export`.
+        let data =
+            ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
+        if !data.iter().any(|path| fields.document.has(path)) {
+            let problem = Problem::new("this file trains nothing: neither `do_train` nor a data set is set");
+            let hint = "pass the configuration of the training";
+            return fields.problem(problem.hint(hint), "model_name_or_path");
         }
     }
     devices(fields);
@@ -335,13 +356,15 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
 /// The model of an identifier of Hugging Face.
 fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     // Repositories of the same weights in another form.
-    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit"].iter().find(|end| name.contains(**end)) {
+    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit", "-nf4"].iter().find(|end| name.contains(**end)) {
         let (source, line) = fields.source(path);
         crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
     }
-    let stem = ["-bnb-4bit", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit"]
-        .iter()
-        .fold(name.to_owned(), |name, end| name.replace(end, ""));
+    // Linearized experts are the same weights, each expert as matrices of its own.
+    let stem =
+        ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
+            .iter()
+            .fold(name.to_owned(), |name, end| name.replace(end, ""));
     fields.named_model(path, &stem);
 }
 

@@ -144,6 +144,15 @@ fn runs_that_train_nothing_are_refused() {
         (format!("{FACTORY}do_predict: true\n"), "trains nothing"),
         (format!("{FACTORY}do_train: false\ndo_eval: true\n"), "trains nothing"),
         (convert.to_owned(), "converts a checkpoint"),
+        (
+            convert.replace("model_x_to_y.py", "impl/convert.py").replace("--target-tensor", "--tensor"),
+            "converts a checkpoint",
+        ),
+        (
+            "model_name_or_path: Qwen/Qwen3-4B\ntemplate: qwen3_nothink\ninfer_backend: huggingface\n"
+                .to_owned(),
+            "trains nothing",
+        ),
     ] {
         let problems = read(&text, None).map(|launch| launch.remarks.len()).expect_err("refused");
         assert!(problems.contains(part), "{problems}");
@@ -260,6 +269,26 @@ fn functions_and_constants_of_imported_modules_are_followed() {
         "{:?}",
         alone.remarks
     );
+}
+
+#[test]
+fn names_are_handed_on_by_several_modules() {
+    let recipe = "from megatron.bridge import AutoBridge\n\
+        from megatron.bridge.recipes.first import _common\n\
+        def llama_config():\n    \
+        cfg = _common(seq_length=8192)\n    \
+        cfg.model = AutoBridge.from_hf_pretrained('meta-llama/Meta-Llama-3-8B').get_model_config()\n    \
+        cfg.model.tensor_model_parallel_size = 2\n    return cfg\n";
+    let files: &'static [(&str, &str)] = &[
+        ("megatron/bridge/recipes/first.py", "from .second import *\n"),
+        ("megatron/bridge/recipes/second.py", "from .first import *\nfrom .third import *\n"),
+        ("megatron/bridge/recipes/third.py", "from .common import *\n"),
+        ("megatron/bridge/recipes/common.py", BASE_RECIPE),
+        ("megatron/bridge/recipes/sizes.py", "BATCH = 64\n"),
+    ];
+    let launch = in_tree(recipe, "recipes/llama.py", files);
+    assert_eq!(value(&launch, "plan.global_batch"), "64");
+    assert_eq!(value(&launch, "plan.sequence_length"), "8192");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A found plan as the shortest specification that reproduces it.
 //!
-//! Responsible for: removal of defaults from a specification. Never loses a setting: the result resolves to
-//! exactly the same plan, or is complete.
+//! Responsible for: removal of defaults from a specification, and of what a file sets already. Never loses a setting: the result resolves
+//! to exactly the same plan, or is complete.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -55,6 +55,52 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     spec_of(&words)
 }
 
+/// The fewest settings over those of a file that resolve to the plan: none of them can be left out. Complete where some setting of the file
+/// cannot be replaced.
+pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
+    let full = PlanSpec::from_plan(plan);
+    let leads_back = |words: &[(&'static str, Value)]| {
+        laid_over(file, words).resolve(model, cluster).is_ok_and(|found| found == *plan)
+    };
+    let every: Vec<(&'static str, Value)> = PlanSpec::KEYS
+        .iter()
+        .filter(|key| !BATCH.contains(&key.name))
+        .filter_map(|key| Some((key.name, full.get(key.name)?)))
+        .collect();
+    let mut words: Vec<(&'static str, Value)> =
+        every.iter().filter(|(name, value)| file.get(name).as_ref() != Some(value)).cloned().collect();
+    if !leads_back(&words) {
+        // A preset of the file, such as `precision`, may stand for settings that have its values.
+        words = every;
+    }
+    if !leads_back(&words) {
+        return full;
+    }
+    let mut index = words.len();
+    while index > 0 {
+        index -= 1;
+        let mut shorter = words.clone();
+        shorter.remove(index);
+        if leads_back(&shorter) {
+            words = shorter;
+        }
+    }
+    spec_of(&words)
+}
+
+/// Settings over those of a file, as a command line has them: its batch replaces that of the file, whichever key each takes.
+fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
+    let mut spec = file.clone();
+    if words.iter().any(|(name, _)| *name == "global_batch") {
+        (spec.global_batch, spec.micro_batches, spec.batch_tokens) = (None, None, None);
+    }
+    for (name, value) in words {
+        // The values come out of a specification, so they go back into one.
+        let _ = spec.set(name, value);
+    }
+    spec
+}
+
 fn spec_of(words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for (name, value) in words {
@@ -70,6 +116,47 @@ mod tests {
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
     use railwright_spec::plan::{Recompute, Schedule};
+
+    #[test]
+    fn no_setting_over_those_of_a_file_can_be_left_out() {
+        let model = by_name("llama-3-70b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 64).expect("known");
+        // As a torchtitan file: one micro-batch of 8 on a mesh of 8.
+        let file = PlanSpec {
+            tensor_parallel: Some(8),
+            pipeline_parallel: Some(1),
+            context_parallel: Some(1),
+            micro_batch: Some(8),
+            micro_batches: Some(1),
+            sequence_length: Some(8192),
+            recompute: Some(Recompute::Full { layers: None }),
+            software: Some("torchtitan-2024-eager".to_owned()),
+            ..PlanSpec::default()
+        };
+        let own = file.resolve(&model, &cluster).expect("possible");
+        assert_eq!(shortest_over(&file, &own, &model, &cluster), PlanSpec::default(), "the file's own plan");
+        let wanted = PlanSpec {
+            tensor_parallel: Some(4),
+            micro_batch: Some(1),
+            micro_batches: None,
+            global_batch: Some(128),
+            recompute: Some(Recompute::None),
+            ..file.clone()
+        };
+        let plan = wanted.resolve(&model, &cluster).expect("possible");
+        let short = shortest_over(&file, &plan, &model, &cluster);
+        let words: Vec<(&'static str, Value)> =
+            PlanSpec::KEYS.iter().filter_map(|key| Some((key.name, short.get(key.name)?))).collect();
+        let names: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+        assert_eq!(names, ["tensor_parallel", "micro_batch", "global_batch", "recompute"]);
+        let resolved = |words: &[(&'static str, Value)]| laid_over(&file, words).resolve(&model, &cluster);
+        assert_eq!(resolved(&words).as_ref(), Ok(&plan));
+        for index in 0..words.len() {
+            let mut fewer = words.clone();
+            let (name, _) = fewer.remove(index);
+            assert_ne!(resolved(&fewer).as_ref(), Ok(&plan), "{name} is needed");
+        }
+    }
 
     #[test]
     fn values_equal_to_defaults_are_left_out_and_the_rest_leads_back() {

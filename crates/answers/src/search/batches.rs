@@ -1,12 +1,18 @@
 //! The batch of each setting of a search, where none is specified.
 
+use crate::published::published_batch;
 use crate::question::Question;
 use crate::setting::Setting;
 use railwright_spec::human;
+use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, usual_batch};
 
-/// The batch of each setting; `None` if it is set. One batch for all cluster sizes if they divide it.
-pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Option<u64>> {
+/// The batch of each setting; `None` if it is set: the published one, or the usual one for all cluster sizes if they divide it.
+pub(super) fn batches(
+    asked: &dyn Question,
+    published: Option<&PublishedTraining>,
+    chosen: &mut Vec<String>,
+) -> Vec<Option<u64>> {
     let specified = asked.specified();
     let devices: Vec<u64> = asked.settings().iter().map(|setting| setting.run.cluster.devices).collect();
     let largest = devices.iter().copied().max().unwrap_or(1);
@@ -19,6 +25,14 @@ pub(super) fn batches(asked: &dyn Question, chosen: &mut Vec<String>) -> Vec<Opt
         let batch = divisible_batch(tokens.0, length, largest);
         chosen.push(format!("global batch {} for {} tokens", human::whole(batch), human::count(tokens.0)));
         return all(Some(batch));
+    }
+    if let Some(training) = published {
+        let own: Vec<u64> = devices.iter().map(|&n| published_batch(training, length, n)).collect();
+        let mut remarks: Vec<String> =
+            own.iter().map(|batch| format!("global batch {}", human::whole(*batch))).collect();
+        remarks.dedup();
+        chosen.push(format!("{}, from the published training: {}", remarks.join(", "), training.source));
+        return own.into_iter().map(Some).collect();
     }
     let usual = usual_batch(length, largest);
     if let Some(batch) = divided_batch(usual, &devices) {

@@ -47,7 +47,7 @@ pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>
     let worth = worth_measuring(&costings, MOST)?;
     let measures = worth.into_iter().filter(|worth| worth.width < width_now).map(|worth| Measure {
         rank: shown[worth.index].ranked.rank,
-        layout: shown[worth.index].layout.clone(),
+        layout: asked.settings()[first.setting].step_layout(&shown[worth.index].ranked.candidate.plan),
         width_now,
         width_afterwards: worth.width,
     });

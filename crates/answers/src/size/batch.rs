@@ -1,6 +1,7 @@
 //! The global batch of every number of devices that is sized.
 
 use super::peak;
+use crate::published::sequences;
 use crate::question::Question;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
@@ -78,12 +79,7 @@ impl Batch {
                 };
                 if let Some(training) = published {
                     let is_exact = training.sequence_length == sequence_length;
-                    let tokens = training.global_batch.saturating_mul(training.sequence_length);
-                    let sequences = if is_exact {
-                        training.global_batch
-                    } else {
-                        divisible_batch(tokens as f64, sequence_length, 1024)
-                    };
+                    let sequences = sequences(training, sequence_length);
                     is_own = devices.iter().any(|&devices| !is_divided(sequences, devices));
                     chosen.push(format!("global batch {}{}", human::whole(sequences), near(is_own)));
                     let what = match (is_exact, is_own) {

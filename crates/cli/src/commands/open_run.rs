@@ -13,7 +13,7 @@ use railwright_answers::{
     Freed, MOST_NUMBERS, Question, Refused, Setting, plan_flags, quoted, resolve_but_plan,
 };
 use railwright_spec::human;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{Run, RunSpec, keys};
 use railwright_tuner::size::numbers;
@@ -146,6 +146,9 @@ fn opened(
     own.set.retain(|set| !is_plan(&set));
     own.sharding = Sharding::default();
     let specified = run::layered(&own)?.plan;
+    let mut bare = own.clone();
+    bare.flags.settings.retain(|(_, path, _)| !path.starts_with("plan."));
+    let file = run::layered(&bare)?.plan;
     let gpus = devices.map(|n| ("--gpus".to_owned(), DEVICES.to_owned(), n.to_string()));
     own.flags.settings.extend(gpus);
     // On another number of devices the file's own layout may not be possible.
@@ -163,7 +166,7 @@ fn opened(
     for set in &sets {
         spec.set(set)?;
     }
-    Ok(Freed { own: plan, specified })
+    Ok(Freed { own: plan, specified, file })
 }
 
 const DEVICES: &str = "cluster.devices";
@@ -274,29 +277,17 @@ impl Question for Asked<'_> {
                 word(set);
             }
         }
-        let mut short = written::shortest(&setting.spec.plan, plan, &setting.run.model, &setting.run.cluster);
+        let run = &setting.run;
+        let (mut short, known) = if let Some(freed) = &setting.freed {
+            (freed.over(plan, run), None)
+        } else {
+            let short = written::shortest(&setting.spec.plan, plan, &run.model, &run.cluster);
+            (short, file.map(|spec| spec.plan))
+        };
         // A name without its origin would narrow the interval without evidence.
         short.software = short.software.map(|id| setting.run.software_origin.written(&id));
-        if let Some(freed) = &setting.freed {
-            over(&mut short, &freed.specified, plan);
-        }
-        let specified = setting.freed.as_ref().map(|freed| &freed.specified);
-        let _ = write!(line, " {}", plan_flags(&short, specified.or(file.as_ref().map(|spec| &spec.plan))));
+        let _ = write!(line, " {}", plan_flags(&short, known.as_ref()));
         Ok(line.trim_end().to_owned())
-    }
-}
-
-/// Adds flags for settings in which the launch file differs from the plan.
-fn over(short: &mut PlanSpec, specified: &PlanSpec, plan: &Plan) {
-    use railwright_spec::run::Section as _;
-    let full = PlanSpec::from_plan(plan);
-    for key in PlanSpec::KEYS {
-        let (Some(own), Some(value)) = (specified.get(key.name), full.get(key.name)) else { continue };
-        // The batch has one of three keys, which is kept.
-        if own != value && tuning::FREE.contains(&key.name) {
-            // The value comes out of a specification, so it goes back into one.
-            let _ = short.set(key.name, &value);
-        }
     }
 }
 

@@ -222,7 +222,7 @@ fn row(
 /// The setting as of a freed launch file, for its rows to show what differs: settings common to all layouts
 /// need no column.
 fn named(setting: &Setting) -> Setting {
-    let freed = Some(Freed { own: None, specified: PlanSpec::default() });
+    let freed = Some(Freed { own: None, specified: PlanSpec::default(), file: PlanSpec::default() });
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
 }
 

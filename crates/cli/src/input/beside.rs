@@ -111,6 +111,18 @@ impl Door {
     }
 }
 
+impl Door {
+    /// The file of this repository whose path ends as a path from elsewhere does, in its folder at least.
+    fn elsewhere(&self, path: &Path) -> Option<String> {
+        let parts: Vec<_> = path.components().skip(1).collect();
+        (1..parts.len().saturating_sub(1)).find_map(|skipped| {
+            let tail: PathBuf = parts[skipped..].iter().collect();
+            let real = disk::canonicalize(self.root.join(tail)).ok()?;
+            (real.is_file() && real.starts_with(&self.root)).then(|| real.to_string_lossy().into_owned())
+        })
+    }
+}
+
 impl Files for Door {
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         let folder = Path::new(from).parent().unwrap_or(Path::new("."));
@@ -133,6 +145,10 @@ impl Files for Door {
                 Ok(text) => Ok((name, text)),
                 Err(problem) => Err(problem.to_string()),
             };
+        }
+        // Scripts of a container name their repository by the container's path.
+        if let Some(name) = Path::new(path).is_absolute().then(|| self.elsewhere(Path::new(path))).flatten() {
+            return read(&name, LIMIT).map(|text| (name, text)).map_err(|problem| problem.to_string());
         }
         Err(if is_outside {
             "it is outside of the script's folder and repository".to_owned()

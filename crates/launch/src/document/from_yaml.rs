@@ -1,19 +1,65 @@
 //! YAML to a document.
 //!
-//! Responsible for: a budget that no configuration exceeds and every bomb of aliases does. Refuses several documents in one text
-//! and a key that stands twice.
+//! Responsible for: a budget that no configuration exceeds and every bomb of aliases does. Of a key that stands twice the last
+//! counts, as in PyYAML, which the frameworks use; it is listed. Refuses several documents in one text.
 
 use super::{DEEPEST, Data, Document, MOST_VALUES, Node, Spot, check_length};
 use railwright_spec::problem::Problem;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_saphyr::options::DuplicateKeyPolicy;
 use serde_saphyr::{Options, Spanned};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads YAML.
 pub(crate) fn yaml(text: &str, file: &str) -> Result<Document, Problem> {
     check_length(text, file)?;
     let root: Spanned<Data> = serde_saphyr::from_str_with_options(text, options())
         .map_err(|error| problem(&error, text).in_file(file))?;
-    Ok(Document::new(Node { data: root.value, spot: Spot { line: 1, column: 1 } }))
+    let mut root = Node { data: root.value, spot: Spot { line: 1, column: 1 } };
+    let mut repeated = Vec::new();
+    keep_last(&mut root, "", &mut repeated);
+    Ok(Document { repeated, ..Document::new(root) })
+}
+
+/// Removes the earlier ones of keys that stand twice in one table, and lists the keys with the places of the last.
+fn keep_last(node: &mut Node, path: &str, repeated: &mut Vec<(String, Spot)>) {
+    match &mut node.data {
+        Data::List(items) => {
+            for item in items {
+                keep_last(item, path, repeated);
+            }
+        }
+        Data::Table(pairs) => {
+            let mut last: BTreeMap<&str, usize> = BTreeMap::new();
+            for (index, (name, _)) in pairs.iter().enumerate() {
+                last.insert(name, index);
+            }
+            if last.len() < pairs.len() {
+                let kept: BTreeSet<usize> = last.values().copied().collect();
+                let earlier: BTreeSet<String> = pairs
+                    .iter()
+                    .enumerate()
+                    .filter(|(index, _)| !kept.contains(index))
+                    .map(|(_, (name, _))| name.clone())
+                    .collect();
+                let mut index = 0;
+                pairs.retain(|_| {
+                    index += 1;
+                    kept.contains(&(index - 1))
+                });
+                let found = pairs.iter().filter(|(name, _)| earlier.contains(name));
+                repeated.extend(found.map(|(name, node)| (below(path, name), node.spot)));
+            }
+            for (name, node) in pairs {
+                keep_last(node, &below(path, name), repeated);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
 fn options() -> Options {
@@ -31,6 +77,7 @@ fn options() -> Options {
             max_replay_stack_depth: 16,
             max_alias_expansions_per_anchor: 1000,
         },
+        duplicate_keys: DuplicateKeyPolicy::LastWins,
         with_snippet: false,
     }
 }
@@ -44,8 +91,6 @@ fn problem(error: &serde_saphyr::Error, text: &str) -> Problem {
         Some((place, rest)) if place.starts_with("line ") => rest,
         _ => message,
     };
-    // Advice to callers of the library is no use to its users.
-    let message = message.split(", set DuplicateKeyPolicy").next().unwrap_or(message);
     let problem = Problem::new(message.to_owned());
     match error.location() {
         Some(location) if location.line() > 0 => {

@@ -157,7 +157,7 @@ impl Work<'_> {
 }
 
 /// Where the brace that belongs to an opened `${` stands.
-fn closing(text: &str) -> Option<usize> {
+pub(crate) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
         match c {

@@ -70,11 +70,18 @@ fn mistakes_have_a_place() {
     assert!(refused(json("{\"a\": 1} x", "f")).contains("trailing characters"));
     assert!(refused(toml("a = 1\nb = \n", "f")).starts_with("f:2:"));
     assert!(refused(yaml("a: 1\nb: [1, 2\nc: 3\n", "f")).starts_with("f:"));
-    assert!(
-        refused(yaml("a: 1\na: 2\n", "f")).starts_with("f:2:1: "),
-        "{}",
-        refused(yaml("a: 1\na: 2\n", "f"))
-    );
+}
+
+#[test]
+fn of_a_key_of_yaml_that_stands_twice_the_last_counts() {
+    let document =
+        yaml("a: 1\nb:\n  c: 2\n  d: 3\na: 4\nb:\n  c: 5\nl:\n  - {x: 1, x: 2}\n", "f").expect("reads");
+    let repeated: Vec<(&str, usize)> =
+        document.repeated.iter().map(|(path, spot)| (path.as_str(), spot.line)).collect();
+    assert_eq!(repeated, [("a", 5), ("b", 7), ("l.x", 9)]);
+    assert_eq!(document.get("a").map(|entry| entry.data.clone()), Some(Data::Integer(4)));
+    assert_eq!(document.get("b.c").map(|entry| entry.data.clone()), Some(Data::Integer(5)));
+    assert_eq!(document.get("b.d"), None, "tables are replaced as a whole, as PyYAML does");
 }
 
 #[test]

@@ -223,6 +223,11 @@ impl Language for Document {
         name.to_owned()
     }
 
+    fn refusal(&self, to: &Run) -> Option<String> {
+        let refused = self.writer.write(to).refused;
+        refused.first().map(|lost| format!("`{}`: {}", lost.key, lost.message))
+    }
+
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target> {
         let (before, after) = (self.of_run(from), self.of_run(to));
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();

@@ -32,6 +32,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("use_qk_norm", Read),
     ("global_parameter_scale", Read),
     ("model_name", Read),
+    ("base_config", Ignored),
+    ("teacher_overrides.*", Ignored),
     ("per_device_batch_size", Read),
     ("gradient_accumulation_steps", Read),
     ("num_pipeline_microbatches", Read),

@@ -1,10 +1,12 @@
 //! The model of a MaxText configuration.
 //!
-//! Responsible for: MaxText's names of dimensions. Refuses to scale them, and to know model files that are not here.
+//! Responsible for: MaxText's names of dimensions, scaled as MaxText scales them. Refuses to know model files that are not here.
 
+use super::base;
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::model::{Activation, Model, Style, by_name};
+use railwright_spec::problem::Problem;
 
 /// MaxText's names of models (its folder `configs/models`, e591f30c, August 2026), and the catalogue's.
 pub(super) const NAMES: &[(&str, &str)] = &[
@@ -95,6 +97,12 @@ const OF_LATENTS: &[(&str, &str, i64)] = &[
 ];
 
 pub(super) fn read(fields: &mut Fields<'_>) {
+    // Distillation trains the student.
+    fields.document.rename(&[("student_overrides.model_name", "model_name")]);
+    if fields.document.has("teacher_overrides") {
+        let message = "the teacher's forward pass and memory are not modelled";
+        fields.draft.remark(RemarkKind::NotModelled, "teacher_overrides", None, message);
+    }
     let path = "model_name";
     if let Some(name) = fields.word(path).filter(|name| name != "default" && !name.is_empty()) {
         let listed =
@@ -112,14 +120,34 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         return;
     }
     let path = "global_parameter_scale";
-    if fields.count(path).is_some_and(|scale| scale != 1) {
-        let message = "scales the dimensions by a rule in the code of MaxText, so the model is open";
-        return fields.remark(RemarkKind::Unresolved, path, message);
-    }
+    let scale = fields.count(path).filter(|&scale| scale != 1);
     if fields.document.get("base_emb_dim").is_none() {
+        if scale.is_some() {
+            let message = "scales dimensions that are not in this file, so the model is open";
+            fields.remark(RemarkKind::Unresolved, path, message);
+        }
         return;
     }
     take(fields, DIMENSIONS);
+    if let Some(scale) = scale {
+        let Some([width, heads, layers]) = base::exponents(scale) else {
+            let problem = Problem::new(format!("expected a power of two, found {scale}"));
+            return fields.problem(problem, path);
+        };
+        let model = fields.draft.spec().model.clone();
+        for (key, value, exponent) in [
+            ("model.hidden", model.hidden, width),
+            ("model.heads", model.heads, heads),
+            ("model.kv_heads", model.kv_heads, heads),
+            ("model.ffn", model.ffn, heads),
+            ("model.layers", model.layers, layers),
+        ] {
+            if let Some(value) = value {
+                // Exponents are at most a third of 64 bits.
+                fields.set(key, &value.saturating_mul(1 << exponent), path);
+            }
+        }
+    }
     windows(fields);
     fields.default("model.style", &Style::Llama, "MaxText uses llama decoders by default");
     let path = "logits_via_embedding";

@@ -5,7 +5,7 @@
 
 use super::knows;
 use crate::context::Sources;
-use crate::document::{Data, Document, Entry, Spot};
+use crate::document::{self, Data, Document, Entry, Spot};
 use crate::shell::{self, Word};
 use crate::{Context, Draft, RemarkKind};
 use railwright_spec::problem::Problem;
@@ -21,6 +21,8 @@ pub(super) struct Overrides {
     sources: Sources,
     /// Overrides without a value.
     open: Vec<(String, usize)>,
+    /// What the shell leaves undecided: loops of several iterations, files that are missing.
+    undecided: Vec<(usize, String, String)>,
     /// Commands with overrides.
     commands: usize,
     line: usize,
@@ -70,7 +72,27 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         document.entries.push(Entry::new(name.to_owned(), data, spot));
     }
     let line = words.first().map_or(0, |word| word.line);
-    Ok(Some(Overrides { document, sources: script.sources, open, commands, line }))
+    let mut sources = script.sources;
+    let mut undecided = script.open;
+    let is_file = |word: &&Word| {
+        let path = std::path::Path::new(&word.text);
+        path.extension().is_some_and(|ending| ending == "yml") && assignment(word).is_none()
+    };
+    if let Some(config) = words.iter().find(is_file) {
+        if !config.text.ends_with("base.yml") {
+            match context.open(&config.text, file) {
+                Ok((name, text)) => below(&mut document, &text, &name, &mut sources)?,
+                Err(why) => {
+                    let message = format!("its settings are not read: {why}");
+                    undecided.push((config.line, config.text.clone(), message));
+                }
+            }
+        }
+        if undecided.is_empty() || config.text.ends_with("base.yml") {
+            super::base::fill(&mut document);
+        }
+    }
+    Ok(Some(Overrides { document, sources, open, undecided, commands, line }))
 }
 
 impl Overrides {
@@ -81,12 +103,27 @@ impl Overrides {
             let message = "has no value in this file, so it is open";
             draft.remark(RemarkKind::Unresolved, word, Some(*line), message);
         }
+        for (line, what, why) in &self.undecided {
+            draft.remark(RemarkKind::Unresolved, what, Some(*line), why.clone());
+        }
         if self.commands > 1 {
             let message =
                 format!("{} commands start MaxText; the last with the most settings is read", self.commands);
             draft.remark(RemarkKind::Unresolved, "the script", Some(self.line), message);
         }
     }
+}
+
+/// Adds the keys of the file that a command names, which overrides come before.
+fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources) -> Result<(), Problem> {
+    let base = sources.add(name, text);
+    for mut entry in document::yaml(text, name)?.entries {
+        if document.get(&entry.path).is_none() {
+            entry.spot.line += base.saturating_sub(1);
+            document.entries.push(entry);
+        }
+    }
+    Ok(())
 }
 
 /// Words, and the words inside of those that hold a whole command.

@@ -83,10 +83,17 @@ fn contradictions_are_refused_where_they_stand() {
 }
 
 #[test]
-fn what_scales_is_open() {
+fn a_scale_multiplies_dimensions_by_powers_of_two() {
     let launch = read(&CUSTOM.replace("parameter_scale: 1", "parameter_scale: 4"));
-    assert_eq!(value(&launch, "model.hidden"), "open");
-    assert!(remarks(&launch, RemarkKind::Unresolved)[0].contains("so the model is open"));
+    assert_eq!(value(&launch, "model.hidden"), "8192");
+    assert_eq!(value(&launch, "model.layers"), "32");
+    let problems = MaxTextReader
+        .read(&CUSTOM.replace("parameter_scale: 1", "parameter_scale: 3"), "f")
+        .expect_err("no power of two");
+    assert!(problems[0].to_string().contains("expected a power of two, found 3"), "{problems:?}");
+    let alone = read("global_parameter_scale: 4\nper_device_batch_size: 1\nmax_target_length: 2048\n");
+    assert_eq!(value(&alone, "model.hidden"), "open");
+    assert!(remarks(&alone, RemarkKind::Unresolved)[0].contains("so the model is open"));
 }
 
 #[test]

@@ -54,6 +54,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("_hf_to_", CONVERTS),
     ("_to_hf", CONVERTS),
     ("convert_", CONVERTS),
+    ("/convert.py", CONVERTS),
     ("preprocess_data", "prepares data and trains nothing"),
     ("tasks/", "runs a task and pretrains nothing"),
     ("evaluate", "evaluates a model and trains nothing"),

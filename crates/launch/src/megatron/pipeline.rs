@@ -79,13 +79,20 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     }
     let first = f.count("decoder_first_pipeline_num_layers");
     let last = f.count("decoder_last_pipeline_num_layers");
-    let Some(layers) = layers else { return };
+    let field = if first.is_some() {
+        "decoder_first_pipeline_num_layers"
+    } else {
+        "decoder_last_pipeline_num_layers"
+    };
+    let Some(layers) = layers else {
+        if first.is_some() || last.is_some() {
+            let message = "the other stages depend on the model's layers, which are not in this file: the division is open, \
+                set `--layers-per-stage`";
+            f.remark(RemarkKind::Unresolved, field, message);
+        }
+        return;
+    };
     if first.is_some() || last.is_some() {
-        let field = if first.is_some() {
-            "decoder_first_pipeline_num_layers"
-        } else {
-            "decoder_last_pipeline_num_layers"
-        };
         match at_the_ends(layers, stages, chunks, first, last) {
             Some(list) => f.set("plan.layers_per_stage", &list, field),
             None => f.remark(

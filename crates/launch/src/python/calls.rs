@@ -196,10 +196,21 @@ impl Program<'_> {
                 }
                 return copy;
             }
+            // Variables of the environment are read as unset, which is listed.
+            ("get" | "getenv", [Value::Text(name), default @ ..])
+                if matches!(path, "os.environ.get" | "os.getenv" | "environ.get" | "getenv") =>
+            {
+                let default = default.first().cloned().unwrap_or(Value::None);
+                self.assume_unset(name, line);
+                return default;
+            }
             ("cast", [_, value]) => return value.clone(),
             // Megatron-Bridge makes adapters only for a scheme.
             ("default_peft_config", [Value::None, ..]) => return Value::None,
             ("int", [Value::Integer(n)]) if path == "int" => return Value::Integer(*n),
+            ("int", [Value::Text(text)]) if path == "int" && text.trim().parse::<i64>().is_ok() => {
+                return text.trim().parse().map_or(Value::None, Value::Integer);
+            }
             ("float", [Value::Integer(n)]) if path == "float" => return Value::Number(*n as f64),
             ("float", [Value::Number(x)]) if path == "float" => return Value::Number(*x),
             ("max" | "min", [Value::Integer(a), Value::Integer(b)]) => {
@@ -302,6 +313,12 @@ impl Program<'_> {
             }
             Value::Name(_) | Value::Function(_) | Value::Class(_) | Value::Open(_) => return None,
         })
+    }
+
+    fn assume_unset(&mut self, name: &str, line: usize) {
+        if self.unset.len() < 100 && !self.unset.iter().any(|(known, _)| known == name) {
+            self.unset.push((name.to_owned(), line));
+        }
     }
 
     fn escape(&mut self, callee: &str, line: usize, values: Vec<Value>, result: Value) {

@@ -10,7 +10,7 @@ use super::value::Value;
 use crate::Context;
 use crate::context::Sources;
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Files that one text may lead to.
@@ -196,6 +196,14 @@ impl Program<'_> {
     }
 
     fn defined(&mut self, index: usize, name: &str) -> Option<Value> {
+        self.defined_through(index, name, &mut BTreeSet::new())
+    }
+
+    /// The same with the modules that were searched before: modules may hand names to each other in a circle.
+    fn defined_through(&mut self, index: usize, name: &str, seen: &mut BTreeSet<usize>) -> Option<Value> {
+        if !seen.insert(index) {
+            return None;
+        }
         let module = self.modules.get(index)?;
         if let Some(value) = module.names.get(name) {
             return Some(value.clone());
@@ -205,7 +213,7 @@ impl Program<'_> {
             module.names.keys().filter_map(|name| name.strip_prefix('*')).map(str::to_owned).collect();
         stars.into_iter().rev().find_map(|module| {
             let index = self.load(&module)?;
-            self.modules.get(index)?.names.get(name).cloned()
+            self.defined_through(index, name, seen)
         })
     }
 

@@ -69,6 +69,8 @@ pub(super) struct Program<'a> {
     pub(super) escapes: Vec<Escape>,
     /// Lines that were not understood.
     pub(super) others: Vec<usize>,
+    /// Variables of the environment that are read as unset, with their lines.
+    pub(super) unset: Vec<(String, usize)>,
     pub(super) frames: Vec<Frame>,
     /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,

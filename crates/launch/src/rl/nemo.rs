@@ -1,6 +1,7 @@
 //! NeMo-RL: the policy under DTensor (FSDP2) or Megatron.
 
-use super::{Generation, devices, model};
+use super::Generation;
+use super::common::{devices, model};
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
@@ -13,7 +14,9 @@ pub(super) fn is_one(text: &str) -> bool {
     let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
     if has_defaults
         && starts("cluster:")
-        && ["grpo:", "dpo:", "sft:", "env:", "data:"].iter().any(|key| starts(key))
+        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:"]
+            .iter()
+            .any(|key| starts(key))
     {
         return true;
     }
@@ -51,6 +54,9 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.optimizer.use_distributed_optimizer", Read),
     ("policy.megatron_cfg.distributed_data_parallel_config.overlap_grad_reduce", Read),
     ("policy.megatron_cfg.distributed_data_parallel_config.overlap_param_gather", Read),
+    ("policy.megatron_cfg.peft.enabled", Read),
+    ("policy.megatron_cfg.peft.dim", Read),
+    ("policy.megatron_cfg.peft.target_modules", Read),
     ("policy.megatron_cfg.empty_unused_memory_level", Ignored),
     ("policy.megatron_cfg.pipeline_dtype", Ignored),
     ("policy.dynamic_batching.enabled", Read),
@@ -71,6 +77,10 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     {
         let message = format!("is another file with defaults for this one, and {why}: they are open");
         fields.remark(RemarkKind::Unresolved, "defaults", message);
+    }
+    if fields.document.has("distillation") {
+        let message = "the teacher's forward pass and memory are not modelled";
+        fields.draft.remark(RemarkKind::NotModelled, "distillation", None, message);
     }
     if fields.document.has("dpo") {
         let message = "a sample is a pair, and a reference model is also in memory: estimated as one sequence each, \
@@ -169,14 +179,7 @@ fn tensors(fields: &mut Fields<'_>) {
         fields.set("plan.offload.parameters", &1.0, path);
         fields.set("plan.offload.optimizer", &1.0, path);
     }
-    let path = "policy.dtensor_cfg.lora_cfg.enabled";
-    if fields.flag(path) == Some(true) {
-        let (source, line) = fields.source(path);
-        adapter::lora(&mut fields.draft, &source, line);
-    }
-    let own = |key: &str| format!("policy.dtensor_cfg.lora_cfg.{key}");
-    let usual = adapter::Usual { of: "NeMo-RL", ..adapter::ALL_OF_RANK_8 };
-    adapter::read(fields, &[&own("dim")], &[&own("target_modules")], usual);
+    adapters(fields, "policy.dtensor_cfg.lora_cfg");
 }
 
 fn megatron(fields: &mut Fields<'_>) {
@@ -204,4 +207,17 @@ fn megatron(fields: &mut Fields<'_>) {
         }
     }
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under NeMo-RL");
+    adapters(fields, "policy.megatron_cfg.peft");
+}
+
+/// Adapters of a section with `enabled`, `dim` and `target_modules`; an empty list of modules means all linear layers.
+fn adapters(fields: &mut Fields<'_>, section: &str) {
+    let own = |key: &str| format!("{section}.{key}");
+    let path = own("enabled");
+    if fields.flag(&path) == Some(true) {
+        let (source, line) = fields.source(&path);
+        adapter::lora(&mut fields.draft, &source, line);
+    }
+    let usual = adapter::Usual { of: "NeMo-RL", ..adapter::ALL_OF_RANK_8 };
+    adapter::read(fields, &[&own("dim")], &[&own("target_modules")], usual);
 }

@@ -45,7 +45,7 @@ fn verl_with_megatron_is_read() {
             ("plan.global_batch", "1280"),
             ("plan.micro_batch", "2"),
             ("plan.sequence_length", "4096"),
-            ("plan.recompute", "open"),
+            ("plan.recompute", "\"none\""),
         ],
     );
     let remarks_text = remarks_text(&launch);

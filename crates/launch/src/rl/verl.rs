@@ -1,6 +1,7 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
-use super::{Generation, devices, model};
+use super::Generation;
+use super::common::{devices, model};
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
@@ -65,7 +66,9 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     batch(fields);
     let strategy = fields.word(&actor("strategy")).map(|word| word.to_ascii_lowercase());
     let is_megatron = strategy.as_deref() == Some("megatron")
-        || (strategy.is_none() && fields.document.has("actor_rollout_ref.actor.megatron"));
+        || (strategy.is_none()
+            && (fields.document.has("actor_rollout_ref.actor.megatron")
+                || configuration(fields).is_some_and(|name| name == OWN[1])));
     if fields.is_auto(&actor("strategy")) {
         let message = "determines how the actor is sharded: parallel sizes and sharding are open";
         fields.remark(RemarkKind::Unresolved, &actor("strategy"), message);
@@ -78,6 +81,21 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     match fields.flag(path) {
         Some(true) if !is_megatron => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
         Some(false) if !is_megatron => fields.set("plan.recompute", &Recompute::None, path),
+        None if !fields.is_auto(path)
+            && is_own(fields)
+            && !fields.document.has("actor_rollout_ref.actor.megatron.override_transformer_config") =>
+        {
+            let key = "plan.recompute";
+            if is_megatron {
+                fields.default(key, &Recompute::None, "verl's Megatron recomputes nothing by default");
+            } else {
+                let why = "verl checkpoints every layer by default since 2025";
+                fields.default(key, &Recompute::Full { layers: None }, why);
+                let message =
+                    "not set: verl checkpoints every layer by default since 2025, and did not before";
+                fields.draft.remark(RemarkKind::Assumed, path, None, message);
+            }
+        }
         _ => {}
     }
     let path = "actor_rollout_ref.model.lora_rank";
@@ -100,18 +118,39 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     }
 }
 
+/// verl's own configurations, which a command chooses by name: FSDP by default, and Megatron.
+const OWN: [&str; 2] = ["ppo_trainer", "ppo_megatron_trainer"];
+
+/// The name of the configuration that a command takes; `None` for verl's default.
+fn configuration(fields: &Fields<'_>) -> Option<String> {
+    let (_, rest) = fields.text().split_once("--config-name")?;
+    let word = rest.trim_start_matches(['=', ' ']).split_whitespace().next().unwrap_or_default();
+    let word = word.trim_matches(['"', '\'', '\\']);
+    Some(word.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned())
+}
+
+/// Whether the defaults are those of verl's own configuration, not of one by another name.
+fn is_own(fields: &Fields<'_>) -> bool {
+    configuration(fields).is_none_or(|name| OWN.contains(&name.as_str()))
+}
+
 /// verl multiplies the mini batch of prompts with the responses to each.
 fn batch(fields: &mut Fields<'_>) {
     let path = "actor_rollout_ref.actor.ppo_mini_batch_size";
     let n = "actor_rollout_ref.rollout.n";
     // verl's default is one response; a configuration of another name has its own.
-    let is_default = fields.document.get(n).is_none() && !fields.text().contains("--config-name");
-    let responses = fields.count(n).or(is_default.then_some(1));
+    let is_default = is_own(fields);
+    let responses = fields.count(n).or((is_default && fields.document.get(n).is_none()).then_some(1));
     if let (Some(prompts), Some(responses)) = (fields.count(path), responses)
         && prompts > 0
         && responses > 0
     {
         fields.set("plan.global_batch", &prompts.saturating_mul(responses), path);
+    } else if let (None, true, Some(responses)) =
+        (fields.document.get(path), is_default, responses.filter(|&n| n > 0))
+    {
+        let why = "verl updates on 256 prompts by default (`actor/actor.yaml`)";
+        fields.default("plan.global_batch", &256_u64.saturating_mul(responses), why);
     }
     let lengths = ["data.max_prompt_length", "data.max_response_length"];
     if let (Some(prompt), Some(response)) = (fields.count(lengths[0]), fields.count(lengths[1])) {

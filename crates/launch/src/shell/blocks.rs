@@ -170,8 +170,16 @@ impl Walker<'_> {
             self.list(place, &["done"], false);
         }
         let first = kept.unwrap_or(0).min(self.script.commands.len());
+        // Settings of the program are flags or overrides, `key=value`.
         let starts = |command: &super::Command| {
-            command.words.iter().filter(|word| word.text.starts_with("--")).count() > 2
+            let is_setting = |text: &str| {
+                let name = text.trim_start_matches('+').split('=').next().unwrap_or_default();
+                text.starts_with("--")
+                    || (text.contains('=')
+                        && name.starts_with(|c: char| c.is_ascii_lowercase())
+                        && name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')))
+            };
+            command.words.iter().filter(|word| is_setting(&word.text)).count() > 2
         };
         if passes > 1
             && self.script.commands[..first].iter().rev().take(8).any(|c| c.line >= line && starts(c))

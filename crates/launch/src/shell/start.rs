@@ -211,6 +211,11 @@ impl Walker<'_> {
         let arguments = (fields.len() > 2).then(|| fields[2..].to_vec());
         match self.find(&name) {
             Ok((path, text)) => {
+                let asked = name.text.trim_start_matches("./");
+                if asked.starts_with('/') && !std::path::Path::new(&path).ends_with(asked) {
+                    let why = format!("it is not here: {path} of this repository is read instead");
+                    self.open(line, format!("source {asked}"), why);
+                }
                 let base = self.script.sources.add(&path, &text);
                 let script = std::mem::replace(&mut self.variables.script, path);
                 let outer = self.variables.arguments.clone();

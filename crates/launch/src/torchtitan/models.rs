@@ -35,6 +35,11 @@ pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
 
 /// The model of a configuration, by name and flavour, or by the name of a configuration in the registry (`llama3_8b`).
 pub(super) fn read(fields: &mut Fields<'_>) {
+    // The backend of Hugging Face's Transformers takes an identifier.
+    let path = "hf_model";
+    if let Some(name) = fields.word(path).filter(|name| by_name(name).is_ok()) {
+        return fields.named_model(path, &name);
+    }
     let name = fields.word("model.name");
     let flavour = fields.word("model.flavor");
     let registered = fields.word("model.config_name");

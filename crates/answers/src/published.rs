@@ -1,24 +1,40 @@
-//! The published pre-training of a model as the default of a sizing.
+//! The published pre-training of a model as the default of searches, sizings and designs of networks.
 //!
-//! Responsible for: the sequence length of every setting where none is specified. Does not choose layouts.
+//! Responsible for: the sequence length of every setting where none is specified, and the one batch that all of them use. Does not
+//! choose layouts.
 
 use crate::Refused;
 use crate::question::Question;
 use crate::setting::Setting;
 use railwright_spec::model::{PublishedTraining, published_training};
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{Plan, PlanSpec, divided_batch, divisible_batch, is_divided};
 use railwright_spec::problem::Problem;
 
+/// Sequences of the published batch; of another length as many as have its tokens, rounded to a number with many divisors.
+pub(crate) fn sequences(training: &PublishedTraining, length: u64) -> u64 {
+    if training.sequence_length == length {
+        return training.global_batch;
+    }
+    let tokens = training.global_batch.saturating_mul(training.sequence_length);
+    divisible_batch(tokens as f64, length, 1024)
+}
+
+/// The published batch on a number of devices: the nearest that divides among them.
+pub fn published_batch(training: &PublishedTraining, length: u64, devices: u64) -> u64 {
+    let wanted = sequences(training, length);
+    if is_divided(wanted, devices) { wanted } else { divided_batch(wanted, &[devices]).unwrap_or(wanted) }
+}
+
 /// A question whose sequence length is the published one.
-pub(super) struct Published<'a> {
+pub(crate) struct Published<'a> {
     asked: &'a dyn Question,
     settings: Vec<Setting>,
-    pub(super) training: &'static PublishedTraining,
+    pub(crate) training: &'static PublishedTraining,
 }
 
 impl<'a> Published<'a> {
     /// The published training of a question's model; `None` without one. A specified sequence length stays.
-    pub(super) fn of(asked: &'a dyn Question) -> Option<Self> {
+    pub(crate) fn of(asked: &'a dyn Question) -> Option<Self> {
         let first = asked.settings().first()?;
         let training = published_training(&first.run.model)?;
         let settings = asked.settings().iter().map(|setting| at_length(setting.clone(), training)).collect();

@@ -1,0 +1,239 @@
+//! verl's supervised fine-tuning: overrides behind `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
+//!
+//! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
+//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Refuses engines other than FSDP and Megatron.
+
+use super::common::{devices, model};
+use crate::RemarkKind;
+use crate::adapter;
+use crate::document::{Data, Document, Entry, Spot};
+use crate::fields::{Fields, Known, Meaning};
+use crate::shell::{Command, Script, Word};
+use Meaning::{Ignored, Key, Read};
+use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::problem::Problem;
+
+/// The programs: the first is FSDP alone, the second takes an engine.
+const PROGRAMS: [&str; 2] = ["fsdp_sft_trainer", "verl.trainer.sft_trainer"];
+/// Ranks that a launcher starts, and where verl's own configuration has them.
+const RANKS: &[(&str, &str)] = &[
+    ("--nproc_per_node", "trainer.n_gpus_per_node"),
+    ("--nproc-per-node", "trainer.n_gpus_per_node"),
+    ("--nnodes", "trainer.nnodes"),
+];
+
+/// Overrides without a value, and where they stand.
+type Unknown = Vec<(String, usize)>;
+
+pub(super) fn is_one(text: &str) -> bool {
+    PROGRAMS.iter().any(|program| text.contains(program))
+        && ["data.", "model."].iter().all(|section| text.contains(section))
+}
+
+pub(super) const KNOWN: &[Known] = &[
+    ("data.train_batch_size", Key("plan.global_batch")),
+    ("data.max_length", Key("plan.sequence_length")),
+    ("data.micro_batch_size_per_gpu", Read),
+    ("data.micro_batch_size", Read),
+    ("data.use_dynamic_bsz", Read),
+    ("data.max_token_len_per_gpu", Read),
+    ("model.partial_pretrain", Read),
+    ("model.path", Read),
+    ("model.enable_gradient_checkpointing", Read),
+    ("model.lora_rank", Read),
+    ("model.target_modules", Read),
+    ("model.strategy", Read),
+    ("model.fsdp_config.cpu_offload", Read),
+    ("ulysses_sequence_parallel_size", Read),
+    ("engine", Read),
+    ("engine.strategy", Read),
+    ("engine.fsdp_size", Read),
+    ("engine.ulysses_sequence_parallel_size", Read),
+    ("engine.tensor_model_parallel_size", Read),
+    ("engine.pipeline_model_parallel_size", Read),
+    ("engine.context_parallel_size", Read),
+    ("engine.expert_model_parallel_size", Read),
+    ("engine.expert_tensor_parallel_size", Read),
+    ("trainer.nnodes", Read),
+    ("trainer.n_gpus_per_node", Read),
+    ("data.*", Ignored),
+    ("model.*", Ignored),
+    ("trainer.*", Ignored),
+    ("optim.*", Ignored),
+    ("checkpoint.*", Ignored),
+    ("use_remove_padding", Ignored),
+];
+
+/// The overrides of the command that starts the trainer.
+pub(super) fn parse(script: &Script, file: &str) -> Result<(Document, Unknown), Problem> {
+    let is_start = |command: &&Command| {
+        command.words.iter().any(|word| PROGRAMS.iter().any(|program| word.text.contains(program)))
+    };
+    let started: Vec<&Command> = script.commands.iter().filter(is_start).collect();
+    let Some(command) = started.last() else {
+        let message = "no command in this file starts verl's fine-tuning";
+        return Err(Problem::new(message).in_file(file));
+    };
+    let (mut document, mut unknown) = (Document::default(), Vec::new());
+    let mut put = |name: &str, value: &str, word: &Word| {
+        let spot = Spot { line: word.line, column: 0 };
+        let data = if word.unknown.is_empty() {
+            Data::of_word(value.trim_matches(['"', '\'']))
+        } else {
+            unknown.push((format!("{name}={value}"), word.line));
+            // `auto` keeps a value open, so that no default is stated for it.
+            Data::Text("auto".to_owned())
+        };
+        document.entries.push(Entry::new(name.to_owned(), data, spot));
+    };
+    let mut words = command.words.iter().peekable();
+    while let Some(word) = words.next() {
+        let flag = word.text.split('=').next().unwrap_or_default();
+        if let Some((_, path)) = RANKS.iter().find(|(name, _)| *name == flag) {
+            match word.text.split_once('=') {
+                Some((_, value)) => put(path, value, word),
+                None => {
+                    if let Some(value) = words.next() {
+                        put(path, &value.text, value);
+                    }
+                }
+            }
+        } else if let Some((name, value)) = word.text.trim_start_matches(['+', '~']).split_once('=')
+            && !name.starts_with('-')
+        {
+            put(name, value, word);
+        }
+    }
+    if started.len() > 1 {
+        unknown.push((
+            format!("model.path={} commands start the trainer; the last is read", started.len()),
+            command.line,
+        ));
+    }
+    Ok((document, unknown))
+}
+
+pub(super) fn fill(fields: &mut Fields<'_>) {
+    devices(fields, "trainer.nnodes", "trainer.n_gpus_per_node");
+    if fields.document.get("trainer.nnodes").is_none()
+        && let Some(ranks) = fields.count("trainer.n_gpus_per_node").filter(|&n| n > 0)
+    {
+        fields.set("cluster.devices", &ranks, "trainer.n_gpus_per_node");
+    }
+    let is_engine = !fields.text().contains(PROGRAMS[0]);
+    model(fields, if is_engine { "model.path" } else { "model.partial_pretrain" });
+    if fields.document.get("data.train_batch_size").is_none() {
+        fields.default("plan.global_batch", &256_u64, "verl trains on 256 samples a step by default");
+    }
+    if fields.document.get("data.max_length").is_none() {
+        fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
+    }
+    batch(fields, is_engine);
+    let engine = fields.word("engine").or_else(|| fields.word("engine.strategy"));
+    match engine.as_deref() {
+        Some("megatron") => megatron(fields),
+        None | Some("fsdp" | "fsdp2") => fsdp(fields, is_engine, engine.as_deref()),
+        Some(_) => fields.problem(Problem::new("expected `fsdp` or `megatron`"), "engine"),
+    }
+    let path = "model.lora_rank";
+    if fields.count(path).is_some_and(|rank| rank > 0) {
+        let (source, line) = fields.source(path);
+        adapter::lora(&mut fields.draft, &source, line);
+    }
+    let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
+    adapter::read(fields, &[path], &["model.target_modules"], usual);
+    fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
+    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
+    fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+}
+
+/// Samples of a rank in one pass; the engine packs them up to a number of tokens, 8,192 by default.
+fn batch(fields: &mut Fields<'_>, is_engine: bool) {
+    let paths = ["data.micro_batch_size_per_gpu", "data.micro_batch_size"];
+    if is_engine && fields.flag("data.use_dynamic_bsz") != Some(false) {
+        let tokens = "data.max_token_len_per_gpu";
+        if fields.is_auto(tokens) {
+            return;
+        }
+        let count = fields.count(tokens).unwrap_or(8192);
+        if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
+            let why = "verl packs samples up to 8,192 tokens by default";
+            let micro = (count / length).max(1);
+            if fields.document.get(tokens).is_some() {
+                fields.set("plan.micro_batch", &micro, tokens);
+            } else {
+                fields.default("plan.micro_batch", &micro, why);
+            }
+        }
+        return;
+    }
+    match paths.into_iter().find_map(|path| Some((path, fields.count(path).filter(|&n| n > 0)?))) {
+        Some((path, micro)) => fields.set("plan.micro_batch", &micro, path),
+        None if paths.iter().any(|path| fields.is_auto(path)) => {}
+        None => fields.default("plan.micro_batch", &4_u64, "verl trains on 4 samples a pass by default"),
+    }
+}
+
+fn fsdp(fields: &mut Fields<'_>, is_engine: bool, engine: Option<&str>) {
+    let path = "model.strategy";
+    let strategy = fields.word(path);
+    let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+    let size = "engine.fsdp_size";
+    match fields.integer(size).and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0) {
+        Some(group) => fields.set("plan.sharding", &Sharding { group: Some(group), ..sharding }, size),
+        None => fields.default("plan.sharding", &sharding, "verl uses full sharding by default"),
+    }
+    fields.default("plan.tensor_parallel", &1_u64, "FSDP does not shard layers");
+    fields.default("plan.pipeline_parallel", &1_u64, "FSDP has no pipeline");
+    let path =
+        if is_engine { "engine.ulysses_sequence_parallel_size" } else { "ulysses_sequence_parallel_size" };
+    if let Some(context) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("plan.context_parallel", &context, path);
+        if context > 1 {
+            fields.set("plan.context_kind", &ContextKind::Ulysses, path);
+        }
+    }
+    let path = "model.enable_gradient_checkpointing";
+    match fields.flag(path) {
+        Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, path),
+        Some(false) => fields.set("plan.recompute", &Recompute::None, path),
+        None if fields.is_auto(path) => {}
+        None => {
+            let why = "verl checkpoints every layer by default";
+            fields.default("plan.recompute", &Recompute::Full { layers: None }, why);
+        }
+    }
+    let path = "model.fsdp_config.cpu_offload";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.offload.parameters", &1.0, path);
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    let is_first = strategy.as_deref() == Some("fsdp") || (is_engine && engine != Some("fsdp2"));
+    let id = if is_first { "fsdp1-2023" } else { "torchtitan-2024-eager" };
+    fields.default("plan.software", &id.to_owned(), "PyTorch's FSDP under verl, eager");
+}
+
+fn megatron(fields: &mut Fields<'_>) {
+    for (key, to) in [
+        ("tensor_model_parallel_size", "plan.tensor_parallel"),
+        ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
+        ("context_parallel_size", "plan.context_parallel"),
+        ("expert_model_parallel_size", "plan.expert_parallel"),
+    ] {
+        let path = format!("engine.{key}");
+        match fields.count(&path).filter(|&n| n > 0) {
+            Some(n) => fields.set(to, &n, &path),
+            None if fields.document.get(&path).is_some() => {}
+            None => fields.default(to, &1_u64, "verl uses no parallelism by default"),
+        }
+    }
+    let path = "engine.expert_tensor_parallel_size";
+    if let Some(n) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("plan.expert_tensor_parallel", &n, path);
+    }
+    let sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: false };
+    fields.default("plan.sharding", &sharding, "verl's Megatron shards the optimizer by default");
+    fields.default("plan.recompute", &Recompute::None, "verl's Megatron recomputes nothing by default");
+    fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
+}
