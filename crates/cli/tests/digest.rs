@@ -31,7 +31,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 fn answer(command: &str, path: &str) -> (i32, String) {
     let outcome = run(&[command, path, "--json"]);
     let mut text = outcome.stdout.replace(path, "PATH");
-    for end in [".digest.parquet", ".pt.trace.json.gz", ".json.gz", ".json"] {
+    for end in [".digest.parquet", ".pt.trace.json.gz", ".pt.trace.json.zst", ".json.gz"] {
         text = text.replace(end, "");
     }
     (outcome.code, text)
