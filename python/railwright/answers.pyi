@@ -6340,7 +6340,7 @@ class WarmUp(Record):
 class CauseRow(Record):
     """Idle time under one cause and in one place, over all ranks and steps."""
     @property
-    def cause(self) -> Literal["allocation", "data_loading", "blocking_copy", "synchronisation", "compilation", "garbage_collection", "checkpoint", "evaluation", "profiler", "other_thread", "host_work", "launch_bound", "communication", "launch_latency", "device", "unknown"]:
+    def cause(self) -> Literal["allocation", "data_loading", "blocking_copy", "synchronisation", "compilation", "garbage_collection", "checkpoint", "evaluation", "profiler", "other_thread", "host_work", "launch_bound", "communication", "launch_latency", "device", "not_recorded", "unknown"]:
         """Cause of idle time."""
     @property
     def frame(self) -> str | None:
@@ -8804,7 +8804,7 @@ class Culprit(Record):
     def last(self) -> int:
         """Number of collectives in which it was last: for comparison only."""
     @property
-    def cause(self) -> Literal["slow_chip", "more_work", "slow_host", "slow_link", "copies", "schedule", "unknown"]:
+    def cause(self) -> Literal["slow_chip", "more_work", "slow_host", "launch_latency", "slow_link", "copies", "schedule", "unknown"]:
         """The class of the cause."""
     @property
     def cause_name(self) -> str:

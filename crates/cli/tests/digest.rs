@@ -27,10 +27,14 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// An answer without the path in its title. Files are called by the traces' own names in both.
+/// An answer with the names of its files without folder and ending: a digest is called like its trace.
 fn answer(command: &str, path: &str) -> (i32, String) {
     let outcome = run(&[command, path, "--json"]);
-    (outcome.code, outcome.stdout.replace(&format!("\"title\": \"{path}\""), "\"title\": \"PATH\""))
+    let mut text = outcome.stdout.replace(path, "PATH");
+    for end in [".digest.parquet", ".pt.trace.json.gz", ".pt.trace.json.zst", ".json.gz"] {
+        text = text.replace(end, "");
+    }
+    (outcome.code, text)
 }
 
 /// A file that cannot be opened costs itself.
@@ -125,14 +129,15 @@ fn one_and_four_tasks_write_the_same_bytes() {
     let folder = Folder::new("digest-tasks");
     let traces = fixture("param_dlrm_8r");
     let task = format!("{ROOT}/packaging/digest/task.sh");
-    let start = |out: &str, environment: &[(&str, String)]| {
+    let start_of = |traces: &str, out: &str, environment: &[(&str, String)]| {
         let mut command = Command::new("sh");
-        command.args([&task, &traces, out]).env("RAILWRIGHT", env!("CARGO_BIN_EXE_railwright"));
+        command.args([&task, traces, out]).env("RAILWRIGHT", env!("CARGO_BIN_EXE_railwright"));
         for name in ["SLURM_PROCID", "SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"] {
             command.env_remove(name);
         }
         command.envs(environment.iter().cloned()).output().expect("a shell")
     };
+    let start = |out: &str, environment: &[(&str, String)]| start_of(&traces, out, environment);
     let one = folder.at("one");
     assert!(start(&one, &[("SLURM_PROCID", "0".into()), ("SLURM_NTASKS", "1".into())]).status.success());
     let whole = files(Path::new(&one));
@@ -158,6 +163,20 @@ fn one_and_four_tasks_write_the_same_bytes() {
     });
     assert_eq!(whole, files(Path::new(&tasks)));
     assert_eq!(whole, files(Path::new(&array)));
+    // Copies in another folder, called otherwise.
+    let copies = folder.at("copies");
+    std::fs::create_dir_all(&copies).expect("a folder");
+    for (name, bytes) in files(Path::new(&traces)) {
+        std::fs::write(Path::new(&copies).join(format!("copy-{name}")), bytes).expect("a copy");
+    }
+    let moved = folder.at("moved");
+    assert!(
+        start_of(&copies, &moved, &[("SLURM_PROCID", "0".into()), ("SLURM_NTASKS", "1".into())])
+            .status
+            .success()
+    );
+    let moved = files(Path::new(&moved)).into_iter().map(|(name, bytes)| (name.replace("copy-", ""), bytes));
+    assert_eq!(whole, moved.collect());
     let nothing = start(&folder.at("none"), &[]);
     assert_eq!(nothing.status.code(), Some(2));
     // More tasks than files: nothing to do is no error.

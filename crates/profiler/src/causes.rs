@@ -10,7 +10,7 @@ mod rows;
 mod table;
 
 pub(crate) use frames::THREADS;
-pub(crate) use gaps::{Idle, Stretch};
+pub(crate) use gaps::{Idle, LONG as LATE_START, Stretch};
 pub use rows::{CauseRow, CauseUse, Where, rows};
 pub(crate) use rows::{Sums, is_own_source};
 pub use table::CauseTable;
@@ -53,6 +53,8 @@ pub enum Cause {
     LaunchLatency,
     /// The next work had been launched before the device fell idle.
     Device,
+    /// Before the first or after the last recorded activity of the rank: its recording is shorter than those of others.
+    NotRecorded,
     /// No frame was recorded.
     Unknown,
 }
@@ -62,7 +64,7 @@ pub type CauseTimes = [i64; Cause::ALL.len()];
 
 impl Cause {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Allocation,
         Self::DataLoading,
         Self::BlockingCopy,
@@ -78,6 +80,7 @@ impl Cause {
         Self::Communication,
         Self::LaunchLatency,
         Self::Device,
+        Self::NotRecorded,
         Self::Unknown,
     ];
 
@@ -99,6 +102,7 @@ impl Cause {
             Self::Communication => "communication call",
             Self::LaunchLatency => "launch latency",
             Self::Device => "device gap",
+            Self::NotRecorded => "outside of the recording",
             Self::Unknown => "unknown",
         }
     }
@@ -110,6 +114,7 @@ impl Cause {
             Self::DataLoading => Label::DataLoading,
             Self::BlockingCopy | Self::Synchronisation => Label::Sync,
             Self::Device => Label::Gap,
+            Self::NotRecorded => Label::Unexplained,
             _ => Label::Host,
         }
     }

@@ -50,9 +50,12 @@ use crate::telemetry::Health;
 use crate::view::{Role, View};
 use crate::waterfall::{KernelUse, Label, RankWaterfall, Use, Waterfall};
 use crate::windows::Windows;
+use indexmap::IndexMap;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::topic::Topic;
+use railwright_step::OperatorFamily;
+use rustc_hash::FxBuildHasher;
 
 /// What rules look at. The lists go together: one entry for each rank that is shown.
 #[derive(Clone, Copy, Debug)]
@@ -280,8 +283,13 @@ impl<'a> Context<'a> {
     }
 
     /// The kernels of arithmetic that fit with their times, and what they take of a rank and step, in nanoseconds.
-    fn arithmetic(&self, fits: impl Fn(&KernelUse, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
-        let fitting = self.kernels().filter(|(k, name)| k.role == Role::Compute && fits(k, name));
+    fn arithmetic(&self, fits: impl Fn(OperatorFamily, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
+        // Thousands of ranks have the same names.
+        let mut known: IndexMap<(u8, &str), bool, FxBuildHasher> = IndexMap::default();
+        let mut fits = |family: OperatorFamily, name| {
+            *known.entry((family as u8, name)).or_insert_with(|| fits(family, name))
+        };
+        let fitting = self.kernels().filter(|(k, name)| k.role == Role::Compute && fits(k.family, name));
         let times: Vec<(&str, i64)> = fitting.map(|(k, name)| (name, k.duration)).collect();
         let all = times.iter().map(|(_, time)| time).sum::<i64>() as f64 / self.samples();
         (times, all)

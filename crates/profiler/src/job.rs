@@ -53,9 +53,12 @@ impl Job {
         }
         job.warnings.extend(believe_name(&mut traces));
         let (stated, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
+        // Where the member of a rank is.
+        let mut known: BTreeMap<u32, usize> = BTreeMap::new();
         for trace in stated {
             let rank = trace.identity.rank.unwrap_or_default();
-            if let Some(first) = job.members.iter().find(|m| m.rank == rank) {
+            let at = *known.entry(rank).or_insert(job.members.len());
+            if let Some(first) = job.members.get(at) {
                 let text = format!(
                     "{} and {} both claim rank {rank}; the second is ignored",
                     first.trace.identity.label, trace.identity.label
@@ -68,15 +71,17 @@ impl Job {
         // Names are used if all have different ranks.
         let named: Option<BTreeSet<u32>> = silent.iter().map(|t| named_rank(&t.identity.label)).collect();
         let by_name = named.is_some_and(|named| {
-            named.len() == silent.len() && job.members.iter().all(|member| !named.contains(&member.rank))
+            named.len() == silent.len() && known.keys().all(|rank| !named.contains(rank))
         });
+        let mut taken_ranks: BTreeSet<u32> = known.into_keys().collect();
         let mut free = 0;
         let mut taken: Vec<(u32, String)> = Vec::new();
         for trace in silent {
-            while job.members.iter().any(|m| m.rank == free) {
+            while taken_ranks.contains(&free) {
                 free += 1;
             }
             let rank = named_rank(&trace.identity.label).filter(|_| by_name).unwrap_or(free);
+            taken_ranks.insert(rank);
             taken.push((rank, trace.identity.label.clone()));
             job.members.push(Member { rank, trace });
         }

@@ -11,6 +11,7 @@ use crate::collectives::Least;
 use crate::communication::NameTable;
 use crate::groups::{Groups, Layout, infer};
 use crate::matching::{Alike, Collective, Matching, Part, Tiling, parts};
+use crate::workers::{OneByOne, Workers};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
@@ -84,9 +85,14 @@ impl Joined {
 
 /// Joins the ranks of a job and moves its traces onto one time.
 pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
+    join_by(job, options, &OneByOne)
+}
+
+/// The same, with ranks side by side.
+pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> Joined {
     let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
     let mut groups = Groups::of(job);
-    let parts = parts(job, table, &groups);
+    let parts = parts(job, table, &groups, workers);
     let layout = options.layout.as_ref();
     let mut matching = Matching::of(job, &groups, parts, layout);
     matching.name_given(&mut groups);
@@ -95,7 +101,7 @@ pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     for (at, parts) in matching.parts.iter_mut().enumerate() {
         clocks.align_parts(at, parts);
     }
-    let mut seen = Seen::new(job, &matching);
+    let mut seen = Seen::new(job, &matching, workers);
     infer(&mut groups, job.world_size, layout, |group| seen.profile(group));
     let mut warnings = clocks.warnings();
     if let Some(layout) = layout.filter(|layout| layout.world() != u64::from(job.world_size)) {

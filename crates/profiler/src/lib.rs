@@ -70,6 +70,7 @@ pub mod tree;
 pub mod view;
 pub mod waterfall;
 pub mod windows;
+mod workers;
 
 pub use inputs::shapes as input_shapes;
 pub use job::Job;

@@ -4,8 +4,9 @@
 //! logarithmic time. Refuses to class compute.
 
 use crate::RankTrace;
+use crate::causes::LATE_START;
 use crate::communication::{Classes, NameTable};
-use crate::trace::{GpuKind, HostKind};
+use crate::trace::{GpuKind, HostKind, NONE};
 
 /// Disjoint intervals in order, with sums.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -91,6 +92,8 @@ pub(crate) struct Occupancy {
     pub busy: Intervals,
     /// Idleness of the device that a later launch would explain: from when it became idle to when the next activity was launched.
     pub host_late: Intervals,
+    /// Idleness of the device from a launch to the start of what was launched, where it lasts [`LATE_START`] or longer.
+    late_start: Intervals,
     /// Starts of compute kernels, in order.
     kernels: Vec<i64>,
     /// When each of them was launched, where the trace has the call; else the greatest before.
@@ -114,6 +117,8 @@ pub(crate) struct Spent {
     pub copy: i64,
     /// Idle until something was launched.
     pub host: i64,
+    /// Idle after the launch for [`LATE_START`] or longer.
+    pub late: i64,
     /// Idle though something was launched.
     pub idle: i64,
     pub kernels: i64,
@@ -170,7 +175,8 @@ impl Occupancy {
             ended.push(ended.last().copied().unwrap_or(end).max(end));
         }
         let busy = Intervals::union(busy);
-        let host_late = late_launches(trace.host.starts().first().copied(), &calls, &busy, &launched);
+        let (host_late, late_start) =
+            late_launches(trace.host.starts().first().copied(), &calls, &busy, &launched);
         let window =
             (busy.starts.first().copied().unwrap_or_default(), busy.ends.last().copied().unwrap_or_default());
         Self {
@@ -178,6 +184,7 @@ impl Occupancy {
             communication: Intervals::union(communication),
             busy,
             host_late,
+            late_start,
             kernels,
             launches,
             ended,
@@ -219,7 +226,9 @@ impl Occupancy {
             // Time outside of operators is host time, even during background communication.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
-        let idle = (to - from.max(self.recorded) - busy - host).max(0);
+        // A start that is late by so much is not the host's, whatever paces the launches.
+        let late = self.late_start.within(from, to);
+        let idle = (to - from.max(self.recorded) - busy - host - late).max(0);
         // Work that reaches a device in batches is launched before it is free, and yet the host sets the pace: launching what ran took most of
         // the interval.
         let launching = match (first.checked_sub(1), last.checked_sub(1)) {
@@ -235,6 +244,7 @@ impl Occupancy {
             exposed,
             copy,
             host: if paced { host + idle } else { host },
+            late,
             idle: if paced { 0 } else { idle },
             kernels,
         }
@@ -280,11 +290,13 @@ struct HostIntervals {
 fn host_intervals(trace: &RankTrace, table: &NameTable, classes: &Classes) -> HostIntervals {
     let mut found = HostIntervals { compute: Vec::new(), communication: Vec::new() };
     let alone = trace.gpu.is_empty();
-    for row in trace.host.iter() {
-        if classes.get(row.name).is_some_and(|class| table.on_host(class)) {
-            found.communication.push((row.start, row.end));
-        } else if alone && row.kind == HostKind::Operator && !waits(trace.names.get(row.name)) {
-            found.compute.push((row.start, row.end));
+    let host = &trace.host;
+    let rows = host.names().iter().zip(host.kinds()).zip(host.starts().iter().zip(host.ends()));
+    for ((&name, &kind), (&start, &end)) in rows {
+        if classes.get(name).is_some_and(|class| table.on_host(class)) {
+            found.communication.push((start, end));
+        } else if alone && kind == HostKind::Operator && !waits(trace.names.get(name)) {
+            found.compute.push((start, end));
         }
     }
     found
@@ -299,8 +311,12 @@ fn waits(name: &str) -> bool {
 
 /// Calls of the runtime by what ties them to what they launched: (correlation, start), sorted.
 fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
-    let runtime = trace.host.iter().filter(|row| row.kind == HostKind::Runtime);
-    let mut calls: Vec<(u32, i64)> = runtime.filter_map(|row| Some((row.correlation?, row.start))).collect();
+    let host = &trace.host;
+    let rows = host.kinds().iter().zip(host.correlations()).zip(host.starts());
+    let runtime =
+        rows.filter(|((kind, correlation), _)| **kind == HostKind::Runtime && **correlation != NONE);
+    let mut calls: Vec<(u32, i64)> =
+        runtime.map(|((_, correlation), start)| (*correlation, *start)).collect();
     calls.sort_unstable();
     calls
 }
@@ -312,16 +328,17 @@ fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
     calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
 }
 
-/// From when the device fell idle to when what ended the idleness was launched. Before its first row it is idle from the host's first one (`recorded`) on.
+/// From when the device fell idle to when what ended the idleness was launched, and from there to its start where that is late. Before its first row it is idle from
+/// the host's first one (`recorded`) on.
 fn late_launches(
     recorded: Option<i64>,
     calls: &[(u32, i64)],
     busy: &Intervals,
     launched: &[(i64, Option<u32>)],
-) -> Intervals {
+) -> (Intervals, Intervals) {
     let mut by_start: Vec<(i64, Option<u32>)> = launched.to_vec();
     by_start.sort_unstable();
-    let mut late = Vec::new();
+    let (mut late, mut late_start) = (Vec::new(), Vec::new());
     let mut free = recorded;
     for (start, end) in busy.iter() {
         if let Some(free) = free {
@@ -330,11 +347,14 @@ fn late_launches(
             let call = called(calls, correlation);
             if let Some(call) = call.filter(|&call| call > free) {
                 late.push((free, call.min(start)));
+                if start - call >= LATE_START {
+                    late_start.push((call, start));
+                }
             }
         }
         free = Some(end);
     }
-    Intervals::union(late)
+    (Intervals::union(late), Intervals::union(late_start))
 }
 
 #[cfg(test)]

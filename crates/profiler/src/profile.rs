@@ -10,6 +10,7 @@ mod peak;
 mod report;
 mod rows;
 
+pub use crate::workers::{OneByOne, Workers};
 pub use heat::RankSteps;
 pub use report::Report;
 pub use rows::{
@@ -26,27 +27,11 @@ use crate::serving::serving;
 use crate::telemetry::Health;
 use crate::view::{Tables, View};
 use crate::waterfall::{Exchanges, Ideal, RankWaterfall, Waterfall};
-use crate::windows::{Windows, windows};
+use crate::windows::{Windows, windows_by};
 use crate::{Job, Names};
 use railwright_spec::precision::DataType;
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::Flop;
-
-/// Does work on many ranks: one after the other, or side by side.
-pub trait Workers {
-    /// What `work` makes of every item, in their order.
-    fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R>;
-}
-
-/// One after the other.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct OneByOne;
-
-impl Workers for OneByOne {
-    fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
-        items.iter().enumerate().map(|(at, item)| work(at, item)).collect()
-    }
-}
 
 /// Options, and values that traces do not record.
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +88,7 @@ pub fn profile(
     workers: &impl Workers,
 ) -> Result<Profile, Problem> {
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &options.tables));
-    let mut windows = windows(&views, joined);
+    let mut windows = windows_by(&views, joined, workers);
     if let Some(step) = options.step {
         windows = windows.only(step).ok_or_else(|| no_step(step, &windows))?;
     } else {
@@ -152,7 +137,8 @@ pub fn profile(
     let parts = report::Inputs { job, joined, views: &views, windows: &windows, waterfall: &waterfall };
     let mut report = report::report(&parts, tree, peak, options, &shown, warnings);
     let together = job.members.len() > 1 && joined.matching.parts.len() == job.members.len();
-    let stragglers = together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows));
+    let stragglers =
+        together.then(|| stragglers_of(job, joined, &options.tables.communication, &windows, workers));
     let samples = waterfall.samples() as f64;
     report.causes = causes::rows(&waterfall.ranks, &shown, samples, waterfall.time() as f64 / samples);
     report.warm_up = warm_up(&views, &windows, joined, job, (&shown_ranks(&waterfall), &shown), workers);

@@ -10,9 +10,11 @@ mod repetition;
 mod steady;
 
 use crate::Job;
+use crate::job::Member;
 use crate::joined::Joined;
 use crate::matching::Matching;
 use crate::view::View;
+use crate::workers::{OneByOne, Workers};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
@@ -132,6 +134,11 @@ impl Windows {
 
 /// Finds the steps of ranks whose clocks agree.
 pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
+    windows_by(views, joined, &OneByOne)
+}
+
+/// The same, with ranks side by side.
+pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -> Windows {
     let mut warnings = Vec::new();
     let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
     let Some(common) = common(&extents, &mut warnings) else {
@@ -147,11 +154,13 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
         };
     };
     for (cut_by, cutter) in cut::METHODS {
-        let cut = |(member, view): (usize, &View<'_>)| {
+        let cut = |member: usize, view: &View<'_>| {
             Some(meet::Cut { member, extent: view.extent()?, boundaries: cutter(view) })
         };
-        let mut cuts: Vec<meet::Cut> = views.iter().enumerate().filter_map(cut).collect();
-        if let (CutBy::InferenceSteps, Some(reference)) = (cut_by, crate::serving::reference(views)) {
+        let mut cuts: Vec<meet::Cut> = workers.map(views, cut).into_iter().flatten().collect();
+        if cut_by == CutBy::InferenceSteps
+            && let Some(reference) = crate::serving::reference(views)
+        {
             meet::number_alike(&mut cuts, reference);
         }
         if let Some(meet::Met { mut steps, spread, left_out }) = meet::meet(&cuts) {
@@ -190,10 +199,12 @@ pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
 /// How many steps the rank with most of them recorded, before clocks and phases are known: by host
 /// annotations, else by repeated device kernels, else by a collective of all ranks at equal intervals; else
 /// 1.
-pub(crate) fn recorded(job: &Job, matching: &Matching) -> u32 {
+pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
-    let marked = |trace| cut::host_steps(trace).len().max(crate::serving::host_steps(trace).len());
-    let annotated = traces().map(marked).max().unwrap_or(0);
+    let marked = |_: usize, member: &Member| {
+        cut::host_steps(&member.trace).len().max(crate::serving::host_steps(&member.trace).len())
+    };
+    let annotated = workers.map(&job.members, marked).into_iter().max().unwrap_or(0);
     let count = match annotated {
         // There is one collective more than stretches between them.
         0 => traces()

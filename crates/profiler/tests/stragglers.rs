@@ -15,12 +15,16 @@ fn report(folder: &str) -> StragglerReport {
 }
 
 #[test]
-fn hosts_that_hold_both_ranks_up() {
-    for (folder, rank) in [("torchrec_v100_4r/resnet18", 1), ("megatron_tp2_v100", 0)] {
+fn ranks_that_hold_both_up() {
+    // Kernels of Megatron's rank 0 start 2.4 ms after their launches, on an idle device: the host is not what is late.
+    for (folder, rank, cause) in [
+        ("torchrec_v100_4r/resnet18", 1, CauseClass::SlowHost),
+        ("megatron_tp2_v100", 0, CauseClass::LaunchLatency),
+    ] {
         let report = report(folder);
         assert!(report.host_bound, "{folder}: idle {}", report.idle);
         let most = report.ranks.iter().max_by(|a, b| a.waits.total_cmp(&b.waits)).unwrap();
-        assert_eq!((most.rank, most.cause), (rank, CauseClass::SlowHost), "{folder}: {:?}", report.ranks);
+        assert_eq!((most.rank, most.cause), (rank, cause), "{folder}: {:?}", report.ranks);
     }
 }
 

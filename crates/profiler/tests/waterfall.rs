@@ -99,7 +99,10 @@ fn a_rank_that_communicates_all_the_time_waits_for_another() {
     assert!(shares(second, Share::Transfer) < 0.27 && shares(second, Share::Undivided) == 0.0);
     assert!(shares(first, Share::Wait) < 0.3);
     let host = first.total.sum(|label| matches!(label, Label::Host | Label::Sync | Label::DataLoading));
-    assert!(host as f64 > 0.9 * first.total.total() as f64, "{:?}", first.total);
+    // Its recording begins 11.3 ms after that of the other: what it did before is not known.
+    let before = first.total.get(Label::Unexplained);
+    near(ms(before), 11.3, 0.1);
+    assert!(host as f64 > 0.97 * (first.total.total() - before) as f64, "{:?}", first.total);
     assert!(first.totals.idle as f64 > 0.97 * first.totals.window as f64);
     let tensor = second.total.get(Label::Exposed(Dimension::Tensor, Share::Wait));
     assert_eq!(ms(tensor), shares(second, Share::Wait), "groups of two neighbours are tensor parallel");

@@ -33,10 +33,10 @@ fn fixture(folder: &str) -> Vec<RankTrace> {
     traces
 }
 
-/// What comes back from the file of a digest.
+/// What comes back from the file of a digest that is called like its trace.
 fn again(made: &Digest) -> RankTrace {
     let packed = write_digest(made).expect("a digest");
-    read_digest("digest", &Bytes::from(packed)).expect("a trace")
+    read_digest(&made.trace.identity.label, &Bytes::from(packed)).expect("a trace")
 }
 
 /// Every answer of the joint analyses, as text.

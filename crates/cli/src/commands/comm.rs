@@ -2,6 +2,7 @@
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
+use super::profiled::AllCores;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &args::joining::Comm, printer: &Printer) -> Result<
         Input::Job(read) => read,
         Input::Monitored(seen) => return seen.answer(Question::Communication, &arguments.output, printer),
     };
-    let mut report = joined_communication_report(&read.job, &read.joined, options.names.as_ref());
+    let mut report = joined_communication_report(&read.job, &read.joined, options.names.as_ref(), &AllCores);
     if let Some(wanted) = &arguments.group {
         keep(&mut report, wanted)?;
     }

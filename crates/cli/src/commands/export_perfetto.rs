@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     let mut marks = perfetto::steps(&windows);
     marks.extend(perfetto::waits(&job, &joined));
     if job.members.len() > 1 {
-        let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows);
+        let report = stragglers_of(&job, &joined, NameTable::shipped(), &windows, &profiled::AllCores);
         marks.extend(perfetto::stragglers(&windows, &report));
     }
     // A job without a pipeline has no stalls, which is no problem here.

@@ -10,12 +10,13 @@ use crate::exit::Failure;
 use crate::input::jobs::Wanted;
 use crate::input::kept::Kept;
 use crate::input::traces::{self, Loaded, kept};
+use crate::limits;
 use crate::printer::Printer;
 use railwright_profiler::Job;
 use railwright_profiler::clocks::ClockPolicy;
 use railwright_profiler::communication::NameTable;
 use railwright_profiler::groups::Layout;
-use railwright_profiler::joined::{JoinOptions, Joined, join};
+use railwright_profiler::joined::{JoinOptions, Joined, join_by};
 use railwright_profiler::profile::{Options, Profile, profile};
 use railwright_profiler::readers::Keep;
 use railwright_spec::problem::Problem;
@@ -110,7 +111,9 @@ pub(crate) fn open(
         let loaded = selected.load(keep, printer)?;
         printer.wanted()?;
         let bytes = kept::bytes_of(&loaded);
-        Ok((read(loaded, keep, how)?, Some(bytes)))
+        let read = read(loaded, keep, how)?;
+        limits::check()?;
+        Ok((read, Some(bytes)))
     };
     match OPENED.or_make(&key, serves, || printer.wanted(), make) {
         Ok(read) => {
@@ -137,7 +140,8 @@ fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
     job.telemetry = telemetry;
     job.leave_out_blind();
     let layout = how.layout(job.world_size);
-    let joined = join(&mut job, &JoinOptions { names: Some(how.names.clone()), layout, clocks: how.clocks });
+    let options = JoinOptions { names: Some(how.names.clone()), layout, clocks: how.clocks };
+    let joined = join_by(&mut job, &options, &AllCores);
     Ok(Read { job, joined, has_monitors, skipped, has_python, profiles: Kept::new(PROFILES, 16) })
 }
 
@@ -146,7 +150,9 @@ impl Read {
     pub(crate) fn profiled(&self, options: &Options, printer: &Printer) -> Result<Arc<Profile>, Failure> {
         let make = || -> Result<(Profile, Option<u64>), Problem> {
             let ranks = self.job.members.len() as u64;
-            Ok((profile(&self.job, &self.joined, options, &AllCores)?, Some(ranks * PROFILE)))
+            let profile = profile(&self.job, &self.joined, options, &AllCores)?;
+            limits::check()?;
+            Ok((profile, Some(ranks * PROFILE)))
         };
         let wanted = || printer.wanted();
         Ok(self.profiles.or_make(options, |of, _| of == options, wanted, make)?)

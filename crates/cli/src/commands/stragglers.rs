@@ -2,6 +2,7 @@
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
+use super::profiled::AllCores;
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
@@ -26,7 +27,7 @@ pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> R
         Input::Job(read) => read,
         Input::Monitored(seen) => return seen.answer(Question::Stragglers, &arguments.output, printer),
     };
-    let report = joined_straggler_report(&read.job, &read.joined, options.names.as_ref());
+    let report = joined_straggler_report(&read.job, &read.joined, options.names.as_ref(), &AllCores);
     printer.warnings(&report.warnings);
     let verdict = report.verdict;
     printer.answer(&Stragglers { report, shown: arguments.ranks }, &arguments.output)?;

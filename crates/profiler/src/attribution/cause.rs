@@ -21,6 +21,8 @@ pub enum CauseClass {
     MoreWork,
     /// The device is idle until the host launches.
     SlowHost,
+    /// Launched work starts a millisecond later or more on an idle device.
+    LaunchLatency,
     /// Transfers take longer than those of peers with the same bytes.
     SlowLink,
     /// Copies between host and device.
@@ -38,6 +40,7 @@ impl CauseClass {
             Self::SlowChip => "slow chip",
             Self::MoreWork => "more work",
             Self::SlowHost => "slow host",
+            Self::LaunchLatency => "launch latency",
             Self::SlowLink => "slow link",
             Self::Copies => "memory copies",
             Self::Schedule => "schedule",
@@ -117,6 +120,7 @@ fn middle(others: &[Spent]) -> Option<Spent> {
         exposed: of(|s| s.exposed),
         copy: of(|s| s.copy),
         host: of(|s| s.host),
+        late: of(|s| s.late),
         idle: of(|s| s.idle),
         kernels: of(|s| s.kernels),
     })
@@ -175,6 +179,7 @@ fn add(sum: &mut Spent, other: &Spent) {
     sum.exposed += other.exposed;
     sum.copy += other.copy;
     sum.host += other.host;
+    sum.late += other.late;
     sum.idle += other.idle;
     sum.kernels += other.kernels;
 }
@@ -205,12 +210,13 @@ pub(super) fn class(
 }
 
 /// Excess time of a rank over its peers, by class of cause.
-fn excesses(compared: &Compared) -> [(i64, CauseClass); 4] {
+fn excesses(compared: &Compared) -> [(i64, CauseClass); 5] {
     let (own, peers) = (compared.own, compared.peers);
     let more = |own: i64, peers: i64| (own - peers).max(0);
     [
         (more(own.compute, peers.compute), CauseClass::SlowChip),
         (more(own.host, peers.host), CauseClass::SlowHost),
+        (more(own.late, peers.late), CauseClass::LaunchLatency),
         (more(own.copy, peers.copy), CauseClass::Copies),
         (more(own.idle, peers.idle), CauseClass::Schedule),
     ]
@@ -248,6 +254,7 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
         own.host,
         peers.host,
     );
+    let late = ns("idle after a launch, 1 ms or longer", own.late, peers.late);
     let idle = ns("idle after the launch", own.idle, peers.idle);
     let copy = ns("memory copies", own.copy, peers.copy);
     let mean = Evidence {
@@ -271,6 +278,7 @@ fn class_of(compared: &Compared, steps: f64, from_host: bool) -> (CauseClass, Ve
             let class = if grew(compared, 1.02) { CauseClass::MoreWork } else { class };
             (class, vec![compute, kernels, mean])
         }
+        CauseClass::LaunchLatency => (class, vec![late, host, compute]),
         CauseClass::Copies => (class, vec![copy, compute, host]),
         CauseClass::Schedule => (class, vec![idle, compute, host]),
         _ => (class, vec![host, compute, kernels]),

@@ -12,6 +12,7 @@ use crate::matching::{Lane, Part};
 use crate::occupancy::{Launched, Occupancy};
 use crate::trace::NONE;
 use crate::windows::{Windows, host_steps};
+use crate::workers::Workers;
 use std::collections::BTreeMap;
 
 /// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
@@ -98,7 +99,13 @@ pub(super) struct Chains {
 
 impl Chains {
     /// The events within the steps.
-    pub(super) fn of(job: &Job, joined: &Joined, occupancies: &[Occupancy], windows: &Windows) -> Self {
+    pub(super) fn of(
+        job: &Job,
+        joined: &Joined,
+        occupancies: &[Occupancy],
+        windows: &Windows,
+        workers: &impl Workers,
+    ) -> Self {
         let matching = &joined.matching;
         let mut chains = Self { span: windows.span(), ..Self::default() };
         let near = (chains.span.1 - chains.span.0) as f64 / windows.steps.len().max(1) as f64 * NEAR;
@@ -121,23 +128,22 @@ impl Chains {
         chains.order.iter().for_each(|&at| held[at as usize] = true);
         let begun = begin::recorded(job, joined, &chains, near as i64);
         // When each part could have started on a free stream, and when it was launched.
-        let known = (0..matching.parts.len()).map(|member| {
+        let known = workers.map(occupancies, |member, on| {
             let trace = &job.members[member].trace;
-            let launched = Launched::of(trace, &occupancies[member]);
+            let launched = Launched::of(trace, on);
             (
                 issues(&matching.parts[member], &launched),
                 launches(joined, member, &launched, &host_steps(trace)),
             )
         });
         let issued: Vec<Vec<Option<i64>>>;
-        (issued, chains.launches) = known.unzip();
+        (issued, chains.launches) = known.into_iter().unzip();
         let beside = most_beside(joined, occupancies, &issued, &held);
-        let events = |member: usize| {
-            let on = (&occupancies[member], issued[member].as_slice());
+        let events = |member: usize, on: &Occupancy| {
+            let on = (on, issued[member].as_slice());
             of_member(&chains, joined, member, on, (&held, &beside), (begun[member], near as i64))
         };
-        let all = (0..matching.parts.len()).map(events).collect();
-        chains.events = all;
+        chains.events = workers.map(occupancies, events);
         chains
     }
 

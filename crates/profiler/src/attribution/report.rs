@@ -23,7 +23,8 @@ use crate::occupancy::Occupancy;
 use crate::telemetry::Health;
 use crate::trace::HostKind;
 use crate::view::{Tables, View};
-use crate::windows::{Windows, windows};
+use crate::windows::{Windows, windows_by};
+use crate::workers::{OneByOne, Workers};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -177,27 +178,38 @@ impl StragglerReport {
 /// Joins a job (with aligned clocks) and attributes waits to stragglers.
 pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport {
     let joined = join(job, options);
-    joined_straggler_report(job, &joined, options.names.as_ref())
+    joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
 }
 
 /// Attributes waits of a joined job to stragglers. `names` are those that it was joined with; the shipped ones if none.
-pub fn joined_straggler_report(job: &Job, joined: &Joined, names: Option<&NameTable>) -> StragglerReport {
+pub fn joined_straggler_report(
+    job: &Job,
+    joined: &Joined,
+    names: Option<&NameTable>,
+    workers: &impl Workers,
+) -> StragglerReport {
     let mut tables = Tables::shipped();
     if let Some(names) = names {
         tables.communication = names.clone();
     }
-    let views: Vec<View<'_>> = job.members.iter().map(|member| View::new(&member.trace, &tables)).collect();
-    let windows = windows(&views, joined);
+    let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
+    let windows = windows_by(&views, joined, workers);
     drop(views);
-    let mut report = stragglers_of(job, joined, &tables.communication, &windows);
+    let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
     report.warnings.extend(windows.warnings);
     report
 }
 
 /// Attributes waits of a joined job to stragglers, within its steps.
-pub fn stragglers_of(job: &Job, joined: &Joined, names: &NameTable, windows: &Windows) -> StragglerReport {
-    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, names)).collect();
-    judge(job, joined, (&occupancies, names), windows)
+pub fn stragglers_of(
+    job: &Job,
+    joined: &Joined,
+    names: &NameTable,
+    windows: &Windows,
+    workers: &impl Workers,
+) -> StragglerReport {
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, names));
+    judge(job, joined, (&occupancies, names), windows, workers)
 }
 
 fn judge(
@@ -205,10 +217,11 @@ fn judge(
     joined: &Joined,
     (occupancies, names): (&[Occupancy], &NameTable),
     windows: &Windows,
+    workers: &impl Workers,
 ) -> StragglerReport {
     let opening = opening(job, occupancies, windows);
     let with_opening = opened(windows, opening);
-    let chains = Chains::of(job, joined, occupancies, &with_opening);
+    let chains = Chains::of(job, joined, occupancies, &with_opening, workers);
     let stretches = Stretches::of(&chains, joined);
     let charges = charge(&chains, joined, &stretches);
     let measured = |member: usize, place: usize| chains.events[member][place].own;

@@ -10,6 +10,7 @@ use crate::testing::{Synthetic, replicate};
 use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostActivities, HostActivity, HostKind};
 use crate::view::{Tables, View};
 use crate::windows::windows;
+use crate::workers::OneByOne;
 
 fn report(plan: &Synthetic) -> StragglerReport {
     straggler_report(&mut plan.job(), &JoinOptions::default())
@@ -28,7 +29,7 @@ fn replay_of_what_was_measured_gives_what_was_measured() {
     let tables = Tables::shipped();
     let views: Vec<View<'_>> = job.members.iter().map(|m| View::new(&m.trace, &tables)).collect();
     let windows = windows(&views, &joined);
-    let chains = Chains::of(&job, &joined, &on, &windows);
+    let chains = Chains::of(&job, &joined, &on, &windows, &OneByOne);
     let own = |member: usize, place: usize| chains.events[member][place].own;
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
     let replayed = replay(&chains, &joined, &own, &transfer);

@@ -13,8 +13,8 @@ use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
 
 /// From this length on, in nanoseconds, a stretch in one frame is no launch overhead any more. A launch costs the host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs":
-/// 2.2 to 3.8 us; an operator of PyTorch in eager mode adds some 10), so this is fifty of them without a call.
-const LONG: i64 = 1_000_000;
+/// 2.2 to 3.8 us; an operator of PyTorch in eager mode adds some 10), so this is fifty of them without a call. A start that comes so long after its launch is late.
+pub(crate) const LONG: i64 = 1_000_000;
 
 /// As many threads that launch are looked at.
 const THREADS: usize = 4;
@@ -48,6 +48,8 @@ pub(crate) struct Idle<'a> {
     next: usize,
     /// When graphs were captured: what is launched then does not run.
     captures: Intervals,
+    /// From the first activity of the rank, on its device or host, to the end of the last. All of time where the host was not recorded.
+    recorded: (i64, i64),
 }
 
 impl<'a> Idle<'a> {
@@ -90,6 +92,7 @@ impl<'a> Idle<'a> {
             overhead,
             next: 0,
             captures: Intervals::union(captures(trace)),
+            recorded: recorded(view),
         }
     }
 
@@ -107,6 +110,28 @@ impl<'a> Idle<'a> {
 
     /// The parts of an idle piece, in the order of time. Pieces come in order.
     pub(crate) fn stretches(&mut self, view: &View<'_>, piece: Piece) -> Vec<Stretch> {
+        let (first, last) = self.recorded;
+        let (start, end) = (piece.start.clamp(first, last), piece.end.clamp(first, last));
+        let outside = |end: i64| {
+            let cause = Cause::NotRecorded;
+            Stretch { cause, label: cause.label(), frame: NONE, end }
+        };
+        let mut parts = Vec::new();
+        if piece.start < start {
+            parts.push(outside(start.min(piece.end)));
+        }
+        if start < end {
+            parts.extend(self.recorded_stretches(view, Piece { start, end, ..piece }));
+        }
+        if end < piece.end && piece.start < piece.end && parts.last().is_none_or(|last| last.end < piece.end)
+        {
+            parts.push(outside(piece.end));
+        }
+        parts
+    }
+
+    /// The same for a piece within the recording.
+    fn recorded_stretches(&mut self, view: &View<'_>, piece: Piece) -> Vec<Stretch> {
         let (start, end) = (piece.start, piece.end);
         let one = |cause: Cause, label: Label| vec![Stretch { cause, label, frame: NONE, end }];
         let launch = view.launch.get(piece.row as usize).copied().unwrap_or(NONE);
@@ -268,6 +293,16 @@ impl<'a> Idle<'a> {
     }
 }
 
+/// From the first activity of a rank to the end of the last; all of time where its host was not recorded.
+fn recorded(view: &View<'_>) -> (i64, i64) {
+    let host = &view.trace.host;
+    let (Some(&first), Some(last)) = (host.starts().first(), host.ends().iter().copied().max()) else {
+        return (i64::MIN, i64::MAX);
+    };
+    let device = view.gpu.starts().first().copied().zip(view.gpu.ends().iter().copied().max());
+    device.map_or((first, last), |device| (first.min(device.0), last.max(device.1)))
+}
+
 impl Idle<'_> {
     /// Calls back with a frame and its enclosing frames.
     pub(crate) fn hold(&self, frame: u32, mut tell: impl FnMut(u32)) {
@@ -332,8 +367,9 @@ mod tests {
         assert_eq!(causes((-9, -1), &[]), [of(Cause::Device, "", 10_000_000)]);
         // Nothing recorded for 9.9 ms: unknown; the launch itself is a launch.
         let late = (9_900_000, 9_950_000);
+        let earlier = (-20, -10, HostKind::Runtime, "cudaEventQuery", 0);
         assert_eq!(
-            causes(late, &[]),
+            causes(late, &[earlier]),
             [
                 of(Cause::Unknown, "", 9_900_000),
                 of(Cause::LaunchBound, "cudaLaunchKernel", 9_950_000),
@@ -348,6 +384,33 @@ mod tests {
                 of(Cause::LaunchLatency, "cudaLaunchKernel", 10_000_000)
             ]
         );
+    }
+
+    /// Ranks of a job may begin and end their recordings at other moments than the steps.
+    #[test]
+    fn nothing_is_known_outside_of_the_recording() {
+        let mut trace = RankTrace::default();
+        for (start, end, correlation) in [(3_000_000, 3_010_000, 1), (8_000_000, 8_010_000, 2)] {
+            let name = trace.names.intern("cudaLaunchKernel");
+            let (kind, correlation) = (HostKind::Runtime, Some(correlation));
+            trace.host.push(HostActivity { start, end, name, kind, correlation, ..HostActivity::default() });
+            let name = trace.names.intern("gemm");
+            let (start, end) = (start + 10_000, end + 90_000);
+            trace.gpu.push(GpuActivity { start, end, name, correlation, ..GpuActivity::default() });
+        }
+        let view = View::new(&trace, &Tables::shipped());
+        let mut idle = Idle::new(&view);
+        let mut causes = |start: i64, end: i64, row: u32| {
+            let parts = idle.stretches(&view, Piece { start, end, role: Role::None, row });
+            parts.iter().map(|part| (part.cause, part.end)).collect::<Vec<_>>()
+        };
+        assert_eq!(causes(0, 2_000_000, 0), [(Cause::NotRecorded, 2_000_000)]);
+        assert_eq!(
+            causes(0, 3_010_000, 0),
+            [(Cause::NotRecorded, 3_000_000), (Cause::LaunchBound, 3_010_000)]
+        );
+        assert_eq!(causes(8_100_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
+        assert_eq!(causes(9_000_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
     }
 
     #[test]

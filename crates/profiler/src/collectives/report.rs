@@ -13,6 +13,7 @@ use crate::joined::{JoinOptions, Joined, join};
 use crate::kernels::KernelTable;
 use crate::matching::line::median;
 use crate::occupancy::Occupancy;
+use crate::workers::{OneByOne, Workers};
 use railwright_spec::problem::Warning;
 use railwright_step::{Dimension, OperatorFamily};
 use serde::Serialize;
@@ -156,7 +157,7 @@ pub struct CommunicationReport {
 /// Joins a job (its traces are moved onto one time) and sums its communication up.
 pub fn communication_report(job: &mut Job, options: &JoinOptions) -> CommunicationReport {
     let joined = join(job, options);
-    joined_communication_report(job, &joined, options.names.as_ref())
+    joined_communication_report(job, &joined, options.names.as_ref(), &OneByOne)
 }
 
 /// Sums the communication of a joined job up. `names` are those that it was joined with; the shipped ones if none.
@@ -164,9 +165,10 @@ pub fn joined_communication_report(
     job: &Job,
     joined: &Joined,
     names: Option<&NameTable>,
+    workers: &impl Workers,
 ) -> CommunicationReport {
     let table = names.unwrap_or_else(|| NameTable::shipped());
-    let occupancies: Vec<Occupancy> = job.members.iter().map(|m| Occupancy::of(&m.trace, table)).collect();
+    let occupancies = workers.map(&job.members, |_, member| Occupancy::of(&member.trace, table));
     let mut rows = rows_with(joined, &occupancies);
     solo_rows(job, joined, &mut rows, &occupancies);
     for row in &mut rows {

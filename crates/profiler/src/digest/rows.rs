@@ -24,9 +24,12 @@ pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
     let mut keep = by_kind(trace, table);
     launching(view, &mut keep);
     frames(view, &mut keep);
-    if let Some(first) = keep.first_mut() {
-        // When the recording of the host began.
-        *first = true;
+    // When the recording of the host began and ended.
+    let last = host.ends().iter().enumerate().max_by_key(|(at, end)| (**end, std::cmp::Reverse(*at)));
+    for row in [0].into_iter().chain(last.map(|(at, _)| at)) {
+        if let Some(cell) = keep.get_mut(row) {
+            *cell = true;
+        }
     }
     keep
 }

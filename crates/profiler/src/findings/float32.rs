@@ -69,8 +69,8 @@ impl Rule for Float32 {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let (wide, all) = context
-            .arithmetic(|kernel, name| kernel.family == OperatorFamily::MatrixProduct && is_float32(name));
+        let (wide, all) =
+            context.arithmetic(|family, name| family == OperatorFamily::MatrixProduct && is_float32(name));
         if context.share(all) < 0.02 {
             return Vec::new();
         }

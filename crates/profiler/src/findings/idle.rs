@@ -250,7 +250,11 @@ impl Rule for IdleCause {
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
         // Idle time whose launch was not recorded has a finding of its own.
-        let elsewhere = if self.cause == Cause::Unknown { context.mean(Label::Unexplained) } else { 0.0 };
+        let elsewhere = if self.cause == Cause::Unknown {
+            context.mean(Label::Unexplained) - outside(context)
+        } else {
+            0.0
+        };
         let lost: f64 = rows.iter().map(|row| row.mean_ns).sum::<f64>() - elsewhere;
         if context.share(lost) < self.least {
             return Vec::new();
@@ -332,8 +336,14 @@ impl IdleCause {
     }
 }
 
+/// Time of a step before or after the recordings of ranks, in nanoseconds: it has no cause on them.
+pub(super) fn outside(context: &Context<'_>) -> f64 {
+    let rows = context.causes.iter().filter(|row| row.cause == Cause::NotRecorded);
+    rows.map(|row| row.mean_ns).sum()
+}
+
 /// Whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
-fn of_pytorch(context: &Context<'_>) -> bool {
+pub(super) fn of_pytorch(context: &Context<'_>) -> bool {
     let other = |source: Source| matches!(source, Source::XPlane | Source::NsightSystems | Source::Rocpd);
     !context.views.iter().any(|view| other(view.trace.identity.source))
 }

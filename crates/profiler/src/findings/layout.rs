@@ -66,6 +66,15 @@ fn concatenates(name: &str) -> bool {
     name.contains("CatArrayBatchedCopy") || name == "aten::cat"
 }
 
+/// Whether a kernel that moves data writes another format than it reads: PyTorch's copies with a cast, and a compiled kernel of conversions.
+fn converts(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with("triton_") {
+        return lower.contains("_to_copy");
+    }
+    ["bfloat16_copy", "float16_copy", "loadwithcast"].iter().any(|word| lower.contains(word))
+}
+
 impl Rule for Layout {
     fn id(&self) -> &'static str {
         "layout-copies"
@@ -85,7 +94,9 @@ impl Rule for Layout {
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let (moved, all) = context.arithmetic(|_, name| moves(name));
         let joined: i64 = moved.iter().filter(|(name, _)| concatenates(name)).map(|(_, time)| *time).sum();
-        let concatenates = 2.0 * joined as f64 / context.samples() > all;
+        let converted: i64 = moved.iter().filter(|(name, _)| converts(name)).map(|(_, time)| *time).sum();
+        let share = |part: i64| if all > 0.0 { part as f64 / context.samples() / all } else { 0.0 };
+        let (joined, converted) = (share(joined), share(converted));
         if context.share(all) < 0.04 {
             return Vec::new();
         }
@@ -98,9 +109,19 @@ impl Rule for Layout {
             ),
             cost: Some(all),
             explained: Explained::Whole,
-            evidence: context.costliest(moved, 3),
-            advice: if concatenates {
+            evidence: context
+                .costliest(moved, 3)
+                .into_iter()
+                .chain(
+                    (converted > 0.0)
+                        .then(|| format!("{} of it are casts between formats", percent(converted))),
+                )
+                .collect(),
+            advice: if joined > 0.5 {
                 "write the parts into one preallocated buffer instead of concatenating them"
+            } else if converted > 0.5 {
+                "keep weights in the format of the GEMMs, with float32 copies in the optimizer alone; let \
+                 `torch.compile` fuse the casts of activations"
             } else {
                 "find the operator that needs another layout or format, and produce that format directly"
             }
@@ -113,6 +134,20 @@ impl Rule for Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn casts_differ_from_other_copies() {
+        for (name, expected) in [
+            ("triton_poi_fused__to_copy_t_6", true),
+            ("triton_poi_fused_clone_3", false),
+            ("void at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)", true),
+            ("void unrolled_elementwise_kernel<direct_copy_kernel_cuda, memory::LoadWithCast<1>>(int)", true),
+            ("void elementwise_kernel<128, 4, gpu_kernel_impl_nocast<direct_copy_kernel_cuda>>(int)", false),
+            ("void CatArrayBatchedCopy<float>(float*)", false),
+        ] {
+            assert_eq!(converts(name), expected, "{name}");
+        }
+    }
 
     #[test]
     fn compiled_kernels_move_if_nothing_else_is_in_them() {

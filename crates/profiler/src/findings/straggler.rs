@@ -26,8 +26,9 @@ impl Rule for Straggler {
         "Waits are attributed to the late rank and traced to the root cause. Cost: by replay with that rank \
          at the median speed of its peers. Reported if it is above the noise of steps and above 0.5% of the \
          step. Classes: slow chip (the same kernels take longer), more work (more kernels at the same rate), \
-         slow host (the device is idle until it launches), slow link (transfers longer than those of peers \
-         with the same bytes), memory copies, schedule.\n\n\
+         slow host (the device is idle until it launches), launch latency (launched work starts 1 ms or more \
+         later on an idle device), slow link (transfers longer than those of peers with the same bytes), \
+         memory copies, schedule.\n\n\
          `railwright stragglers` lists all ranks with times."
     }
 
@@ -65,7 +66,7 @@ impl Rule for Straggler {
                         named
                             .ranks
                             .iter()
-                            .filter(|_| cause == CauseClass::SlowHost)
+                            .filter(|_| matches!(cause, CauseClass::SlowHost | CauseClass::LaunchLatency))
                             .filter_map(|&rank| doing(context, rank)),
                     )
                     .chain(partly.then(rest))
@@ -91,7 +92,7 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
         let mut all: Vec<i64> = context.waterfall.ranks.iter().map(|rank| of(rank, cause)).collect();
         of(rank, cause) - lower_median(&mut all).unwrap_or(0)
     };
-    let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Device);
+    let causes = Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Device | Cause::NotRecorded));
     let excess: Vec<(i64, Cause)> =
         causes.map(|cause| (beyond(cause), cause)).filter(|(time, _)| *time > 0).collect();
     let all: i64 = excess.iter().map(|part| part.0).sum();
@@ -135,6 +136,10 @@ fn advice(cause: CauseClass, from_host: bool) -> &'static str {
         CauseClass::SlowHost => {
             "compare CPUs and clocks of this host with its peers; record with `with_stack=True` if no frame \
              shows the cause"
+        }
+        CauseClass::LaunchLatency => {
+            "check for other processes on this device (`nvidia-smi`), and compare the step time without the \
+             profiler"
         }
         CauseClass::SlowLink => {
             "check the NIC, cable and NVLink of this rank; `railwright comm` compares its transfers with its peers"

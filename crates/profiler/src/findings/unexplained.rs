@@ -2,6 +2,7 @@
 //!
 //! Responsible for: showing how much there is. Refuses to give it a cause.
 
+use super::idle::{of_pytorch, outside};
 use super::{Context, Rule, percent, time};
 use crate::profile::{Explained, Finding};
 use crate::waterfall::Label;
@@ -23,7 +24,7 @@ impl Rule for Unexplained {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        let lost = context.mean(Label::Unexplained);
+        let lost = context.mean(Label::Unexplained) - outside(context);
         if context.share(lost) < 0.05 {
             return Vec::new();
         }
@@ -36,7 +37,12 @@ impl Rule for Unexplained {
             cost: Some(lost),
             explained: Explained::Whole,
             evidence: vec![format!("{} per step", time(lost))],
-            advice: "record with the host's activities (`ProfilerActivity.CPU`) and stacks".to_owned(),
+            advice: if of_pytorch(context) {
+                "record with the host's activities (`ProfilerActivity.CPU`) and stacks"
+            } else {
+                "record the host's calls as well, such as with `nsys profile --trace=cuda,nvtx,osrt`"
+            }
+            .to_owned(),
             ..Finding::default()
         }]
     }

@@ -55,10 +55,11 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
     (is_free && is_taken && all_agree).then_some((at, called))
 }
 
-/// Host and process of a name as PyTorch's profiler makes it where none names the worker: `HOST_PROCESS.TIME.pt.trace.json`. Numbers in it are the host's. Nothing where what
-/// stands before the number marks a step number.
+/// Host and process of a name as PyTorch's profiler makes it where none names the worker: `HOST_PROCESS.TIME.pt.trace.json`, or of its digest. Numbers in it are the host's.
+/// Nothing where what stands before the number marks a step number.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
-    let (worker, time) = name.split_once(".pt.trace.json")?.0.rsplit_once('.')?;
+    let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(".digest.parquet"))?.0;
+    let (worker, time) = stem.rsplit_once('.')?;
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (host, process) = worker.rsplit_once('_')?;
     let counted = host.rsplit(['_', '-', '.']).next().unwrap_or(host).to_ascii_lowercase();

@@ -7,6 +7,7 @@ use crate::groups::{Call, GroupProfile};
 use crate::matching::{Lane, Matching, Membership, Part};
 use crate::phases::{host_phases, phases};
 use crate::trace::GpuKind;
+use crate::workers::Workers;
 use crate::{Job, RankTrace};
 use railwright_step::Phase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,7 +75,7 @@ pub(super) struct Seen<'a> {
 }
 
 impl<'a> Seen<'a> {
-    pub(super) fn new(job: &'a Job, matching: &'a Matching) -> Self {
+    pub(super) fn new(job: &'a Job, matching: &'a Matching, workers: &impl Workers) -> Self {
         let mut busiest: BTreeMap<u32, &Membership> = BTreeMap::new();
         for communicator in &matching.communicators {
             let Some(group) = communicator.group else { continue };
@@ -90,7 +91,7 @@ impl<'a> Seen<'a> {
             matching,
             busiest,
             phases: BTreeMap::new(),
-            steps: crate::windows::recorded(job, matching),
+            steps: crate::windows::recorded(job, matching, workers),
         }
     }
 

@@ -6,6 +6,7 @@
 use crate::communication::{Classes, NameTable, Operation};
 use crate::groups::{GroupId, Groups};
 use crate::trace::{GpuKind, HostKind};
+use crate::workers::Workers;
 use crate::{Job, NameId, RankTrace};
 use std::collections::BTreeMap;
 
@@ -61,8 +62,8 @@ impl Part {
 }
 
 /// The parts of every member of a job, by start.
-pub fn parts(job: &Job, table: &NameTable, groups: &Groups) -> Vec<Vec<Part>> {
-    job.members.iter().enumerate().map(|(at, member)| of_member(at, &member.trace, table, groups)).collect()
+pub fn parts(job: &Job, table: &NameTable, groups: &Groups, workers: &impl Workers) -> Vec<Vec<Part>> {
+    workers.map(&job.members, |at, member| of_member(at, &member.trace, table, groups))
 }
 
 fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Groups) -> Vec<Part> {
@@ -101,11 +102,11 @@ fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Group
         ask_the_host(&mut parts, &mute, trace, &classes);
     }
     // Host libraries communicate on the host; for device libraries the host only enqueues.
-    for (row, activity) in trace.host.iter().enumerate() {
-        let Some(class) = classes.get(activity.name).filter(|&class| table.on_host(class)) else { continue };
-        if activity.kind == HostKind::Runtime {
+    for (row, &name) in trace.host.names().iter().enumerate() {
+        let Some(class) = classes.get(name).filter(|&class| table.on_host(class)) else { continue };
+        let Some(activity) = trace.host.get(row).filter(|row| row.kind != HostKind::Runtime) else {
             continue;
-        }
+        };
         let mut part = Part {
             start: activity.start,
             end: activity.end,

@@ -3,10 +3,11 @@
 use super::*;
 use crate::communication::NameTable;
 use crate::testing::{Synthetic, drop_leading, keep, replicate};
+use crate::workers::OneByOne;
 
 fn matched(job: &Job) -> Matching {
     let groups = Groups::of(job);
-    let parts = parts(job, NameTable::shipped(), &groups);
+    let parts = parts(job, NameTable::shipped(), &groups, &OneByOne);
     Matching::of(job, &groups, parts, None)
 }
 
@@ -158,7 +159,7 @@ fn a_layout_limits_the_possible_groups() {
     let job = plan.job();
     let groups = Groups::of(&job);
     let layout = Layout::read("tp=2,dp=4").unwrap();
-    let parts = parts(&job, NameTable::shipped(), &groups);
+    let parts = parts(&job, NameTable::shipped(), &groups, &OneByOne);
     let matching = Matching::of(&job, &groups, parts, Some(&layout));
     assert_eq!(sets(&matching), sets(&matched(&Synthetic { described: true, ..plan }.job())));
     assert!(matching.inferred.iter().all(|inferred| inferred.tiling.size < 8));

@@ -109,7 +109,13 @@ fn verdicts_are_slices_where_they_happened() {
     let tables = crate::view::Tables::shipped();
     let views: Vec<_> = job.members.iter().map(|m| crate::view::View::new(&m.trace, &tables)).collect();
     let windows = crate::windows::windows(&views, &joined);
-    let report = crate::attribution::stragglers_of(&job, &joined, &tables.communication, &windows);
+    let report = crate::attribution::stragglers_of(
+        &job,
+        &joined,
+        &tables.communication,
+        &windows,
+        &crate::profile::OneByOne,
+    );
     let marks = stragglers(&windows, &report);
     let verdict = marks.iter().find(|m| m.rank.is_none()).expect("a verdict on the job");
     assert!(verdict.name.starts_with("rank 1 is a straggler (slow host)"), "{verdict:?}");

@@ -21,6 +21,9 @@ pub(super) fn mark(name: &str) -> Mark {
     if let Some(function) = name.strip_prefix("autograd::engine::evaluate_function: ") {
         return if is_checkpoint(function) { Mark::Checkpoint } else { Mark::Phase(Phase::Backward) };
     }
+    if updates(name) {
+        return Mark::Phase(Phase::Optimizer);
+    }
     if name.starts_with("aten::") || name.starts_with("nccl:") || name.starts_with("c10d::") {
         return Mark::None;
     }
@@ -58,6 +61,12 @@ pub(super) fn mark(name: &str) -> Mark {
         return Mark::Phase(Phase::Forward);
     }
     Mark::None
+}
+
+/// Whether an operator works on lists of parameters or gradients: their norm, clipping, scaling and update. FSDP moves shards with lists of copies.
+fn updates(name: &str) -> bool {
+    let lists = ["aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::_amp_foreach_"];
+    lists.iter().any(|head| name.starts_with(head)) && !name.starts_with("aten::_foreach_copy")
 }
 
 fn is_checkpoint(name: &str) -> bool {
@@ -101,12 +110,15 @@ mod tests {
             ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", Phase::Other),
             ("recompute_attention", Phase::Recompute),
             ("layer_3 wgrad", Phase::BackwardWeight),
+            ("aten::_foreach_norm", Phase::Optimizer),
+            ("aten::_fused_adamw_", Phase::Optimizer),
         ] {
             assert_eq!(mark(name), Mark::Phase(phase), "{name}");
         }
         assert_eq!(mark("autograd::engine::evaluate_function: CheckpointFunctionBackward"), Mark::Checkpoint);
         for name in [
             "aten::embedding_dense_backward",
+            "aten::_foreach_copy_",
             "train_step/forward_backward",
             "ProfilerStep#3",
             "nccl:all_reduce",

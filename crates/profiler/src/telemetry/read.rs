@@ -28,6 +28,10 @@ enum Form {
 
 fn form(text: &str) -> Option<Form> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
+        // JSON, most of what is asked about: one line of it may have thousands of cells.
+        if line.starts_with(['{', '[']) {
+            return None;
+        }
         if line.starts_with("#Entity") || line.starts_with("# Entity") {
             return Some(Form::Dmon);
         }

@@ -85,13 +85,15 @@ fn annotated(trace: &RankTrace) -> Intervals {
         let name = name.to_ascii_lowercase();
         ["warmup", "warm_up", "warm-up"].iter().any(|word| name.contains(word))
     };
-    let named: Vec<bool> = trace.names.iter().map(is_warm_up).collect();
-    if !named.contains(&true) {
-        return Intervals::default();
-    }
-    let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
-    let rows = rows.filter(|row| named.get(row.name.0 as usize) == Some(&true));
-    Intervals::union(rows.map(|row| (row.start, row.end)).collect())
+    let host = &trace.host;
+    let kinds = host.kinds().iter().enumerate().filter(|(_, kind)| **kind == HostKind::Annotation);
+    let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
+    let rows = kinds.filter_map(|(at, _)| {
+        let name = *host.names().get(at)?;
+        let named = *known.get_mut(name.0 as usize)?.get_or_insert_with(|| is_warm_up(trace.names.get(name)));
+        named.then_some((*host.starts().get(at)?, *host.ends().get(at)?))
+    });
+    Intervals::union(rows.collect())
 }
 
 /// How many leading steps a rank's annotations call warm-up; not all of them.

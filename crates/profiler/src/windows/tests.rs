@@ -115,7 +115,7 @@ fn the_devices_own_annotations_serve_where_launches_are_missing() {
 fn steps_are_counted_on_the_rank_with_most_of_them() {
     let recorded = |traces: Vec<RankTrace>| {
         let job = crate::Job::new(traces);
-        recorded(&job, &crate::matching::Matching::default())
+        recorded(&job, &crate::matching::Matching::default(), &OneByOne)
     };
     assert_eq!(recorded(vec![rank(0, 1, true), rank(0, 3, true)]), 3);
     assert_eq!(recorded(vec![rank(0, 3, false)]), 1);
@@ -126,7 +126,7 @@ fn steps_are_counted_on_the_rank_with_most_of_them() {
         (call.elements_in, call.elements_out) = (Some(1 << 20), Some(1 << 20));
     }
     let joined = crate::joined::join(&mut job, &crate::joined::JoinOptions::default());
-    assert_eq!(super::recorded(&job, &joined.matching), 4);
+    assert_eq!(super::recorded(&job, &joined.matching, &OneByOne), 4);
     for member in &mut job.members {
         let mut kept = crate::trace::HostActivities::default();
         member
@@ -137,7 +137,7 @@ fn steps_are_counted_on_the_rank_with_most_of_them() {
             .for_each(|row| kept.push(row));
         member.trace.host = kept;
     }
-    assert_eq!(super::recorded(&job, &joined.matching), 4);
+    assert_eq!(super::recorded(&job, &joined.matching, &OneByOne), 4);
 }
 
 #[test]

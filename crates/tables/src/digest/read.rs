@@ -42,6 +42,7 @@ fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
         return Err(wrong("the checksum of the digest is wrong".to_owned(), AGAIN));
     }
     about.identity.digest = true;
+    label.clone_into(&mut about.identity.label);
     Ok(about)
 }
 

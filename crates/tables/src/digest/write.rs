@@ -7,7 +7,7 @@ use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};
 use crate::parquet::{Field, Values, text_of, write, write_with};
 use railwright_profiler::RankTrace;
 use railwright_profiler::digest::Digest;
-use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, NONE};
+use railwright_profiler::trace::{CollectiveCall, GpuActivity, HostActivity, Identity, NONE};
 use railwright_spec::problem::Problem;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeSet;
@@ -166,7 +166,8 @@ pub fn write_digest(digest: &Digest) -> Result<Vec<u8>, Problem> {
         written_by: format!("railwright {}", env!("CARGO_PKG_VERSION")),
         crc32: 0,
         reduced: digest.reduced,
-        identity: trace.identity.clone(),
+        // The same trace has the same digest, wherever it lies.
+        identity: Identity { label: String::new(), ..trace.identity.clone() },
         groups: trace.groups.iter().map(Packed::new).collect(),
         report: trace.report.clone(),
         also_named: trace.names.iter().filter(|name| !used.contains(name)).map(str::to_owned).collect(),

@@ -36,6 +36,7 @@ export type Cause =
   | 'communication'
   | 'launch_latency'
   | 'device'
+  | 'not_recorded'
   | 'unknown'
 /**
  * Which server wrote an annotation.

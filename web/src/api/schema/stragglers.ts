@@ -134,7 +134,8 @@ export type Certainty = 'replayed' | 'at_most' | 'unknown'
 /**
  * A class of causes.
  */
-export type CauseClass = 'slow_chip' | 'more_work' | 'slow_host' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
+export type CauseClass =
+  'slow_chip' | 'more_work' | 'slow_host' | 'launch_latency' | 'slow_link' | 'copies' | 'schedule' | 'unknown'
 /**
  * A communication operation, from its name or its recorder.
  */

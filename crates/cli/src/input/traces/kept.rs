@@ -90,7 +90,7 @@ pub(crate) const fn serves_python(kept: bool, wanted: bool, has_python: bool) ->
 /// Whether a trace of a rank has functions of Python.
 pub(crate) fn has_python(loaded: &Loaded) -> bool {
     let of = |recording: &Recording| match recording {
-        Recording::Rank(trace) => trace.host.iter().any(|row| row.kind == HostKind::Python),
+        Recording::Rank(trace) => trace.host.kinds().contains(&HostKind::Python),
         _ => false,
     };
     loaded.recordings.iter().any(of)

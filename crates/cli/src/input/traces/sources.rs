@@ -277,7 +277,8 @@ pub(crate) fn of(path: &str) -> Result<Vec<Stream>, Problem> {
             vec![Stream { path: path.clone(), object: None, bytes: 0, named: false, part }]
         })
     };
-    Ok(files.iter().flat_map(streams).collect())
+    let all: Vec<Vec<Stream>> = files.par_iter().map(streams).collect();
+    Ok(all.into_iter().flatten().collect())
 }
 
 /// Streams of an address. An object of a prefix that cannot be opened is skipped.

@@ -1,0 +1,19 @@
+//! Who does the work on many ranks.
+//!
+//! Responsible for: the trait by which a program lends its threads. Answers do not depend on it. Starts no threads.
+
+/// Does work on many ranks: one after the other, or side by side.
+pub trait Workers: Sync {
+    /// What `work` makes of every item, in their order.
+    fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R>;
+}
+
+/// One after the other.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct OneByOne;
+
+impl Workers for OneByOne {
+    fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R> {
+        items.iter().enumerate().map(|(at, item)| work(at, item)).collect()
+    }
+}
