@@ -10,6 +10,17 @@ use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
 
+/// Text of the constants of all generations, as they stand in the working tree: a constant can be tried without building anything.
+pub(crate) fn constants() -> Result<String, String> {
+    const CONSTANTS: &str = "catalog/software.toml";
+    std::fs::read_to_string(CONSTANTS).map_err(|e| format!("{CONSTANTS}: {e}"))
+}
+
+/// The generations with the constants of the working tree.
+pub(crate) fn generations() -> Result<Vec<Software>, String> {
+    software::parse(&constants()?)
+}
+
 /// Whether a run belongs to a generation, with any features.
 pub(crate) fn is_of(case: &Case, generation: &str) -> bool {
     software::generation_of(&case.plan.software) == generation
@@ -195,7 +206,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     };
     let all = load(table)?;
     let list: Vec<&Case> = all.iter().filter(|c| is_of(c, generation)).collect();
-    let mut software = software::by_id(generation).map_err(|p| p.to_string())?.clone();
+    let found = generations()?.into_iter().find(|known| known.id == *generation);
+    let mut software = found.ok_or_else(|| format!("unknown generation {generation}"))?;
     let mut keys = Vec::new();
     for key in wanted {
         let (key, start) = match key.split_once('=') {
@@ -262,7 +274,7 @@ pub(crate) fn errors(arguments: &[String]) -> Result<(), String> {
     let [table, rest @ ..] = arguments else { return Err("errors TABLE [GENERATION]".into()) };
     let all = load(table)?;
     let mut machines = Machines::default();
-    for generation in software::generations() {
+    for generation in &generations()? {
         if rest.first().is_some_and(|g| *g != generation.id) {
             continue;
         }

@@ -145,7 +145,7 @@ pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
     let all = fit::load(table)?;
     let mut rows = read(&std::fs::read_to_string(TABLE).map_err(|e| format!("{TABLE}: {e}"))?)?;
     let mut machines = Machines::default();
-    for generation in software::generations() {
+    for generation in &fit::generations()? {
         let list: Vec<&Case> = all.iter().filter(|c| fit::is_of(c, &generation.id)).collect();
         let shares = shares(&list, &mut machines, generation);
         for (at, case) in list.iter().enumerate() {
@@ -184,10 +184,11 @@ fn shares(held: &[&Case], machines: &mut Machines, constants: &Software) -> [Vec
     })
 }
 
-fn neutral() -> Result<Software, String> {
-    let text = include_str!("../../catalog/software.toml");
+/// The defaults in the text of all generations, as a generation.
+fn neutral(text: &str) -> Result<Software, String> {
     let end = text.find("[[generation]]").unwrap_or(text.len());
-    let defaults = software::parse(&format!("{}\n[[generation]]\nid = \"neutral\"\n", &text[..end]))?;
+    let own = "[[generation]]\nid = \"neutral\"\nframework = \"neutral\"\n";
+    let defaults = software::parse(&format!("{}\n{own}", text.get(..end).unwrap_or(text)))?;
     defaults.into_iter().next().ok_or_else(|| "no defaults".to_owned())
 }
 
@@ -238,9 +239,9 @@ fn of_generation(
 pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [table, only @ ..] = arguments else { return Err("loso TABLE [GENERATION...]".into()) };
     let all = fit::load(table)?;
-    let neutral = neutral()?;
+    let neutral = neutral(&fit::constants()?)?;
     // Generations do not share constants that are fitted here, so they can be fitted side by side.
-    let generations = software::generations();
+    let generations = fit::generations()?;
     let mut machines = Machines::default();
     let every: Vec<&Case> = all.iter().collect();
     let constants = names(&every);
@@ -254,7 +255,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let parts: Vec<Vec<LeftOut>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..2)
             .map(|worker| {
-                let (all, known, neutral) = (&all, &known, &neutral);
+                let (all, known, neutral, generations) = (&all, &known, &neutral, &generations);
                 scope.spawn(move || {
                     let mut machines = Machines::default();
                     let wanted = |generation: &Software| only.is_empty() || only.contains(&generation.id);
@@ -291,6 +292,13 @@ mod tests {
         assert_eq!(publication("Paper Table 5 (also elsewhere)"), "Paper Table 5");
         assert_eq!(publication("league/results_v5.0 one system"), publication("league/results_v4.1 another"));
         assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
+    }
+
+    /// Fits start at the centre of the other generations and the defaults, which have to read as a generation.
+    #[test]
+    fn the_defaults_are_a_generation_of_their_own() {
+        let neutral = neutral(include_str!("../../catalog/software.toml")).expect("reads");
+        assert_eq!((neutral.id.as_str(), neutral.matches.len()), ("neutral", 0));
     }
 
     #[test]
