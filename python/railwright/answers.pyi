@@ -4219,6 +4219,12 @@ class NetworkCost(Answer):
     def cheapest_by_devices(self) -> Rows[Cheapest]:
         """The cheapest design by number of devices."""
     @property
+    def growth(self) -> Rows[Growth]:
+        """What each design buys for a larger network, now and later."""
+    @property
+    def without_growth(self) -> Rows[Refused]:
+        """Designs that cannot be built at that size."""
+    @property
     def cluster(self) -> NetworkCostCluster:
         """What the rest of the cluster costs and draws, and for how long it is used."""
     @property
@@ -4506,6 +4512,36 @@ class Cheapest(Record):
     @property
     def per_device(self) -> list[float | None]:
         """Dollars of each design for each device, in the order of `Comparison::names`; none where it cannot be built."""
+
+class Growth(Record):
+    """A design that grows."""
+    @property
+    def name(self) -> str:
+        """Its name."""
+    @property
+    def devices(self) -> int:
+        """Devices of the larger network."""
+    @property
+    def as_needed(self) -> Purchase:
+        """The network of today's devices, rebuilt later."""
+    @property
+    def prepared(self) -> Purchase | None:
+        """Upper switches of the larger network from the start; none where the topology has no tiers."""
+
+class Purchase(Record):
+    """A way to the larger network."""
+    @property
+    def now(self) -> float:
+        """Bought for today's devices."""
+    @property
+    def later(self) -> float:
+        """Bought for the others."""
+    @property
+    def discarded(self) -> float:
+        """Bought first, and without a place in the larger network."""
+    @property
+    def moved_links(self) -> int | None:
+        """Links of today whose ends move, at least; none where the topology has no rule for it."""
 
 class NetworkCostCluster(Record):
     """What the rest of the cluster costs and draws, and for how long it is used."""

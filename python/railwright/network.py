@@ -210,6 +210,7 @@ def cost(
     set: Sequence[str | PathLike[str]] | str | PathLike[str] | None = None,
     years: float | str | PathLike[str] | None = None,
     electricity_price: float | str | PathLike[str] | None = None,
+    grow_to: int | str | PathLike[str] | None = None,
     lines: bool | None = None,
     output: str | PathLike[str] | None = None,
     memory_limit: int | str | PathLike[str] | None = None,
@@ -283,11 +284,12 @@ def cost(
     set: Set any run-file key, such as `plan.micro_batch=2` (repeatable).
     years: Depreciation period of the network, in years (default: 4).
     electricity_price: Electricity price in dollars per kWh [default: from the catalogue].
+    grow_to: Devices of a larger network later: report what each design buys now and later.
     lines: Show all lines of all bills.
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "lines": lines, "output": output, "memory-limit": memory_limit})
+    found: answers.NetworkCost = ask(('network', 'cost'), {"name": name, "gpus": gpus, "domain": domain, "domain-bandwidth": domain_bandwidth, "domain-latency": domain_latency, "speed": speed, "radix": radix, "port-speed": port_speed, "tiers": tiers, "leaf-oversubscription": leaf_oversubscription, "spine-oversubscription": spine_oversubscription, "rails": rails, "planes": planes, "pods": pods, "hosts-per-leaf": hosts_per_leaf, "backup-ports": backup_ports, "extra-endpoints": extra_endpoints, "share-switches": share_switches, "links-per-cable": links_per_cable, "groups": groups, "routers-per-group": routers_per_group, "hosts-per-router": hosts_per_router, "globals-per-router": globals_per_router, "spines-per-group": spines_per_group, "dimensions": dimensions, "cube": cube, "routing": routing, "channels": channels, "queue-pairs": queue_pairs, "plane-striping": plane_striping, "seed": seed, "forwarding": forwarding, "link-latency": link_latency, "access-medium": access_medium, "spine-medium": spine_medium, "core-medium": core_medium, "access-length": access_length, "spine-length": spine_length, "core-length": core_length, "designs": designs, "prices": prices, "accelerator": accelerator, "tokens-per-second": tokens_per_second, "run": run, "set": set, "years": years, "electricity-price": electricity_price, "grow-to": grow_to, "lines": lines, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -114,6 +114,14 @@ export interface NetworkCostAnswer {
    * The cheapest design by number of devices.
    */
   cheapest_by_devices: Cheapest[]
+  /**
+   * What each design buys for a larger network, now and later.
+   */
+  growth: Growth[]
+  /**
+   * Designs that cannot be built at that size.
+   */
+  without_growth: Refused[]
   cluster: Cluster
   /**
    * The run in one line.
@@ -823,6 +831,45 @@ export interface Cheapest {
    * Dollars of each design for each device, in the order of `Comparison::names`; none where it cannot be built.
    */
   per_device: (number | null)[]
+}
+/**
+ * A design that grows.
+ */
+export interface Growth {
+  /**
+   * Its name.
+   */
+  name: string
+  /**
+   * Devices of the larger network.
+   */
+  devices: number
+  as_needed: Purchase
+  /**
+   * Upper switches of the larger network from the start; none where the topology has no tiers.
+   */
+  prepared: Purchase | null
+}
+/**
+ * A way to the larger network.
+ */
+export interface Purchase {
+  /**
+   * Bought for today's devices. Unit: USD.
+   */
+  now: number
+  /**
+   * Bought for the others. Unit: USD.
+   */
+  later: number
+  /**
+   * Bought first, and without a place in the larger network. Unit: USD.
+   */
+  discarded: number
+  /**
+   * Links of today whose ends move, at least; none where the topology has no rule for it.
+   */
+  moved_links: number | null
 }
 /**
  * What the rest of the cluster costs and draws, and for how long it is used.
