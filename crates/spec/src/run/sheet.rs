@@ -80,7 +80,7 @@ mod tests {
         let later = sheet.placed(Problem::new("too few").at_key("cluster.devices"));
         assert_eq!(later.to_string(), "--gpus: too few");
         let wrong = sheet.set_flag("--gpus", "devices", "many").expect_err("no count");
-        assert_eq!(wrong.to_string(), "--gpus: expected a whole number, 0 or more, found `many`");
+        assert_eq!(wrong.to_string(), "--gpus: expected a whole number, 0 or more, found the text `many`");
         let unknown = Sheet::<ClusterSpec>::parse("device = 8", "pod.toml").expect_err("unknown");
         assert_eq!(unknown.hint.as_deref(), Some("did you mean `cluster.devices`?"));
     }

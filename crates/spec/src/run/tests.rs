@@ -106,7 +106,7 @@ fn unknown_keys_are_reported_with_the_nearest() {
 fn wrong_values_are_reported_with_their_place() {
     assert_eq!(
         refused("[plan]\ntensor_parallel = \"8\"\n"),
-        "run.toml:2:19 `plan.tensor_parallel`: expected a whole number, 0 or more, found `8` | tensor_parallel = \
+        "run.toml:2:19 `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `8` | tensor_parallel = \
          \"8\" | "
     );
     assert_eq!(
@@ -163,7 +163,7 @@ fn settings_on_the_command_line_need_no_quotes() {
     let refused = |setting: &str| shown(&RunSpec::default().set(setting).expect_err(setting));
     assert_eq!(
         refused("plan.tensor_parallel=eight"),
-        "--set `plan.tensor_parallel`: expected a whole number, 0 or more, found `eight` | \
+        "--set `plan.tensor_parallel`: expected a whole number, 0 or more, found the text `eight` | \
          plan.tensor_parallel=eight | "
     );
     assert_eq!(

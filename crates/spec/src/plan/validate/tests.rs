@@ -45,7 +45,7 @@ fn degrees_must_make_up_the_cluster() {
 fn heads_are_divided_or_shared() {
     assert_eq!(
         first(LLAMA, "dgx-h100", 6, |p| (p.tensor_parallel, p.data_parallel, p.global_batch) = (6, 1, 6)),
-        "plan.tensor_parallel: 32 attention heads do not divide by 6 ranks; use 4 or 8"
+        "plan.tensor_parallel: 32 attention heads are not divisible by 6 ranks; use 4 or 8"
     );
     // 16 ranks share 8 key-value heads in pairs.
     let shared = first(LLAMA, "gb200-nvl72", 16, |p| (p.tensor_parallel, p.data_parallel) = (16, 1));
@@ -59,7 +59,7 @@ fn layers_are_divided_or_listed() {
     };
     assert_eq!(
         first(LLAMA, "dgx-h100", 5, pipeline),
-        "plan.pipeline_parallel: 32 layers do not divide evenly among 5 stages; use 4 or 8, or set uneven_stages = true for [4 x 7, 4]"
+        "plan.pipeline_parallel: 32 layers cannot be divided evenly among 5 stages; use 4 or 8, or set uneven_stages = true for [4 x 7, 4]"
     );
     let listed = |list: Vec<u64>| {
         first(LLAMA, "dgx-h100", 5, |plan| {
@@ -104,7 +104,7 @@ fn the_batch_is_divided() {
 fn experts_are_divided() {
     assert_eq!(
         first(MIXTRAL, "dgx-h100", 64, |p| p.expert_parallel = 16),
-        "plan.expert_parallel: 8 experts do not divide by 16 ranks; use 8"
+        "plan.expert_parallel: 8 experts are not divisible by 16 ranks; use 8"
     );
     assert_eq!(
         first(LLAMA, "dgx-h100", 64, |p| p.expert_parallel = 8),
@@ -123,7 +123,7 @@ fn sequences_are_cut_evenly() {
     });
     assert_eq!(
         ring,
-        "plan.sequence_length: 8200 tokens do not divide into 16 shards (two per rank, to balance causal attention); use 8192 or 8208"
+        "plan.sequence_length: 8200 tokens are not divisible into 16 shards (two per rank, to balance causal attention); use 8192 or 8208"
     );
     let ulysses = first(LLAMA, "dgx-h100", 64, |p| {
         (p.context_parallel, p.data_parallel, p.context_kind) = (64, 1, crate::plan::ContextKind::Ulysses);
@@ -187,7 +187,7 @@ fn groups_and_recompute_are_bounded() {
         first(LLAMA, "dgx-h100", 64, |p| {
             p.sharding = Sharding { zero_stage: 3, group: Some(12), reshard_after_forward: true };
         }),
-        "plan.sharding: groups of 12 do not divide the 64 ranks of data x context parallelism; use 8 or 16"
+        "plan.sharding: the group size 12 does not divide the 64 ranks of data x context parallelism; use 8 or 16"
     );
     assert!(
         first(LLAMA, "dgx-h100", 64, |p| p.recompute = Recompute::Full { layers: Some(40) })
