@@ -151,7 +151,7 @@ fn schedules_need_what_they_need() {
         on(Schedule::ZbV, 4, 1, 8).starts_with("plan.virtual_stages: zb-v runs 2 chunks per stage, found 1")
     );
     assert_eq!(on(Schedule::ZbV, 4, 2, 8), "possible");
-    assert!(on(Schedule::ZbH1, 1, 1, 8).starts_with("plan.schedule: zb-h1 schedules a pipeline"));
+    assert!(on(Schedule::ZbH1, 1, 1, 8).starts_with("plan.schedule: zb-h1 is a pipeline schedule"));
     assert!(
         on(Schedule::DualPipe, 4, 1, 6)
             .contains("dualpipe needs an even number of micro-batches, 8 at least, found 6")
