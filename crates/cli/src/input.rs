@@ -24,7 +24,7 @@ pub(crate) mod writing;
 pub(crate) use model::{config_text, model, path_of};
 pub(crate) use names::Pattern;
 
-use crate::limits::{Bounded, Watch};
+use crate::limits::Bounded;
 use disk::File;
 use railwright_answers::Texts;
 use railwright_profiler::readers;
@@ -229,11 +229,8 @@ fn unread(error: &std::io::Error, label: &str) -> Problem {
 /// The inflated bytes of a source; what would be longer is refused before it is held.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    let watch = Watch::default();
-    let inflated = Bounded::new(readers::open(source).map_err(|error| unread(&error, label))?, &watch);
-    let read = inflated.take(limit + 1).read_to_end(&mut bytes);
-    watch.end()?;
-    read.map_err(|error| unread(&error, label))?;
+    let inflated = Bounded::new(readers::open(source).map_err(|error| unread(&error, label))?);
+    inflated.take(limit + 1).read_to_end(&mut bytes).map_err(|error| unread(&error, label))?;
     if bytes.len() as u64 > limit { Err(too_long(bytes.len() as u64, limit, label)) } else { Ok(bytes) }
 }
 

@@ -11,7 +11,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use std::io::{self, Read};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// The environment variable for the number of rayon threads.
@@ -132,50 +132,34 @@ pub(crate) fn memory() -> u64 {
     LIMIT.get().copied().unwrap_or(UNKNOWN)
 }
 
-/// What readers of one input ask between their steps: once the limit was reached, all of them end, also after memory was given back.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Watch(Arc<OnceLock<Problem>>);
-
-impl Watch {
-    /// Whether reading is to end.
-    pub(crate) fn is_over(&self) -> bool {
-        if self.0.get().is_none()
-            && let Err(problem) = check()
-        {
-            // Another thread may have been first.
-            let _ = self.0.set(problem);
-        }
-        self.0.get().is_some()
-    }
-
-    /// The problem that ended the reading: readers take what came before an error for a file that was cut, which this is not.
-    pub(crate) fn end(&self) -> Result<(), Problem> {
-        self.0.get().map_or(Ok(()), |problem| Err(problem.clone()))
-    }
-}
-
 /// A stream that ends with an error where the limit is reached.
-pub(crate) struct Bounded<'a, R> {
+pub(crate) struct Bounded<R> {
     stream: R,
-    watch: &'a Watch,
     since: u64,
+    end: Option<Problem>,
 }
 
-impl<'a, R> Bounded<'a, R> {
-    pub(crate) fn new(stream: R, watch: &'a Watch) -> Self {
-        // The first bytes are looked at too: thousands of small files are large together.
-        Self { stream, watch, since: STRIDE }
+impl<R> Bounded<R> {
+    pub(crate) fn new(stream: R) -> Self {
+        Self { stream, since: 0, end: None }
+    }
+
+    /// The problem that ended the stream: readers take what came before an error for a file that was cut, which this is not.
+    pub(crate) fn end(self) -> Result<(), Problem> {
+        self.end.map_or(Ok(()), Err)
     }
 }
 
-impl<R: Read> Read for Bounded<'_, R> {
+impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.stream.read(buffer)?;
         self.since += count as u64;
         if self.since >= STRIDE {
             self.since = 0;
-            if self.watch.is_over() {
-                return Err(io::ErrorKind::OutOfMemory.into());
+            if let Err(problem) = check() {
+                let error = io::Error::new(io::ErrorKind::OutOfMemory, problem.message.clone());
+                self.end = Some(problem);
+                return Err(error);
             }
         }
         Ok(count)

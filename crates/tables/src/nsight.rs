@@ -21,7 +21,6 @@ use railwright_profiler::trace::ReadReport;
 use railwright_profiler::{NameId, Names};
 use railwright_spec::problem::Problem;
 use rusqlite::Connection;
-use std::panic::UnwindSafe;
 use std::path::Path;
 
 /// The reader of these exports.
@@ -34,40 +33,22 @@ impl Reader for NsightExport {
     }
 
     fn matches(&self, head: &[u8]) -> bool {
-        is_database(head)
+        head.starts_with(database::MAGIC)
     }
 
     fn read(&self, label: &str, bytes: &[u8], _: Keep) -> Result<Vec<Recording>, Problem> {
-        read_bytes(label, bytes, || false)
+        read(
+            label,
+            &database::from_bytes(bytes).map_err(|error| database::text_of(label, &error))?,
+            bytes.len() as u64,
+        )
     }
 }
 
-/// Whether a file that begins so is an SQLite database.
-pub fn is_database(head: &[u8]) -> bool {
-    head.starts_with(database::MAGIC)
-}
-
-/// Reads the bytes of an export. `is_over` is asked while rows are read: once it is, reading fails.
-pub fn read_bytes(
-    label: &str,
-    bytes: &[u8],
-    is_over: impl FnMut() -> bool + Send + UnwindSafe + 'static,
-) -> Result<Vec<Recording>, Problem> {
-    let connection = database::from_bytes(bytes).map_err(|error| database::text_of(label, &error))?;
-    database::watch(&connection, is_over);
-    read(label, &connection, bytes.len() as u64)
-}
-
-/// Reads an export where it lies, without holding the file in memory. `is_over` is asked while rows are read: once it is, reading fails.
-pub fn read_file(
-    label: &str,
-    path: &Path,
-    is_over: impl FnMut() -> bool + Send + UnwindSafe + 'static,
-) -> Result<Vec<Recording>, Problem> {
+/// Reads an export where it lies, without holding the file in memory.
+pub fn read_file(label: &str, path: &Path) -> Result<Vec<Recording>, Problem> {
     let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
-    let connection = database::from_file(path).map_err(|error| database::text_of(label, &error))?;
-    database::watch(&connection, is_over);
-    read(label, &connection, bytes)
+    read(label, &database::from_file(path).map_err(|error| database::text_of(label, &error))?, bytes)
 }
 
 /// What was read of all processes together; names are joined until ranks part.

@@ -5,10 +5,7 @@
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) use railwright_tables::{
-    describe, describes, detect,
-    nsight::{is_database, read_bytes, read_file},
-    parquet_kind, readers,
-    store::is_store,
+    describe, describes, detect, nsight::read_file, parquet_kind, readers, store::is_store,
 };
 
 #[cfg(not(all(feature = "tables", not(target_family = "wasm"))))]

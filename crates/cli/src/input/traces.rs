@@ -10,7 +10,7 @@ pub(crate) mod sources;
 
 use super::jobs::{self, Wanted};
 use super::{cannot, tabular};
-use crate::limits::{Bounded, Watch};
+use crate::limits::Bounded;
 use crate::printer::{Printer, Progress};
 use railwright_launch::Format;
 use railwright_profiler::RankTrace;
@@ -176,21 +176,17 @@ fn load_now(
     if all > 1 {
         progress.advance_to(0, || Some(files(0)));
     }
-    let watch = Watch::default();
     // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
         .map(|source| {
-            if printer.is_quiet() || watch.is_over() {
+            if printer.is_quiet() {
                 return Vec::new();
             }
-            let read = source.each(&progress, &watch, &|label, stream| {
+            let read = source.each(&progress, &|label, stream| {
                 // A member of an archive that is read as a whole.
-                if left_out.contains(label) {
-                    return Ok(Content::OfAnother);
-                }
-                read(label, stream, keep, &watch)
+                if left_out.contains(label) { Ok(Content::OfAnother) } else { read(label, stream, keep) }
             });
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
             if all > 1 {
@@ -204,8 +200,6 @@ fn load_now(
     if printer.is_quiet() {
         return Err(Problem::new("stopped while reading traces"));
     }
-    // A part of a job is another job: without memory for all of it there is no answer.
-    watch.end()?;
     let mut loaded = Loaded::default();
     let (mut strange, mut beside, mut others) = (Vec::new(), Vec::new(), Vec::new());
     let mut names = BTreeSet::new();
@@ -316,20 +310,15 @@ fn misplaced(label: &str, kind: &str) -> Problem {
 }
 
 /// Reads one file's stream; nothing when no reader knows it.
-fn read(label: &str, stream: &mut dyn Read, keep: Keep, watch: &Watch) -> Result<Content, Problem> {
+fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
-    let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?, watch);
-    let read = read_bounded(label, &mut stream, keep, watch);
-    watch.end()?;
+    let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);
+    let read = read_bounded(label, &mut stream, keep);
+    stream.end().map_err(|problem| problem.in_file(label))?;
     read
 }
 
-fn read_bounded(
-    label: &str,
-    mut stream: &mut dyn Read,
-    keep: Keep,
-    watch: &Watch,
-) -> Result<Content, Problem> {
+fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut head = Vec::new();
     match (&mut stream).take(HEAD).read_to_end(&mut head) {
@@ -348,17 +337,6 @@ fn read_bounded(
         return Ok(description(&head).map_or(Content::Recordings(Vec::new()), Content::Description));
     };
     let mut whole = head.as_slice().chain(stream);
-    #[cfg(not(all(feature = "tables", not(target_family = "wasm"))))]
-    let _ = watch;
-    #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-    if tabular::is_database(&head) {
-        let mut bytes = Vec::new();
-        whole.read_to_end(&mut bytes).map_err(|error| failed(&error))?;
-        let asked = watch.clone();
-        return tabular::read_bytes(label, &bytes, move || asked.is_over())
-            .map(Content::Recordings)
-            .map_err(|problem| problem.in_file(label));
-    }
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if tabular::is_store(&head) {
         let mut bytes = Vec::new();

@@ -10,7 +10,6 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, MAIN_DB, OpenFlags, Result};
 use std::collections::BTreeMap;
 use std::io::Read as _;
-use std::panic::UnwindSafe;
 use std::path::Path;
 
 /// How an SQLite database begins.
@@ -49,13 +48,6 @@ fn guard(connection: &Connection) -> Result<()> {
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST)?;
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     Ok(())
-}
-
-/// Ends every statement once `is_over`.
-pub(super) fn watch(connection: &Connection, is_over: impl FnMut() -> bool + Send + UnwindSafe + 'static) {
-    /// Steps of the engine between two looks: some ten thousand rows.
-    const STEPS: i32 = 100_000;
-    connection.progress_handler(STEPS, Some(is_over));
 }
 
 /// The engine's complaint as a problem of the file.

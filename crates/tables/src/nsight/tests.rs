@@ -211,30 +211,10 @@ fn devices_of_one_process_part() {
 fn a_file_on_disk_is_read_where_it_lies() {
     let path = std::env::temp_dir().join(format!("railwright-nsight-{}.sqlite", std::process::id()));
     std::fs::write(&path, recent()).expect("written");
-    let read = read_file("x.sqlite", &path, || false);
+    let read = read_file("x.sqlite", &path);
     std::fs::remove_file(&path).expect("removed");
     let all = traces(&recent()).into_iter().map(|trace| Recording::Rank(Box::new(trace)));
     assert_eq!(read.expect("read"), all.collect::<Vec<_>>());
-}
-
-/// Reading asks while rows go by, and fails once it is to end.
-#[test]
-fn reading_ends_when_it_is_over() {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    static ASKED: AtomicU32 = AtomicU32::new(0);
-    let connection = Connection::open_in_memory().expect("SQLite");
-    connection.execute_batch(FIRST).expect("the export");
-    connection
-        .execute_batch(
-            "WITH RECURSIVE n(k) AS (SELECT 0 UNION ALL SELECT k + 1 FROM n LIMIT 200000)
-             INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT 3000 + k, 3001 + k, 0, 1, 7, 11, 2 FROM n",
-        )
-        .expect("many kernels");
-    let bytes = connection.serialize(MAIN_DB).expect("bytes");
-    assert!(read_bytes("x", &bytes, || false).is_ok());
-    let third = || ASKED.fetch_add(1, Ordering::Relaxed) == 2;
-    assert!(read_bytes("x", &bytes, third).is_err());
-    assert_eq!(ASKED.load(Ordering::Relaxed), 3);
 }
 
 #[test]

@@ -9,7 +9,6 @@ use crate::input::disk::{self, File};
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 use crate::input::tabular;
 use crate::input::{access, cannot, missing, remote};
-use crate::limits::Watch;
 use crate::printer::Progress;
 use railwright_profiler::readers;
 use railwright_spec::problem::Problem;
@@ -134,12 +133,7 @@ impl Stream {
     }
 
     /// Reads every stream in it.
-    pub(super) fn each(
-        &self,
-        progress: &Progress,
-        watch: &Watch,
-        read: Reading<'_>,
-    ) -> Vec<Result<Content, Problem>> {
+    pub(super) fn each(&self, progress: &Progress, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
         let label = self.label();
         if let Part::Failed(problem) = &self.part {
             return vec![Err(problem.clone())];
@@ -150,17 +144,12 @@ impl Stream {
         };
         let failure = file.failure();
         // A database that was not closed cannot be opened where nothing may be written; its bytes can.
-        #[cfg(not(all(feature = "tables", not(target_family = "wasm"))))]
-        let _ = watch;
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-        if matches!(self.part, Part::Database) && self.object.is_none() {
-            let asked = watch.clone();
-            let found = tabular::read_file(&label, &self.path, move || asked.is_over());
-            match (watch.end(), found) {
-                (Err(problem), _) => return vec![Err(problem)],
-                (Ok(()), Ok(found)) => return vec![Ok(Content::Recordings(found))],
-                (Ok(()), Err(_)) => {}
-            }
+        if matches!(self.part, Part::Database)
+            && self.object.is_none()
+            && let Ok(found) = tabular::read_file(&label, &self.path)
+        {
+            return vec![Ok(Content::Recordings(found))];
         }
         let results = match &self.part {
             Part::Whole | Part::Database => vec![read(&label, &mut progress.watch(file))],
