@@ -237,8 +237,18 @@ fn precision(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String, stage: Optio
         (Some(false), Some(false)) => (PrecisionPreset::Fp32, bf16_path),
         _ => {
             let autocast = at("torch_autocast.enabled");
+            // GPT-NeoX has one word for it.
+            let word = at("precision");
+            let named = fields.word(&word).and_then(|named| match named.as_str() {
+                "bfloat16" => Some(PrecisionPreset::Bf16),
+                "fp16" => Some(PrecisionPreset::Fp16),
+                "fp32" => Some(PrecisionPreset::Fp32),
+                _ => None,
+            });
             if fields.flag(&autocast) == Some(true) {
                 (PrecisionPreset::Bf16, autocast)
+            } else if let Some(preset) = named {
+                (preset, word)
             } else {
                 let message = "neither `bf16` nor `fp16` is set: the precision is open";
                 fields.draft.remark(RemarkKind::Unresolved, "precision", None, message);

@@ -226,7 +226,11 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
         }
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
-        (Err(()), _) => Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
+        (Err(()), Ok(1)) if expert == Ok(1) => {
+            Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
+        }
+        // Replicas beside shards over the rest of the devices, whose number is not known here.
+        (Err(()), _) => None,
     };
     match (sharding, source(&["fsdp", "fsdp_transpose", "data"], fields)) {
         (Some(sharding), Some(path)) => fields.set("plan.sharding", &sharding, &path),
@@ -237,7 +241,13 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
                 "MaxText shards over the remaining devices by default",
             );
         }
-        (None, _) => {}
+        (None, path) => {
+            let (source, line) = fields.source(&path.unwrap_or_default());
+            let why =
+                "the `-1` axis shards over the devices that the other axes leave: set --sharding hsdp:N";
+            fields.draft.remark(RemarkKind::Unresolved, &source, line, why);
+            fields.draft.leave_open("plan.sharding", &source, line, why);
+        }
     }
     let ranks = product(&[all_data, all_tensor, all_context, pipeline]).ok();
     if let (Some(ranks), Some(path)) = (ranks.filter(|&n| n > 1), source(&["fsdp", "data", "tensor"], fields))

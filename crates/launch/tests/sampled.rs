@@ -114,6 +114,38 @@ fn values_that_were_wrong_or_open() {
             "",
         ),
         (
+            "verl's fine-tuning packs the tokens of all ranks that share a sequence",
+            "torchrun --nnodes=1 --nproc-per-node=8 -m verl.trainer.sft_trainer data.train_batch_size=96 data.max_length=4096 \\\n  \
+             data.max_token_len_per_gpu=16384 model.path=Qwen/Qwen3-8B engine=fsdp engine.strategy=fsdp2 engine.ulysses_sequence_parallel_size=2\n",
+            &[
+                ("plan.micro_batch", "8"),
+                ("plan.context_parallel", "2"),
+                ("plan.software", "\"torchtitan-2024-eager\""),
+            ],
+            "",
+        ),
+        (
+            "the precision of GPT-NeoX by its word",
+            "{\n  \"pipe_parallel_size\": 1,\n  \"model_parallel_size\": 1,\n  \"num_layers\": 16,\n  \"hidden_size\": 2048,\n  \
+             \"num_attention_heads\": 8,\n  \"precision\": \"fp16\",\n  \"global_num_gpus\": 16\n}\n",
+            &[("plan.precision.preset", "\"fp16\""), ("cluster.devices", "16")],
+            "",
+        ),
+        (
+            "a loop with a test is stated, whatever is started before it",
+            "pip install -e .\nMBS=1\nwhile [ $MBS -le 8 ]; do\n  torchrun --nproc_per_node=8 pretrain_gpt.py --num-layers 32 --hidden-size 4096 \
+             --num-attention-heads 32 --micro-batch-size $MBS --seq-length 4096\n  MBS=$((MBS*2))\ndone\n",
+            &[("plan.micro_batch", "1")],
+            "the first of 4 iterations is used",
+        ),
+        (
+            "replicas of shards over the remaining devices stay open",
+            "python3 -m MaxText.train MaxText/configs/base.yml model_name=llama2-7b per_device_batch_size=1 ici_fsdp_parallelism=-1 \
+             dcn_data_parallelism=4\n",
+            &[("plan.sharding", "-")],
+            "set --sharding hsdp:N",
+        ),
+        (
             "a loop over overrides is stated",
             "for B in 1 2 4; do\n  python3 -m MaxText.train MaxText/configs/base.yml model_name=llama2-7b per_device_batch_size=$B steps=10 \
              ici_fsdp_parallelism=8\ndone\n",

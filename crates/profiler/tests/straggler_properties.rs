@@ -68,8 +68,9 @@ fn faults() -> impl Strategy<Value = Fault> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The rank with the fault is named, no other rank, with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
-    /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others.
+    /// The rank with the fault is named with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
+    /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others. What it delayed can stay
+    /// on its partners, up to a few percent of its cost; otherwise no other rank is named.
     #[test]
     fn the_fault_is_named_with_its_cost(plan in plans(), fault in faults(), pick in 0_u32..64) {
         let rank = pick % plan.world();
@@ -91,9 +92,12 @@ proptest! {
         prop_assert!(found.replay_error.abs() <= MOST_OFF);
         prop_assert_eq!(found.verdict, Verdict::Straggler, "{} ns of {}", cost, quiet.step_time);
         prop_assert!(found.culprits.iter().all(|named| named.kind == Kind::Rank));
-        let ranks: Vec<u32> = found.culprits.iter().flat_map(|named| named.ranks.clone()).collect();
+        let is_host = matches!(fault, Fault::Host(_));
+        let is_left_over = |cost_s: f64| is_host && cost_s * 1e9 < 0.05 * cost;
+        let counted = found.culprits.iter().filter(|named| !is_left_over(named.cost_s));
+        let ranks: Vec<u32> = counted.flat_map(|named| named.ranks.clone()).collect();
         prop_assert_eq!(ranks, [rank], "{:?} {}", found.culprits, cost);
-        let least = if matches!(fault, Fault::Host(_)) { 0.6 } else { 0.85 };
+        let least = if is_host { 0.6 } else { 0.85 };
         let tolerance = 0.005 * quiet.step_time;
         prop_assert!(
             found.joint() > least * cost - tolerance && found.joint() < 1.15 * cost + tolerance,

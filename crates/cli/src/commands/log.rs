@@ -253,7 +253,7 @@ impl Answer for Read {
         restarts(log, &mut document);
         timers(log, &mut document);
         stragglers(&self.stragglers, &mut document);
-        document.next_step("`railwright compare LOG` compares the log with the prediction of its run");
+        document.next_step("`railwright compare LOG` compares the log with the prediction of its run; add `--launch FILE` if the log does not contain its configuration");
         document
     }
 }

@@ -105,7 +105,7 @@ impl Answer for Memory {
         document.next_step(if report.fit == Fit::Fits {
             "`railwright search` finds faster layouts that fit"
         } else {
-            "`railwright recompute` finds the cheapest recompute policy that fits; `railwright search` finds other layouts"
+            "`railwright recompute` looks for the cheapest recompute policy that fits; `railwright search` looks for other layouts"
         });
         document
     }

@@ -36,8 +36,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) settings: Vec<Setting>,
     /// Whether cluster sizes were typed.
     pub(crate) has_devices: bool,
-    /// The run file, whichever slot it was named in.
+    /// The run file, whichever slot it was named in, or the one of the folder.
     file: Option<String>,
+    /// The run file and the cluster that apply without being named. A printed command names them.
+    conventional: [Option<&'static str>; 2],
 }
 
 /// The combinations that were typed; one for each cluster where no cluster sizes were.
@@ -65,7 +67,18 @@ fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, 
         settings(arguments, freedom.as_ref()).map_err(|failure| in_flags_of(arguments, failure))?;
     let has_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
     let file = run::slots::sorted(&named(arguments))?.run;
-    Ok(Asked { arguments, freedom, settings, has_devices, file })
+    let has_cluster = match &file {
+        Some(path) => {
+            let cluster = run::from_file(path)?.cluster;
+            cluster.preset.is_some() || cluster.accelerator.is_some()
+        }
+        None => false,
+    };
+    let cluster =
+        if has_cluster || !arguments.cluster.is_empty() { None } else { run::convention::cluster() };
+    let folder = if file.is_none() { run::convention::run_file() } else { None };
+    let file = file.or_else(|| folder.map(str::to_owned));
+    Ok(Asked { arguments, freedom, settings, has_devices, file, conventional: [folder, cluster] })
 }
 
 /// Problems in the words in which the run was typed.
@@ -254,13 +267,17 @@ impl Question for Asked<'_> {
         };
         let file = self.file.as_deref().map(run::from_file).transpose()?;
         arguments.model.iter().for_each(|model| word(model));
-        if let Some(path) = &arguments.run {
+        let [folder, cluster] = self.conventional;
+        if let Some(path) = arguments.run.as_deref().or(folder) {
             word("--run");
             word(path);
         }
         if !arguments.cluster.is_empty() {
             word("--cluster");
             word(&setting.word);
+        } else if let Some(cluster) = cluster {
+            word("--cluster");
+            word(cluster);
         }
         word("--gpus");
         word(&setting.run.cluster.devices.to_string());

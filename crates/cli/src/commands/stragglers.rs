@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -63,7 +63,9 @@ impl Answer for Stragglers {
         for reason in &report.reasons {
             document.paragraph(Cell::new(format!("because {reason}"), Tone::Plain));
         }
-        if report.host_bound {
+        // Late starts of launched work are idle time of the device, and not of the host.
+        let is_late = report.culprits.iter().any(|named| named.cause == CauseClass::LaunchLatency.name());
+        if report.host_bound && !is_late {
             document.paragraph(Cell::new(
                 "every device is idle for longer than it computes (waits for other ranks excluded): the job is host-bound; reduce host time before tuning the network",
                 Tone::Strong,

@@ -129,7 +129,9 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
     }
     batch(fields, is_engine);
-    let engine = fields.word("engine").or_else(|| fields.word("engine.strategy"));
+    // `engine` chooses a file of defaults, `engine.strategy` is what runs.
+    let [file, strategy] = ["engine", "engine.strategy"].map(|path| fields.word(path));
+    let engine = strategy.or(file);
     match engine.as_deref() {
         Some("megatron") => megatron(fields),
         None | Some("fsdp" | "fsdp2") => fsdp(fields, is_engine, engine.as_deref()),
@@ -156,7 +158,13 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
         if fields.is_auto(tokens) {
             return;
         }
-        let count = fields.count(tokens).unwrap_or(8192);
+        // Ranks that share a sequence take as many tokens each (`prepare_micro_batches`).
+        let sharing = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
+        let sharing = sharing
+            .iter()
+            .filter_map(|path| fields.count(path))
+            .fold(1, |all: u64, n| all.saturating_mul(n.max(1)));
+        let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing);
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
             let why = "verl packs samples up to 8,192 tokens by default";
             let micro = (count / length).max(1);

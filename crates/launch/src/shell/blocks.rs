@@ -169,7 +169,13 @@ impl Walker<'_> {
             place.at = body;
             self.list(place, &["done"], false);
         }
-        let first = kept.unwrap_or(0).min(self.script.commands.len());
+        self.state_iterations(what, line, kept.unwrap_or(0), passes);
+        place.at += 1;
+    }
+
+    /// States that a loop starts a program several times, of which the first counts. `first` is the number of commands after its first pass.
+    fn state_iterations(&mut self, what: &str, line: usize, first: usize, passes: usize) {
+        let first = first.min(self.script.commands.len());
         // Settings of the program are flags or overrides, `key=value`.
         let starts = |command: &super::Command| {
             let is_setting = |text: &str| {
@@ -186,7 +192,6 @@ impl Walker<'_> {
         {
             self.open(line, what.to_owned(), format!("the first of {passes} iterations is used"));
         }
-        place.at += 1;
     }
 
     /// A loop over words, or as in C.
@@ -258,23 +263,23 @@ impl Walker<'_> {
         place.at += 1;
         let body = place.at;
         let mut passes = 0;
-        let commands = self.script.commands.len();
+        let mut kept = None;
         while active && status == Some(true) && passes < MOST_PASSES && self.steps > 0 && self.ended.is_none()
         {
             place.at = body;
             self.list(place, &["done"], true);
             passes += 1;
+            let count = *kept.get_or_insert(self.script.commands.len());
+            self.script.commands.truncate(count);
             if self.leaves_loop() {
                 break;
-            }
-            if passes > 1 {
-                self.script.commands.truncate(commands.max(1));
             }
             let end = place.at;
             place.at = head;
             status = self.condition(place, &["do"], true).map(|status| status != until);
             place.at = end;
         }
+        self.state_iterations(if until { "until" } else { "while" }, line, kept.unwrap_or(0), passes);
         // A loop over unknown arguments has no iteration.
         let over_arguments = self.variables.needs_arguments && !asked || self.variables.arguments.is_none();
         if active && passes == 0 && status.is_none() && !over_arguments {

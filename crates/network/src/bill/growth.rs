@@ -75,7 +75,10 @@ fn populated(grown: &Design, devices: u64) -> Option<Design> {
     }
     let endpoints = u128::from(clos.endpoints_per_group) * u128::from(devices);
     let endpoints = u64::try_from(endpoints.div_ceil(u128::from(grown.devices))).ok()?;
-    let leaves_per_group = endpoints.div_ceil(clos.hosts_per_leaf.max(1));
+    // Extra endpoints do not grow.
+    let extra = grown.extra_endpoints.div_ceil(clos.groups.max(1));
+    let leaves_per_group =
+        (endpoints + extra).div_ceil(clos.hosts_per_leaf.max(1)).min(clos.leaves_per_group);
     let pods = match clos.tiers {
         2 => clos.pods,
         _ => (leaves_per_group * clos.groups).div_ceil(clos.leaves_per_pod.max(1)),
@@ -113,7 +116,11 @@ fn moved(first: &Design, grown: &Design) -> Option<u64> {
     let fabrics = first.planes * a.fabrics_per_plane;
     let (a_tiers, b_tiers) = (a.kept_tiers, b.kept_tiers);
     let (a, b) = (&a.clos, &b.clos);
-    let access = a.hosts_per_leaf.saturating_sub(b.hosts_per_leaf) * a.leaves();
+    // Leaves are filled one after the other; the last has the rest.
+    let (full, rest) =
+        (a.endpoints_per_group / a.hosts_per_leaf.max(1), a.endpoints_per_group % a.hosts_per_leaf.max(1));
+    let passed_on = |endpoints: u64| endpoints.saturating_sub(b.hosts_per_leaf);
+    let access = a.groups * (full * passed_on(a.hosts_per_leaf) + passed_on(rest));
     let leaf_spine = if a_tiers < 2 {
         0
     } else {
@@ -195,14 +202,16 @@ mod tests {
         fn purchases_less_discarded_parts_are_the_larger_network(
             kind in prop::sample::select(vec![Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed]),
             radix in prop::sample::select(vec![32_u64, 64, 128]),
-            (from, by) in (1_u64..32, 2_u64..6),
+            (from, by) in (1_u64..512, 2_u64..256),
+            extra in prop::sample::select(vec![0_u64, 0, 300]),
         ) {
-            let (from, to) = (from * 128, from * 128 * by);
+            let (from, to) = (from * 8, from * 8 * by);
             let spec = DesignSpec {
                 kind: Some(kind),
                 radix: Some(radix),
                 devices: Some(from),
                 domain: Some(8),
+                extra_endpoints: Some(extra),
                 ..DesignSpec::default()
             };
             let prices = Prices::catalogue().expect("reads");
@@ -214,10 +223,13 @@ mod tests {
             for way in [Some(found.as_needed), found.prepared].into_iter().flatten() {
                 let left = way.total() - way.discarded;
                 prop_assert!((left / whole - 1.0).abs() < 1e-9, "{:?} {:?}", way, whole);
+                let links = spec.resolve().expect("resolved").counts().links();
+                prop_assert!(way.moved_links.is_none_or(|moved| moved <= links), "{:?} {}", way, links);
             }
             if let Some(prepared) = found.prepared {
                 prop_assert!(prepared.discarded.get() < 1e-6 * whole.get(), "{:?}", prepared);
                 prop_assert_eq!(prepared.moved_links, Some(0));
+                prop_assert!(prepared.now.get() > (1.0 - 1e-9) * found.as_needed.now.get(), "{:?}", found);
             }
         }
     }

@@ -22,10 +22,6 @@ const NAMED: usize = 8;
 /// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
 const TOGETHER: f64 = 0.02;
 
-/// What a further straggler saves at least, as a share of what those before it save. Mending one keeps the order of launches, so that what
-/// it delayed can stay on others by up to a few percent of its cost.
-const FURTHER: f64 = 0.05;
-
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
 const OUTSTANDING: i64 = 4;
 
@@ -135,8 +131,7 @@ impl Mending<'_> {
     pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
         let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
         let mut mended: Vec<Delay> = Vec::new();
-        let measured = self.span(&[]);
-        let mut span = measured;
+        let mut span = self.span(&[]);
         while named.len() < NAMED {
             let with = |&delay: &Delay| {
                 let mut all = mended.clone();
@@ -145,8 +140,7 @@ impl Mending<'_> {
             };
             let open = candidates.iter().filter(|delay| !mended.contains(delay));
             let Some((next, delay)) = open.map(with).min_by_key(|found| found.0) else { break };
-            let saved = (measured - span) as f64;
-            if span - next <= least.max((saved * FURTHER) as i64) {
+            if span - next <= least {
                 break;
             }
             named.push((vec![delay], span - next));
@@ -262,6 +256,9 @@ impl Doubts {
             )),
         }
         doubts.acquittal.extend(bounds.map(str::to_owned));
+        if joined.matching.collectives.is_empty() {
+            doubts.acquittal.push("no two ranks share a collective".to_owned());
+        }
         if !joined.matching.unspecified.is_empty() {
             let lanes: Vec<String> = joined.matching.unspecified.iter().map(ToString::to_string).collect();
             doubts.acquittal.push(format!("the process groups of {} are unknown", lanes.join(", ")));

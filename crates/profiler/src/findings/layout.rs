@@ -114,7 +114,7 @@ impl Rule for Layout {
                 .into_iter()
                 .chain(
                     (converted > 0.0)
-                        .then(|| format!("{} of it are casts between formats", percent(converted))),
+                        .then(|| format!("{} of it is casts between formats", percent(converted))),
                 )
                 .collect(),
             advice: if joined > 0.5 {

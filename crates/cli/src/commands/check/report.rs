@@ -72,7 +72,7 @@ pub(super) fn document(files: &[Checked]) -> Document {
         details(&mut document, checked);
     }
     if let Some(checked) = files.iter().find(|c| matches!(c.verdict, Verdict::AtRisk | Verdict::DoesNotFit)) {
-        document.next_step(format!("`railwright tune {}` finds layouts that fit", checked.file));
+        document.next_step(format!("`railwright tune {}` looks for layouts that fit", checked.file));
     }
     document
 }

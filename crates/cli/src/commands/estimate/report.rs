@@ -46,7 +46,7 @@ pub(super) fn document(estimated: &Estimated) -> Document {
             .to_owned()
     } else {
         format!(
-            "`railwright memory` breaks down stage {}; `railwright search` finds layouts that fit",
+            "`railwright memory` breaks down stage {}; `railwright search` looks for layouts that fit",
             estimate.memory.worst
         )
     });

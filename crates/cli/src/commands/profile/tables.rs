@@ -98,7 +98,7 @@ impl Shown {
             ]);
             let mut lines: Vec<Cell> = finding.evidence.iter().map(|line| line.as_str().into()).collect();
             if finding.shared > 0.0 {
-                lines.push(format!("{} of it is counted in findings above", time(finding.shared)).into());
+                lines.push(format!("{} of it is counted in other findings", time(finding.shared)).into());
             }
             if let Some(hours) = finding.gpu_hours_per_day {
                 lines.push(format!("{hours:.1} {} per day", self.report.hours()).into());
