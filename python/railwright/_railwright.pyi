@@ -126,6 +126,7 @@ class Settings(TypedDict, total=False):
     """Accelerator, by any name in the catalogue."""
     devices: int | Sequence[int]
     gpus: int | Sequence[int]
+    num_gpus: int | Sequence[int]
     """Number of accelerators (GPUs) used by the run."""
     devices_per_node: int
     """Accelerators per node."""
@@ -168,7 +169,7 @@ class Settings(TypedDict, total=False):
     power_usage_effectiveness: float
     """Power usage effectiveness (PUE): facility power over machine power."""
     cluster_source: str
-    """Source of the figures."""
+    """Source of the cluster's figures."""
     calibration: str
     """Path of a calibration written by `railwright calibrate`."""
     tensor_parallel: int
@@ -202,7 +203,7 @@ class Settings(TypedDict, total=False):
     zero: _Word
     """Data-parallel sharding (ZeRO stage, FSDP or HSDP)."""
     segment: _Word
-    """GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses all of them."""
+    """GPUs used per scale-up domain, such as 64 of 72 in an NVL72 rack. `whole` uses the whole domain."""
     rank_order: _Word
     """Order of parallel dimensions in the rank layout, innermost first."""
     micro_batch: int
@@ -214,6 +215,7 @@ class Settings(TypedDict, total=False):
     global_batch_size: int
     """Global batch size in sequences."""
     micro_batches: int
+    gradient_accumulation_steps: int
     """Micro-batches per replica and step (alternative to global_batch)."""
     batch_tokens: _Word
     """Global batch size in tokens, rounded to whole micro-batches (alternative to global_batch)."""
@@ -292,11 +294,11 @@ class Settings(TypedDict, total=False):
     availability: float
     """Goodput: share of wall-clock time that makes training progress."""
     checkpoint_time: _Word
-    """Time from the start of a checkpoint until it can be restored. Makes goodput a result of failures."""
+    """Time from the start of a checkpoint until it is restorable. Enables the failure model of goodput."""
     storage_bandwidth: _Word
-    """Bandwidth of the checkpoint storage for the whole job, in place of the time."""
+    """Bandwidth of the checkpoint storage for the whole job (alternative to checkpoint_time)."""
     checkpoint_stall: _Word
-    """Time for which training stops at a checkpoint."""
+    """Training pause per checkpoint."""
     price_per_device_hour: float
     """Price per device-hour."""
     electricity_price: float
@@ -348,13 +350,13 @@ class Stage:
         """Layers on it."""
     @property
     def forward_s(self) -> float:
-        """Forward pass of one micro batch, in seconds."""
+        """Forward pass of one micro-batch, in seconds."""
     @property
     def backward_s(self) -> float:
-        """Backward pass of one micro batch, recompute included, in seconds."""
+        """Backward pass of one micro-batch, recompute included, in seconds."""
     @property
     def recompute_s(self) -> float:
-        """Recompute of one micro batch, in seconds."""
+        """Recompute of one micro-batch, in seconds."""
     @property
     def busy_s(self) -> float:
         """Passes of a step, in seconds."""
@@ -780,7 +782,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """What it is."""
+        """Kind."""
     @property
     def choice(self) -> str:
         """Recomputed modules, or layers of each stage."""

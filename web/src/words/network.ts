@@ -68,7 +68,7 @@ export const against = (choice: Part) => `vs. ${choice}`
 export const designsAndPrices = 'Designs and prices'
 export const accelerator = 'Accelerator'
 export const h100Sxm580gb = 'h100-sxm5-80gb'
-export const forTheNetworksShareOf = "For the network’s share of the cluster"
+export const forTheNetworksShareOf = 'For the network’s share of the cluster'
 export const years2 = 'Years'
 export const yearsOverWhichTheNetwork = 'Depreciation period of the network in years'
 export const design = 'Design'
@@ -280,7 +280,8 @@ export const loadOfTheLinks = 'Load of the links'
 export const busiestLinkOfEachLayer = 'busiest link of each layer over the step, on the topology'
 export const loadOfTheLinksOn = (topology: Part) => `Load of the links on ${topology}`
 export const exchanges = 'Exchanges'
-export const closedFormAboveInThe = 'closed form above, simulated step below; on the stage with the longest communication, overlapped or not'
+export const closedFormAboveInThe =
+  'closed form above, simulated step below; on the stage with the longest communication, overlapped or not'
 export const exchangesByDimensionTable = 'Exchanges by dimension: table'
 export const exchangesByDimension = 'Exchanges by dimension'
 export const forText = 'For'
@@ -374,7 +375,7 @@ export const allToAll2 = 'all to all'
 export const allToAll = 'All-to-all'
 export const throughDomains = 'through domains'
 export const onANetwork = 'On a network'
-export const domainsRailsAndLinksOf = "Use domains, rails and links of the design instead of the cluster’s"
+export const domainsRailsAndLinksOf = 'Use domains, rails and links of the design instead of the cluster’s'
 export const trafficMatrix = 'Traffic matrix'
 export const bytesAStepThatLeave = 'bytes per step that leave domains, from rail to rail, on a logarithmic scale'
 export const bytesAStepFromA = 'bytes per step from one rank to another, on a logarithmic scale'

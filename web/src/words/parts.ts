@@ -16,8 +16,7 @@ export const meanOverStagesOfPipeline = 'mean over stages of (pipeline − busy)
 export const bubblesOfOneStage = 'bubbles of one stage'
 export const ofThePipelinesDuration = 'of the pipeline’s duration'
 export const fillSteadyDrainPipelineOr = '(fill + steady + drain) / pipeline, or the sum of causes if measured'
-export const fromTheFirstPassOf =
-  'From the first pass of any stage to the last, without data parallelism and optimizer after the pipeline.'
+export const fromTheFirstPassOf = 'From the first pass of any stage to the last, without data parallelism and optimizer after the pipeline.'
 
 // command.ts
 export const copyAsCommand = 'Copy as command'

@@ -31,8 +31,7 @@ export const thePageOpensAModels =
 export const flightRecordsThatPytorchWrote =
   'Expected flight-recorder dumps of PyTorch (such as nccl_trace_rank_0, pickle or JSON) or metrics of XPUTimer (.prom).'
 export const aMemorySnapshotOfPytorch = 'Expected a memory snapshot of PyTorch (a pickle).'
-export const aLogOfMegatronLm =
-  'Expected a log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan with iteration reports.'
+export const aLogOfMegatronLm = 'Expected a log of Megatron-LM, Megatron-DeepSpeed, DeepSpeed or torchtitan with iteration reports.'
 export const model = (name: Part) => `Model: ${name}`
 export const stepTimesOfThisLog = 'Step times of this log'
 export const aRunFile = (name: Part) => `${name}: a run file`
