@@ -20,7 +20,7 @@ async function joins(browser, url) {
   const field = page.getByLabel('Open a link or state')
   await field.fill('tp=8')
   await page.keyboard.press('Enter')
-  await page.waitForSelector('[role=alert]:has-text("begins with #/")')
+  await page.waitForSelector('[role=alert]:has-text("starts with #/")')
   check((await view.axe()).length === 0, `link dialog: ${await view.axe()}`)
   await view.shot('link-dialog')
   // A link of another server, whose port and token are gone.
