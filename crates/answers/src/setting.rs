@@ -29,7 +29,7 @@ pub struct Setting {
 pub struct Freed {
     /// The file's own plan on these devices; `None` where it is not possible there.
     pub own: Option<Plan>,
-    /// Plan settings of the file, and those that were specified beside it and are not free.
+    /// Plan settings of the file, and those that were specified with it and are not free.
     pub specified: PlanSpec,
     /// Plan settings of the file alone.
     pub file: PlanSpec,

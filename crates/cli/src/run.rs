@@ -112,10 +112,8 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             None => spec.set_flag("MODEL", "model.name", word)?,
         }
     }
-    let is_set =
-        arguments.run.is_some() && (spec.cluster.preset.is_some() || spec.cluster.accelerator.is_some());
-    let by_convention = || if is_set { None } else { convention::cluster() };
-    if let Some(word) = arguments.cluster.as_deref().or_else(by_convention) {
+    let named_run = arguments.run.as_ref().map(|_| &spec);
+    if let Some(word) = arguments.cluster.as_deref().or_else(|| conventional_cluster(named_run)) {
         let (devices, per_node) = (spec.cluster.devices, spec.cluster.devices_per_node);
         spec.cluster = cluster(word)?;
         spec.cluster.devices = spec.cluster.devices.or(devices);
@@ -145,12 +143,17 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             .hint("pass one, as in `railwright estimate llama-3.1-8b`, or a run file with --run")
             .into());
     }
-    if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
+    if !spec.cluster.has_machine() {
         let hint = "set the cluster, as in `--cluster dgx-h100 --gpus 64`; `railwright clusters list` shows \
             the catalogue";
         return Err(Problem::new("no cluster is set").hint(hint).into());
     }
     Ok(spec)
+}
+
+/// The cluster that applies without being named: that of a named run file stays.
+pub(crate) fn conventional_cluster(named_run: Option<&RunSpec>) -> Option<&'static str> {
+    if named_run.is_some_and(|spec| spec.cluster.has_machine()) { None } else { convention::cluster() }
 }
 
 pub(crate) fn from_file(path: &str) -> Result<RunSpec, Problem> {

@@ -221,15 +221,11 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             let zero_stage = u8::from(fields.flag(path) == Some(true));
             Some(Sharding { zero_stage, group: None, reshard_after_forward: false })
         }
-        (Ok(shards), Ok(1)) if expert == Ok(1) => {
-            let _ = shards;
+        (_, Ok(1)) if expert == Ok(1) => {
             Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
         }
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
-        (Err(()), Ok(1)) if expert == Ok(1) => {
-            Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
-        }
-        // Replicas beside shards over the rest of the devices, whose number is not known here.
+        // Replicas of shards over the rest of the devices, whose number is not known here.
         (Err(()), _) => None,
     };
     match (sharding, source(&["fsdp", "fsdp_transpose", "data"], fields)) {

@@ -93,7 +93,7 @@ impl Answer for Clusters {
             Column::numbers("network").expendable(4),
             Column::words("kind").expendable(5),
         ];
-        let n = |n: u64| Cell::number(human::whole(n), n as f64);
+        let n = |n: u64| Cell::whole(n);
         let rows = self.0.iter().map(|c| {
             vec![
                 Cell::new(c.name.as_str(), Tone::Name),

@@ -83,9 +83,7 @@ impl Answer for Gpus {
                 rate(a.peak_rate(DataType::Fp8)),
                 bandwidth(Some(a.scale_up_bandwidth).filter(|b| b.get() > 0.0)),
                 a.power.map_or_else(Cell::default, |p| Cell::number(human::watts(p), p.get())),
-                a.price
-                    .as_ref()
-                    .map_or_else(Cell::default, |p| Cell::number(human::dollars(p.typical), p.typical.get())),
+                a.price.as_ref().map_or_else(Cell::default, |p| Cell::dollars(p.typical)),
                 Cell::number(a.year.to_string(), f64::from(a.year)),
             ]
         });

@@ -36,8 +36,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) settings: Vec<Setting>,
     /// Whether cluster sizes were typed.
     pub(crate) has_devices: bool,
-    /// The run file, whichever slot it was named in, or the one of the folder.
-    file: Option<String>,
+    /// Settings of the run file, whichever slot it was named in, or of the one of the folder.
+    file: Option<RunSpec>,
     /// The run file and the cluster that apply without being named. A printed command names them.
     conventional: [Option<&'static str>; 2],
 }
@@ -66,18 +66,15 @@ fn ask_with(arguments: &OpenRun, freedom: Option<Freedom>) -> Result<Asked<'_>, 
     let settings =
         settings(arguments, freedom.as_ref()).map_err(|failure| in_flags_of(arguments, failure))?;
     let has_devices = arguments.flags.settings.iter().any(|(_, path, _)| path == DEVICES);
-    let file = run::slots::sorted(&named(arguments))?.run;
-    let has_cluster = match &file {
-        Some(path) => {
-            let cluster = run::from_file(path)?.cluster;
-            cluster.preset.is_some() || cluster.accelerator.is_some()
-        }
-        None => false,
+    let read = |path: &str| run::from_file(path);
+    let named = run::slots::sorted(&named(arguments))?.run.as_deref().map(read).transpose()?;
+    let has_cluster = !arguments.cluster.is_empty();
+    let cluster = if has_cluster { None } else { run::conventional_cluster(named.as_ref()) };
+    let folder = if named.is_none() { run::convention::run_file() } else { None };
+    let file = match named {
+        Some(spec) => Some(spec),
+        None => folder.map(read).transpose()?,
     };
-    let cluster =
-        if has_cluster || !arguments.cluster.is_empty() { None } else { run::convention::cluster() };
-    let folder = if file.is_none() { run::convention::run_file() } else { None };
-    let file = file.or_else(|| folder.map(str::to_owned));
     Ok(Asked { arguments, freedom, settings, has_devices, file, conventional: [folder, cluster] })
 }
 
@@ -265,7 +262,6 @@ impl Question for Asked<'_> {
             // Writing to a String cannot fail.
             let _ = write!(line, " {}", quoted(text));
         };
-        let file = self.file.as_deref().map(run::from_file).transpose()?;
         arguments.model.iter().for_each(|model| word(model));
         let [folder, cluster] = self.conventional;
         if let Some(path) = arguments.run.as_deref().or(folder) {
@@ -299,7 +295,7 @@ impl Question for Asked<'_> {
             (freed.over(plan, run), None)
         } else {
             let short = written::shortest(&setting.spec.plan, plan, &run.model, &run.cluster);
-            (short, file.map(|spec| spec.plan))
+            (short, self.file.as_ref().map(|spec| spec.plan.clone()))
         };
         // A name without its origin would narrow the interval without evidence.
         short.software = short.software.map(|id| setting.run.software_origin.written(&id));

@@ -195,7 +195,7 @@ fn percentage(x: f64) -> Cell {
 }
 
 fn share(x: Option<f64>) -> Cell {
-    x.map_or_else(Cell::default, |x| Cell::number(human::percent(x), x))
+    x.map_or_else(Cell::default, Cell::percent)
 }
 
 fn errors<'a>(sets: impl Iterator<Item = (&'a String, &'a Errors)>, overall: Option<&Errors>) -> Table {

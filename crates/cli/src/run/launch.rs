@@ -117,7 +117,7 @@ pub(crate) fn ask_for_the_rest(launch: &Launch, spec: &RunSpec) -> Result<(), Fa
     if spec.model == ModelSpec::default() {
         problems.push(open_model(launch));
     }
-    if spec.cluster.preset.is_none() && spec.cluster.accelerator.is_none() {
+    if !spec.cluster.has_machine() {
         problems.push(
             Problem::new("launch files do not set the hardware").in_file(launch.file.clone()).hint(
                 "add the machine, as in `--cluster dgx-h100`; `railwright clusters list` shows the catalogue",

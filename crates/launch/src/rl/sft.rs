@@ -3,9 +3,8 @@
 //! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
 //! `sft_trainer_engine.yaml` (August 2025 to August 2026). Refuses engines other than FSDP and Megatron.
 
-use super::common::{devices, model};
+use super::common::{adapters, devices, model, sharing};
 use crate::RemarkKind;
-use crate::adapter;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::shell::{Command, Script, Word};
@@ -137,13 +136,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         None | Some("fsdp" | "fsdp2") => fsdp(fields, is_engine, engine.as_deref()),
         Some(_) => fields.problem(Problem::new("expected `fsdp` or `megatron`"), "engine"),
     }
-    let path = "model.lora_rank";
-    if fields.count(path).is_some_and(|rank| rank > 0) {
-        let (source, line) = fields.source(path);
-        adapter::lora(&mut fields.draft, &source, line);
-    }
-    let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
-    adapter::read(fields, &[path], &["model.target_modules"], usual);
+    adapters(fields, "model.lora_rank", "model.target_modules");
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
@@ -159,12 +152,8 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
             return;
         }
         // Ranks that share a sequence take as many tokens each (`prepare_micro_batches`).
-        let sharing = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
-        let sharing = sharing
-            .iter()
-            .filter_map(|path| fields.count(path))
-            .fold(1, |all: u64, n| all.saturating_mul(n.max(1)));
-        let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing);
+        let degrees = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
+        let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing(fields, &degrees));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
             let why = "verl packs samples up to 8,192 tokens by default";
             let micro = (count / length).max(1);

@@ -1,9 +1,8 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
 use super::Generation;
-use super::common::{devices, model};
+use super::common::{adapters, devices, model, sharing};
 use crate::RemarkKind;
-use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
 use Meaning::{Ignored, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
@@ -98,13 +97,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         }
         _ => {}
     }
-    let path = "actor_rollout_ref.model.lora_rank";
-    if fields.count(path).is_some_and(|rank| rank > 0) {
-        let (source, line) = fields.source(path);
-        adapter::lora(&mut fields.draft, &source, line);
-    }
-    let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
-    adapter::read(fields, &[path], &["actor_rollout_ref.model.target_modules"], usual);
+    adapters(fields, "actor_rollout_ref.model.lora_rank", "actor_rollout_ref.model.target_modules");
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     generation(fields);
@@ -196,7 +189,7 @@ fn shared(fields: &mut Fields<'_>) -> u64 {
         "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
         "actor_rollout_ref.actor.megatron.context_parallel_size",
     ];
-    paths.iter().filter_map(|path| fields.count(path)).fold(1, |all, n| all.saturating_mul(n.max(1)))
+    sharing(fields, &paths)
 }
 
 fn megatron(fields: &mut Fields<'_>) {

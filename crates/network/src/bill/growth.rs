@@ -159,15 +159,18 @@ mod tests {
     use crate::topology::Kind;
     use proptest::prelude::*;
 
-    fn grows(kind: Kind, radix: u64, from: u64, to: u64) -> Growth {
-        let spec = DesignSpec {
+    fn spec(kind: Kind, radix: u64, devices: u64) -> DesignSpec {
+        DesignSpec {
             kind: Some(kind),
             radix: Some(radix),
-            devices: Some(from),
+            devices: Some(devices),
             domain: Some(8),
             ..DesignSpec::default()
-        };
-        growth(&spec, to, &Prices::catalogue().expect("reads")).expect("can be built")
+        }
+    }
+
+    fn grows(kind: Kind, radix: u64, from: u64, to: u64) -> Growth {
+        growth(&spec(kind, radix, from), to, &Prices::catalogue().expect("reads")).expect("can be built")
     }
 
     /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine; 2,048 have 64
@@ -206,14 +209,7 @@ mod tests {
             extra in prop::sample::select(vec![0_u64, 0, 300]),
         ) {
             let (from, to) = (from * 8, from * 8 * by);
-            let spec = DesignSpec {
-                kind: Some(kind),
-                radix: Some(radix),
-                devices: Some(from),
-                domain: Some(8),
-                extra_endpoints: Some(extra),
-                ..DesignSpec::default()
-            };
+            let spec = DesignSpec { extra_endpoints: Some(extra), ..spec(kind, radix, from) };
             let prices = Prices::catalogue().expect("reads");
             prop_assume!(spec.resolve().is_ok());
             let grown = DesignSpec { devices: Some(to), ..spec.clone() };

@@ -149,6 +149,11 @@ fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[Da
 }
 
 impl ClusterSpec {
+    /// Whether a machine is set: a cluster of the catalogue or an accelerator.
+    pub const fn has_machine(&self) -> bool {
+        self.preset.is_some() || self.accelerator.is_some()
+    }
+
     /// Reads a cluster file: the keys of the section `cluster`, without the section's name.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         let mut spec = Self::default();

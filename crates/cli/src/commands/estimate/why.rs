@@ -210,11 +210,7 @@ pub(super) fn document(estimate: &Estimate, items: &[Item]) -> Document {
     if items.len() > 1 && items.iter().any(|item| item.id == "step_time") {
         document.heading("evidence for the step time");
         let rows = estimate.provenance.iter().map(|f| {
-            vec![
-                f.title.as_str().into(),
-                Cell::number(human::percent(f.share), f.share),
-                Cell::new(f.id.as_str(), Tone::Name),
-            ]
+            vec![f.title.as_str().into(), Cell::percent(f.share), Cell::new(f.id.as_str(), Tone::Name)]
         });
         document.table(Table {
             columns: vec![Column::prose("foundation"), Column::numbers("share"), Column::words("explain")],

@@ -110,7 +110,7 @@ impl Answer for Shown {
             ("notes", self.entry.map(|e| e.notes.clone()).unwrap_or_default().into()),
         ]);
         document.heading("parameters, in the conventions of cards and papers");
-        let n = |n: u64| Cell::number(human::whole(n), n as f64);
+        let n = |n: u64| Cell::whole(n);
         let unless_zero = |count: u64| if count == 0 { Cell::default() } else { n(count) };
         document.pairs(vec![
             ("all", n(count.total)),
@@ -207,7 +207,7 @@ fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
         Column::words("module").expendable(2),
         Column::words("sharded by tensor parallelism").expendable(1),
     ];
-    let n = |n: u64| Cell::number(human::whole(n), n as f64);
+    let n = |n: u64| Cell::whole(n);
     let rows = weights.into_iter().map(|weight| {
         let module = serde_json::to_value(weight.module).ok();
         vec![

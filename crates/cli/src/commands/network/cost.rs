@@ -342,7 +342,7 @@ impl Compared {
         if has_tokens {
             columns.push(Column::numbers("per M tokens"));
         }
-        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let number = |n: u64| Cell::whole(n);
         let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
             let (bill, counts) = (&entry.bill, &entry.bill.counts);
             let saving = if n == 0 { Cell::default() } else { Cell::percent(entry.saving) };
@@ -554,10 +554,7 @@ impl Compared {
         let mut columns = vec![Column::numbers("devices"), Column::words("cheapest")];
         columns.extend(self.comparison.names.iter().map(|name| Column::numbers(name).expendable(1)));
         let rows = self.comparison.by_devices.iter().map(|row| {
-            let mut cells = vec![
-                Cell::number(human::whole(row.devices), row.devices as f64),
-                Cell::new(row.name.as_str(), Tone::Name),
-            ];
+            let mut cells = vec![Cell::whole(row.devices), Cell::new(row.name.as_str(), Tone::Name)];
             cells.extend(row.per_device.iter().map(|cost| cost.map_or_else(Cell::default, Cell::dollars)));
             cells
         });

@@ -288,7 +288,7 @@ impl Shown {
 
     fn switches(&self) -> Table {
         let counts = &self.0.counts;
-        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let number = |n: u64| Cell::whole(n);
         let mut rows: Vec<Vec<Cell>> = counts
             .tiers
             .iter()
@@ -313,7 +313,7 @@ impl Shown {
 
     fn cables(&self) -> Table {
         let counts = &self.0.counts;
-        let number = |n: u64| Cell::number(human::whole(n), n as f64);
+        let number = |n: u64| Cell::whole(n);
         let mut rows: Vec<Vec<Cell>> = counts
             .layers
             .iter()
@@ -352,10 +352,10 @@ impl Shown {
         let rows = self.0.reach.iter().map(|reach| {
             vec![
                 reach.how.into(),
-                Cell::number(human::whole(reach.devices), reach.devices as f64),
+                Cell::whole(reach.devices),
                 Cell::number(reach.links.to_string(), reach.links as f64),
                 Cell::number(human::seconds(reach.latency), reach.latency.get()),
-                Cell::number(human::whole(reach.link_paths), reach.link_paths as f64),
+                Cell::whole(reach.link_paths),
             ]
         });
         let columns = vec![

@@ -7,7 +7,6 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_network::topology::published::{self, Row};
 use railwright_network::topology::{DesignSpec, Kind};
-use railwright_spec::human;
 use railwright_spec::run::{Key, Section};
 use serde::Serialize;
 
@@ -172,7 +171,7 @@ impl Answer for Published {
             vec![
                 Cell::new(row.system.as_str(), Tone::Name),
                 row.size.as_str().into(),
-                Cell::number(human::whole(row.devices), row.devices as f64),
+                Cell::whole(row.devices),
                 Cell::number(row.compared.len().to_string(), row.compared.len() as f64),
                 verdict,
                 remark.join("; ").into(),

@@ -274,7 +274,7 @@ impl Answered {
         let mut cells = vec![number(ranked)];
         if self.several_settings {
             cells.push(Cell::new(shown.cluster.as_str(), Tone::Name));
-            cells.push(Cell::number(human::whole(candidate.devices), candidate.devices as f64));
+            cells.push(Cell::whole(candidate.devices));
         }
         let interval = &ranked.step_time_interval;
         let price = ranked.dollars_per_trillion_tokens;
@@ -283,10 +283,10 @@ impl Answered {
             cells.push(between(interval).into());
         }
         cells.extend([
-            ranked.mfu.map_or_else(Cell::default, |mfu| Cell::number(human::percent(mfu), mfu)),
+            ranked.mfu.map_or_else(Cell::default, Cell::percent),
             Cell::number(human::bytes(candidate.memory.device), candidate.memory.device.get()),
             Cell::number(probability(candidate.probability_of_fitting), candidate.probability_of_fitting),
-            price.map_or_else(Cell::default, |price| Cell::number(human::dollars(price), price.get())),
+            price.map_or_else(Cell::default, Cell::dollars),
             self.against(ranked),
             Cell::new(shown.short_layout.as_str(), if ranked.rank == 1 { Tone::Strong } else { Tone::Plain }),
         ]);

@@ -198,18 +198,15 @@ impl Answered {
         let rows = self.sized.rows.iter().zip(&self.layouts).enumerate().map(|(index, (row, layout))| {
             let is_chosen = self.sized.verdict.chosen == Some(index);
             let mut cells = vec![
-                Cell::number(human::whole(row.devices), row.devices as f64),
-                Cell::number(human::whole(row.machines), row.machines as f64),
+                Cell::whole(row.devices),
+                Cell::whole(row.machines),
                 Cell::number(human::seconds(row.step_time), row.step_time.get()),
                 share(row.mfu),
                 share(Some(row.efficiency)),
                 share(row.marginal_efficiency),
                 Cell::number(plain_days(row.bill.calendar), row.bill.calendar.get() / DAY),
-                row.bill
-                    .rent
-                    .map_or_else(|| "".into(), |rent| Cell::number(human::dollars(rent), rent.get())),
-                row.dollars_per_day_saved
-                    .map_or_else(|| "".into(), |price| Cell::number(human::dollars(price), price.get())),
+                row.bill.rent.map_or_else(|| "".into(), Cell::dollars),
+                row.dollars_per_day_saved.map_or_else(|| "".into(), Cell::dollars),
                 row.days_saved_per_device
                     .map_or_else(|| "".into(), |days| Cell::number(human::count(round(days)), days)),
                 Cell::new(layout.as_str(), Tone::Faint),
@@ -308,7 +305,7 @@ fn round(x: f64) -> f64 {
 }
 
 fn share(share: Option<f64>) -> Cell {
-    share.map_or_else(|| "".into(), |share| Cell::number(human::percent(share), share))
+    share.map_or_else(|| "".into(), Cell::percent)
 }
 
 fn met(row: &Row, is_chosen: bool) -> Cell {

@@ -199,7 +199,7 @@ fn rows(list: &[MeasuredCollective]) -> Table {
             Cell::number(row.line.to_string(), row.line as f64),
             row.source.as_str().into(),
             row.gpu.clone().unwrap_or_default().into(),
-            row.ranks.map_or_else(Cell::default, |ranks| Cell::number(human::whole(ranks), ranks as f64)),
+            row.ranks.map_or_else(Cell::default, Cell::whole),
             row.fabric.as_str().into(),
             row.operation.as_str().into(),
             row.bytes.map_or_else(Cell::default, |size| Cell::number(human::bytes(size), size.get())),

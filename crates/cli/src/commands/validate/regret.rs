@@ -147,7 +147,7 @@ fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> 
             name.clone_into(&mut columns[at].name);
         }
     }
-    let number = |n: u64| Cell::number(human::whole(n), n as f64);
+    let number = |n: u64| Cell::whole(n);
     let time = |s: f64| Cell::number(human::seconds(Seconds::new(s)), s);
     let rows = list
         .map(|s| {

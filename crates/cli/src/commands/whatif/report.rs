@@ -102,7 +102,7 @@ fn row(name: Cell, run: &Summary, difference: Option<&Difference>) -> Vec<Cell> 
             Cell::number(signed(difference.share), difference.share).toned(tone(difference.share))
         }),
         Cell::number(human::count(run.tokens_per_second_per_device), run.tokens_per_second_per_device),
-        Cell::number(human::percent(run.model_flop_utilisation), run.model_flop_utilisation),
+        Cell::percent(run.model_flop_utilisation),
         Cell::number(human::bytes(run.memory), run.memory.get()),
         match run.fit {
             Fit::Fits => Cell::new("yes", Tone::Good),

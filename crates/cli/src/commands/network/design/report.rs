@@ -55,7 +55,7 @@ impl Answer for Answered {
 }
 
 fn price(amount: Dollars) -> Cell {
-    Cell::number(human::dollars(amount), amount.get())
+    Cell::dollars(amount)
 }
 
 /// A constant share in whole percent.
@@ -122,7 +122,7 @@ impl Answered {
             let whole = row.share.cluster.and_then(|whole| whole.dollars_per_million_tokens);
             let tone = if row.cheapest_token { Tone::Good } else { Tone::Name };
             let mut cells = vec![
-                Cell::number(human::whole(row.domain), row.domain as f64),
+                Cell::whole(row.domain),
                 Cell::new(name(row), tone),
                 Cell::number(gigabits(row.speed), row.speed.get()),
                 row.step_time.map_or_else(
@@ -136,8 +136,7 @@ impl Answered {
                     Cell::number(human::seconds(simulated.step_time), simulated.step_time.get())
                 }),
                 row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
-                row.network_share
-                    .map_or_else(Cell::default, |share| Cell::number(human::percent(share), share)),
+                row.network_share.map_or_else(Cell::default, Cell::percent),
                 price(row.dollars),
                 price(row.dollars_per_device),
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),

@@ -94,11 +94,11 @@ impl Answer for Answered {
 }
 
 fn number(n: u64) -> Cell {
-    Cell::number(human::whole(n), n as f64)
+    Cell::whole(n)
 }
 
 fn share(share: f64) -> Cell {
-    Cell::number(human::percent(share), share)
+    Cell::percent(share)
 }
 
 /// A rate or a count that need not be whole.
