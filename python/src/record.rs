@@ -4,7 +4,7 @@
 
 use crate::arrow::Cell;
 use pyo3::prelude::*;
-use railwright_spec::human;
+use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::{Bytes, Seconds};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -144,17 +144,12 @@ pub(crate) fn aligned(class: &str, lines: &[(&str, String)]) -> String {
     out
 }
 
-/// A text inside HTML.
-pub(crate) fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 /// The same as a table of HTML.
 pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
     let mut rows = String::new();
     for (name, word) in lines {
         // Writing to a String cannot fail.
-        let _ = write!(rows, "<tr><th style=\"text-align:left\">{name}</th><td>{}</td></tr>", escaped(word));
+        let _ = write!(rows, "<tr><th style=\"text-align:left\">{name}</th><td>{}</td></tr>", markup(word));
     }
     format!("<table><caption>{class}</caption>{rows}</table>")
 }

@@ -1,10 +1,11 @@
 //! Rows of an answer: a sequence of records that is also a table of Arrow.
 
 use crate::arrow::{self, Cell};
-use crate::record::{Class, Kind, escaped};
+use crate::record::{Class, Kind};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
+use railwright_spec::human::markup;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -93,7 +94,7 @@ impl Rows {
     fn _repr_html_(&self, py: Python<'_>) -> String {
         let line = |tag: &str, cells: Vec<String>| {
             let cells: Vec<String> =
-                cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", escaped(cell))).collect();
+                cells.iter().map(|cell| format!("<{tag}>{}</{tag}>", markup(cell))).collect();
             let cells = cells.concat();
             format!("<tr>{cells}</tr>")
         };

@@ -260,13 +260,7 @@ fn significant(value: f64) -> f64 {
 
 /// The median of times; zero of none.
 fn median(times: &[Seconds]) -> f64 {
-    let mut sorted: Vec<f64> = times.iter().map(|t| t.get()).collect();
-    sorted.sort_by(f64::total_cmp);
-    match sorted.len() {
-        0 => 0.0,
-        n if n % 2 == 1 => sorted[n / 2],
-        n => 0.5 * (sorted[n / 2 - 1] + sorted[n / 2]),
-    }
+    railwright_spec::median(&mut times.iter().map(|t| t.get()).collect::<Vec<_>>())
 }
 
 /// (p90 - p10) / median; zero of fewer than three.

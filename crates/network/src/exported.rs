@@ -12,8 +12,3 @@ mod tests;
 pub use astra::{comm_groups, network, read_comm_groups, system};
 pub use htsim::connection_matrix;
 pub use simgrid::platform;
-
-/// Text inside of XML attributes.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}

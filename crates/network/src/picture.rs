@@ -15,6 +15,7 @@ pub use heat::{Heat, Pixels, heat, heat_pixels};
 pub use lines::{Curve, Lines, lines};
 pub use scatter::{Dot, Scatter, Series, scatter};
 
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// Colours of a series in light and dark, far apart for colour-blind eyes too; more series repeat them with other dashes.
@@ -27,18 +28,13 @@ pub(crate) const SERIES: [(&str, &str); 6] = [
     ("#7a7f88", "#a5abb5"),
 ];
 
-/// Text inside SVG.
-pub(crate) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// The head of a picture: size, colours, title.
 pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" role=\"img\" aria-label=\"{}\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n<style>\n\
          svg{{--ink:#1c2430;--faint:#5b6470;--grid:#d9dde3;--paper:#ffffff;",
-        escape(title)
+        markup(title)
     );
     let series = |out: &mut String, dark: bool| {
         for (index, (light, deep)) in SERIES.iter().enumerate() {
@@ -53,7 +49,7 @@ pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
         out,
         "<rect width=\"100%\" height=\"100%\" fill=\"var(--paper)\"/>\n\
          <text class=\"ink\" x=\"16\" y=\"24\" font-size=\"15\" font-weight=\"600\">{}</text>\n",
-        escape(title)
+        markup(title)
     );
     out
 }
@@ -69,7 +65,7 @@ pub(crate) fn legend(out: &mut String, names: &[&str], x: f64, y: f64) {
             y - 10.0,
             index % SERIES.len(),
             at + 17.0,
-            escape(name)
+            markup(name)
         );
         at += 34.0 + 7.0 * name.chars().count() as f64;
     }

@@ -112,12 +112,3 @@ impl Summary {
         }
     }
 }
-
-/// A quantile of sorted values, linear between neighbours; 0 of none.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let place = share * last as f64;
-    let low = place.floor() as usize;
-    let high = (low + 1).min(last);
-    sorted[low] + (sorted[high] - sorted[low]) * (place - low as f64)
-}

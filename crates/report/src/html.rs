@@ -4,6 +4,7 @@
 //! of a page, and anything that is loaded.
 
 use crate::document::{Bar, Block, Cell, Column, Document, Tone};
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// The report as HTML. What it shows is clean and escaped.
@@ -14,13 +15,9 @@ pub fn render(document: &Document) -> String {
     out
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
 /// A text in its tone. Tones of colour are bold or faint here, because the page around decides on colours.
 fn stated(cell: &Cell) -> String {
-    let text = escape(&cell.text);
+    let text = markup(&cell.text);
     match cell.tone {
         Tone::Plain | Tone::Good => text,
         Tone::Strong | Tone::Doubtful | Tone::Bad => format!("<b>{text}</b>"),
@@ -52,7 +49,7 @@ fn bar(out: &mut String, bar: &Bar) {
          <td style=\"text-align:right\">{:.1}%</td><td style=\"min-width:10em;text-align:left\">\
          <div style=\"width:{:.1}%;height:.8em;background:currentColor;opacity:.35\"></div></td></tr>",
         0.5 + 1.2 * bar.depth.saturating_sub(1) as f64,
-        escape(&bar.value),
+        markup(&bar.value),
         bar.share * 100.0,
         share * 100.0
     );
@@ -62,9 +59,9 @@ fn write_block(out: &mut String, block: &Block) {
     // Writing to a String cannot fail.
     match block {
         Block::Heading(title, remark) => {
-            let _ = write!(out, "<h4>{}</h4>", escape(title));
+            let _ = write!(out, "<h4>{}</h4>", markup(title));
             if !remark.is_empty() {
-                let _ = write!(out, "<p style=\"opacity:.7\">{}</p>", escape(remark));
+                let _ = write!(out, "<p style=\"opacity:.7\">{}</p>", markup(remark));
             }
         }
         Block::Paragraph(spans) => {
@@ -76,7 +73,7 @@ fn write_block(out: &mut String, block: &Block) {
                 let _ = write!(
                     out,
                     "<tr><th style=\"text-align:left\">{}</th><td style=\"text-align:left\">{}</td></tr>",
-                    escape(label),
+                    markup(label),
                     joined(value)
                 );
             }
@@ -84,7 +81,7 @@ fn write_block(out: &mut String, block: &Block) {
         }
         Block::Table(table) => {
             out.push_str("<table>");
-            cells(out, "th", &table.columns, table.columns.iter().map(|column| escape(&column.name)));
+            cells(out, "th", &table.columns, table.columns.iter().map(|column| markup(&column.name)));
             for row in &table.rows {
                 cells(out, "td", &table.columns, row.iter().map(stated));
             }
@@ -98,7 +95,7 @@ fn write_block(out: &mut String, block: &Block) {
             out.push_str("</table>");
         }
         Block::Verbatim(text) => {
-            let _ = write!(out, "<pre>{}</pre>", escape(text.trim_end()));
+            let _ = write!(out, "<pre>{}</pre>", markup(text.trim_end()));
         }
         Block::Gap => {}
         Block::Bullets(items) => {

@@ -33,6 +33,8 @@ pub mod problem;
 pub mod quantity;
 pub mod run;
 pub mod software;
+mod statistics;
 pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
+pub use statistics::{lower_median, median, quantile};

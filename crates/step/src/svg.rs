@@ -5,6 +5,7 @@
 
 use crate::intervals::Intervals;
 use crate::{Activity, Dimension, Phase, RankTimeline, Span, Step, Time};
+use railwright_spec::human::markup;
 use std::fmt::Write;
 
 /// Drawing options.
@@ -133,11 +134,11 @@ pub fn pipeline(step: &Step, options: &Options) -> String {
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
          height=\"{height:.0}\" role=\"img\"><title>{}</title>",
-        escaped(title)
+        markup(title)
     );
     style(&mut out, &used);
     if !options.title.is_empty() {
-        let _ = writeln!(out, "<text class=\"t\" x=\"{left}\" y=\"20\">{}</text>", escaped(title));
+        let _ = writeln!(out, "<text class=\"t\" x=\"{left}\" y=\"20\">{}</text>", markup(title));
     }
     for (n, (rank, marks)) in shown.iter().zip(&rows).enumerate() {
         let y = top + n as f64 * (row + gap);
@@ -249,8 +250,4 @@ fn legend(out: &mut String, used: &[bool], left: f64, y: f64) {
         );
         x += 30.0 + 6.2 * name.len() as f64;
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

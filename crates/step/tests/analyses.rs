@@ -189,7 +189,7 @@ fn the_picture_stands_alone() {
     let picture = svg::pipeline(&two_stages(), &svg::Options::default());
     assert!(picture.starts_with("<svg ") && picture.ends_with("</svg>\n"));
     assert!(picture.contains("prefers-color-scheme:dark"));
-    assert!(picture.contains("<title>two \"stages\" &lt;&amp;&gt;</title>"));
+    assert!(picture.contains("<title>two &quot;stages&quot; &lt;&amp;&gt;</title>"));
     assert_eq!(picture.matches("class=\"forward\"").count(), 2 + 1, "two passes and the legend");
     for forbidden in ["<script", "href", "NaN", "inf"] {
         assert!(!picture.contains(forbidden), "{forbidden}");

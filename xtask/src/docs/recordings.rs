@@ -2,6 +2,7 @@
 //!
 //! Responsible for: drawing. The tutorial has the commands and the output, which the tests of guides compare with the program.
 
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// The page with commands and output.
@@ -66,10 +67,6 @@ fn sessions(page: &str) -> Vec<Session> {
     found
 }
 
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 /// An image without scripts. Without animation, all lines are visible.
 fn svg(session: &Session, title: &str) -> String {
     let command = format!("$ {}", session.command);
@@ -82,7 +79,7 @@ fn svg(session: &Session, title: &str) -> String {
          fill:#d5d9df;white-space:pre}}.c{{fill:#7fc8a0;font-weight:600}}@media(prefers-reduced-motion:no-preference)\
          {{text{{opacity:0;animation:a .01s linear forwards}}}}@keyframes a{{to{{opacity:1}}}}</style>\n\
          <rect width=\"{width}\" height=\"{height}\" rx=\"6\"/>\n",
-        escaped(title)
+        markup(title)
     );
     let mut row = |text: &str, number: usize, class: &str, delay: f64| {
         let y = MARGIN + LINE * number + 13;
@@ -90,7 +87,7 @@ fn svg(session: &Session, title: &str) -> String {
         let _ = writeln!(
             out,
             "<text{class} x=\"{MARGIN}\" y=\"{y}\" style=\"animation-delay:{delay:.2}s\" xml:space=\"preserve\">{}</text>",
-            escaped(text)
+            markup(text)
         );
     };
     row(&command, 0, " class=\"c\"", 0.0);

@@ -42,6 +42,14 @@ fn gib(plan: &Plan, software: &str) -> f64 {
     peak(&MemoryInput { model: &model, cluster: &cluster, plan, software, in_flight: None }).device.gib()
 }
 
+/// Activations of one layer of [`gib`]'s model on one rank: `s·b·h·(34 + 5·a·s/h)` bytes, not shared by tensor parallelism
+/// (Korthikanti et al. 2022, equation 1). A fragmented allocator reserves up to a quarter more.
+fn layer_gib(plan: &Plan) -> f64 {
+    let [s, b, h, a] =
+        [plan.sequence_length / plan.context_parallel, plan.micro_batch, 2048, 16].map(|count| count as f64);
+    s * b * h * (34.0 + 5.0 * a * s / h) / f64::from(1_u32 << 30)
+}
+
 proptest! {
     #[test]
     fn less_work_or_more_sharding_never_needs_more(plan in any_plan(), which in 0..5_usize) {
@@ -54,10 +62,9 @@ proptest! {
         prop_assert!(gib(&smaller, software) <= before, "half the micro-batch");
         let mut recomputed = plan.clone();
         recomputed.recompute = Recompute::Full { layers: None };
-        // One layer is in memory twice over while it is made again; with few micro batches alive that can cost more than it saves.
-        if plan.pipeline_parallel * plan.virtual_stages < 16 {
-            prop_assert!(gib(&recomputed, software) <= before * 1.02, "full recompute");
-        }
+        // The layer that is made again stands beside its input: with few layers alive that costs more than it saves.
+        let most = before + 1.25 * layer_gib(&plan);
+        prop_assert!(gib(&recomputed, software) <= most, "full recompute");
         if (1..3).contains(&plan.sharding.zero_stage) {
             let mut none = plan.clone();
             none.sharding.zero_stage = 0;

@@ -35,13 +35,7 @@ pub fn summarize(errors: &[f64]) -> Option<ErrorSummary> {
 
 /// A quantile by linear interpolation between order statistics; 0 for no values.
 pub fn quantile(values: &[f64], q: f64) -> f64 {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let Some(last) = sorted.len().checked_sub(1) else { return 0.0 };
-    let place = q.clamp(0.0, 1.0) * last as f64;
-    let below = place.floor() as usize;
-    let above = place.ceil() as usize;
-    sorted[below] + (sorted[above] - sorted[below]) * (place - below as f64)
+    railwright_spec::quantile(&mut values.to_vec(), q).unwrap_or_default()
 }
 
 /// Spearman's rank correlation, ties ranked in the middle. `None` for fewer than three pairs or no variation.

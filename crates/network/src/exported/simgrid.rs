@@ -3,9 +3,9 @@
 //! Responsible for: hosts, directed links with capacity and latency, and the route of every pair of devices. SimGrid's routes are single
 //! paths: packets on several are refused.
 
-use super::escaped;
 use crate::simulate::{Wiring, between};
 use crate::topology::{Detail, LinkId};
+use railwright_spec::human::markup;
 use railwright_spec::problem::Problem;
 use std::fmt::Write as _;
 
@@ -29,7 +29,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     let mut text = String::from(
         "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n",
     );
-    let name = escaped(&wiring.topology.design.name);
+    let name = markup(&wiring.topology.design.name);
     let routing = wiring.topology.design.routing.name();
     // Writing to a string does not fail.
     let _ = writeln!(text, "  <!-- {}, routing {routing} -->", name.replace("--", "- -"));
@@ -40,7 +40,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
         let class = graph.class(link);
         let (capacity, latency) = (class.capacity.get(), class.latency.get());
-        let place = escaped(&between(graph, link)).replace("--", "- -");
+        let place = markup(&between(graph, link)).replace("--", "- -");
         let _ = writeln!(
             text,
             "    <link id=\"l{}\" bandwidth=\"{capacity}Bps\" latency=\"{latency}s\" sharing_policy=\"SHARED\"/><!-- {place} -->",

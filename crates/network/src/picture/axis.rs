@@ -2,7 +2,7 @@
 //!
 //! Responsible for: choosing ticks and writing them short; where a chart's area lies, its grid and what its axes count. Refuses to know what is drawn inside.
 
-use super::escape;
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// A picture's size and the margins around its area.
@@ -42,7 +42,7 @@ impl Frame {
             out,
             "<text class=\"faint\" x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
             self.height - self.bottom + 18.0,
-            escape(name)
+            markup(name)
         );
     }
 
@@ -55,9 +55,9 @@ impl Frame {
              <text class=\"faint\" transform=\"translate(16 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
             self.left + wide / 2.0,
             self.height - 12.0,
-            escape(across),
+            markup(across),
             self.top + tall / 2.0,
-            escape(up)
+            markup(up)
         );
     }
 }

@@ -3,7 +3,8 @@
 //! Responsible for: parts in the order given, from the left. Refuses to sort.
 
 use super::axis::{label, ticks};
-use super::{SERIES, escape, legend, open};
+use super::{SERIES, legend, open};
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// A bar.
@@ -57,7 +58,7 @@ pub fn bars(chart: &Bars) -> String {
             "<text class=\"ink\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
             left - 8.0,
             y + 16.0,
-            escape(&bar.name)
+            markup(&bar.name)
         );
         let mut x = left;
         for (part, value) in bar.values.iter().enumerate() {
@@ -69,8 +70,8 @@ pub fn bars(chart: &Bars) -> String {
                 y + 3.0,
                 row - 6.0,
                 part % SERIES.len(),
-                escape(&bar.name),
-                escape(chart.series.get(part).map_or("", String::as_str)),
+                markup(&bar.name),
+                markup(chart.series.get(part).map_or("", String::as_str)),
                 label(*value)
             );
             x += wide;
@@ -88,7 +89,7 @@ pub fn bars(chart: &Bars) -> String {
         "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
         left + (width - left - right) / 2.0,
         height - 8.0,
-        escape(&chart.across)
+        markup(&chart.across)
     );
     out.push_str("</svg>\n");
     out

@@ -5,7 +5,8 @@
 //! cells than pixels: callers choose a range of devices.
 
 use super::letters::{HIGH, Sheet, wide};
-use super::{escape, open};
+use super::open;
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// A square of cells.
@@ -107,7 +108,7 @@ pub fn heat(chart: &Heat<'_>) -> Option<String> {
             shade,
             left + size + 34.0,
             y + 10.0,
-            escape(&decade_name(*shade))
+            markup(&decade_name(*shade))
         );
     }
     out.push_str("</svg>\n");

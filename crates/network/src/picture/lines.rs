@@ -3,7 +3,8 @@
 //! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Refuses to smooth.
 
 use super::axis::{Frame, label, ticks};
-use super::{SERIES, escape, legend, open};
+use super::{SERIES, legend, open};
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// Points of a curve up to which each has a mark.
@@ -73,7 +74,7 @@ pub fn lines(chart: &Lines) -> String {
             let _ = writeln!(
                 out,
                 "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"var(--s{colour})\"><title>{}: {}</title></circle>",
-                escape(&curve.name),
+                markup(&curve.name),
                 label(value)
             );
         }

@@ -4,7 +4,8 @@
 //! front. Refuses to know what a front is.
 
 use super::axis::{Frame, label, ticks};
-use super::{SERIES, escape, legend, open};
+use super::{SERIES, legend, open};
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// One point.
@@ -91,7 +92,7 @@ pub fn scatter(chart: &Scatter) -> String {
         }
         for dot in series.dots.iter().filter(|dot| dot.x.is_finite() && dot.y.is_finite()) {
             let fill = if dot.matters { format!("var(--s{colour})") } else { "none".to_owned() };
-            let name = escape(&dot.name);
+            let name = markup(&dot.name);
             let (cx, cy) = (x(dot.x), y(dot.y));
             let style = format!("fill=\"{fill}\" stroke=\"var(--s{colour})\"");
             // Shapes differ in addition to colours.

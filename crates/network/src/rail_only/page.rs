@@ -5,7 +5,7 @@
 use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;
 use super::targets::{Kind, Status, Target};
-use crate::picture::escape;
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 /// A section: its heading, a sentence, the names of claims and of figures that belong to it, by their beginnings.
@@ -101,7 +101,7 @@ pub fn page(report: &RailOnlyReport) -> String {
     );
     for section in &SECTIONS {
         let _ =
-            write!(out, "<section>\n<h2>{}</h2>\n<p>{}</p>\n", escape(section.heading), escape(section.text));
+            write!(out, "<section>\n<h2>{}</h2>\n<p>{}</p>\n", markup(section.heading), markup(section.text));
         claims(&mut out, report.targets.iter().filter(|target| section.has_claim(target)));
         if section.heading.starts_with("Cost") {
             table_2(&mut out, report);
@@ -133,7 +133,7 @@ fn claims<'a>(out: &mut String, targets: impl Iterator<Item = &'a Target>) {
     out.push_str("<table><thead><tr><th>claim</th><th>paper</th><th>here</th><th>status</th><th>configuration and remark</th></tr></thead><tbody>\n");
     for target in targets {
         let claim = &target.claim;
-        let number = |value: f64| escape(&format!("{} {}", digits(value), claim.unit)).trim_end().to_owned();
+        let number = |value: f64| markup(&format!("{} {}", digits(value), claim.unit)).trim_end().to_owned();
         let bound = match claim.kind {
             Kind::Above => "&gt; ",
             Kind::Below => "&lt; ",
@@ -151,15 +151,15 @@ fn claims<'a>(out: &mut String, targets: impl Iterator<Item = &'a Target>) {
             .iter()
             .zip(&target.variant_names)
             .filter(|_| claim.variant.is_some())
-            .map(|(value, name)| format!("{}: {}", escape(name), number(*value)))
+            .map(|(value, name)| format!("{}: {}", markup(name), number(*value)))
             .collect();
-        let remarks = [escape(&claim.configuration), escape(&claim.reason), variants.join("; ")];
+        let remarks = [markup(&claim.configuration), markup(&claim.reason), variants.join("; ")];
         let remarks: Vec<String> = remarks.into_iter().filter(|text| !text.is_empty()).collect();
         let _ = writeln!(
             out,
             "<tr id=\"{}\"><td>{}</td><td class=\"n\">{bound}{}</td><td class=\"n\">{}</td><td class=\"{class}\">{status}</td><td>{}</td></tr>",
-            escape(&claim.id),
-            escape(&claim.claim),
+            markup(&claim.id),
+            markup(&claim.claim),
             claim.paper.map_or_else(String::new, number),
             target.here.map_or_else(String::new, number),
             remarks.join(". ")

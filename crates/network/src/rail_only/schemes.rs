@@ -3,7 +3,8 @@
 //! Responsible for: drawing what has no axis. The pairs are those of [`super::traffic`] at a size that a reader can count.
 
 use super::figures::Figure;
-use crate::picture::{escape, legend, open};
+use crate::picture::{legend, open};
+use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
 const NAMES: [&str; 3] = ["model parallel", "data in domain", "data on rails"];
@@ -77,7 +78,7 @@ pub(super) fn path() -> Figure {
             4.0 * (wide + gap) + 8.0,
             tall + 28.0,
             y + 21.0,
-            escape(name)
+            markup(name)
         );
         for device in 0..DEVICES {
             let _ = writeln!(

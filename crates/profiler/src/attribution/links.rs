@@ -6,6 +6,7 @@
 use crate::communication::Operation;
 use crate::joined::Joined;
 use crate::matching::Lane;
+use railwright_spec::{lower_median, median};
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -124,7 +125,7 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
             continue;
         }
         let typical: Vec<(u32, f64, usize)> =
-            by_link.into_iter().map(|(id, mut times)| (id, middle(&mut times), times.len())).collect();
+            by_link.into_iter().map(|(id, mut times)| (id, median(&mut times), times.len())).collect();
         let mut times: Vec<f64> = typical.iter().map(|entry| entry.1).collect();
         let (usual, slower) = match times.as_slice() {
             [one, other] => (one.min(*other), THAN_ONE),
@@ -156,15 +157,6 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         peers,
     });
     (slow, links.collect())
-}
-
-fn lower_median(values: &mut [f64]) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
-}
-
-fn middle(values: &mut [f64]) -> f64 {
-    crate::matching::line::median(values)
 }
 
 #[cfg(test)]

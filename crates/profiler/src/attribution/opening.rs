@@ -6,9 +6,9 @@
 
 use super::steps;
 use crate::Job;
-use crate::matching::line::median;
 use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, Windows, host_steps};
+use railwright_spec::median;
 
 /// By how much the first step begins earlier, in nanoseconds.
 pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {

@@ -2,9 +2,9 @@
 //!
 //! Responsible for: how many there are, which one a time lies in, how much they vary. Refuses to cut them: the job's windows are the steps of all analyses.
 
-use crate::matching::line::median;
 use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, StepWindow, Windows};
+use railwright_spec::median;
 
 /// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
 /// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one. An `opening` of the first step, in nanoseconds, is

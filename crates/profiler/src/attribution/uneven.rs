@@ -9,8 +9,8 @@ use crate::Job;
 use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::kernels::KernelTable;
-use crate::matching::line::median;
 use crate::trace::GpuKind;
+use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 

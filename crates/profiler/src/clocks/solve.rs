@@ -9,7 +9,8 @@ use super::bounds::bounds;
 use crate::Job;
 use crate::communication::Operation;
 use crate::matching::Matching;
-use crate::matching::line::{Line, Point as Difference, Scratch, Slope, median};
+use crate::matching::line::{Line, Point as Difference, Scratch, Slope};
+use railwright_spec::median;
 
 /// Maximum number of rounds, each linear in the matched ends.
 const ROUNDS: u32 = 12;

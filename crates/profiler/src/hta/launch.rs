@@ -3,7 +3,7 @@
 //! Responsible for: the launch statistics and the lengths of queues. Refuses kernels whose launch is not in the trace.
 
 use super::events::Events;
-use super::quantile;
+use railwright_spec::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -97,8 +97,7 @@ pub(super) fn statistics(rank: u32, events: &Events<'_>) -> LaunchRow {
         row.long_delays += usize::from(delay > LONG_DELAY);
         delays.push(delay as f64);
     }
-    delays.sort_by(f64::total_cmp);
-    row.launch_delay_median = quantile(&delays, 0.5);
+    row.launch_delay_median = median(&mut delays);
     row
 }
 
@@ -132,17 +131,17 @@ fn queue(rank: u32, stream: u32, mut lengths: Vec<f64>) -> QueueRow {
     let count = lengths.len();
     let mean = lengths.iter().sum::<f64>() / count.max(1) as f64;
     let squares: f64 = lengths.iter().map(|l| (l - mean).powi(2)).sum();
-    lengths.sort_by(f64::total_cmp);
+    let mut at = |share: f64| quantile(&mut lengths, share).unwrap_or_default();
     QueueRow {
         rank,
         stream,
         count,
         mean,
         deviation: (squares / (count.max(2) - 1) as f64).sqrt(),
-        min: quantile(&lengths, 0.0),
-        quarter: quantile(&lengths, 0.25),
-        median: quantile(&lengths, 0.5),
-        three_quarters: quantile(&lengths, 0.75),
-        max: quantile(&lengths, 1.0),
+        min: at(0.0),
+        quarter: at(0.25),
+        median: at(0.5),
+        three_quarters: at(0.75),
+        max: at(1.0),
     }
 }

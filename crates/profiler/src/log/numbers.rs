@@ -34,16 +34,9 @@ pub(super) fn scaled_after(text: &str, mark: &str) -> Option<f64> {
     leading(rest).map(|number| number * scale).filter(|number| number.is_finite())
 }
 
-/// The middle of sorted or unsorted values.
+/// The median; `None` of none.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        n if n % 2 == 0 => Some(f64::midpoint(sorted[middle - 1], sorted[middle])),
-        _ => Some(sorted[middle]),
-    }
+    (!values.is_empty()).then(|| railwright_spec::median(&mut values.to_vec()))
 }
 
 #[cfg(test)]

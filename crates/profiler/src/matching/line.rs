@@ -3,6 +3,8 @@
 //! Responsible for: offset and drift that a third of wild points does not move, in linear time. Ends of a collective differ between ranks by a part of what it takes, so short
 //! ones determine clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
 
+use railwright_spec::median;
+
 /// No pair of clocks drifts apart faster, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
@@ -148,22 +150,6 @@ fn error_of_drift(sharp: &[Point], about: i64, residual: f64) -> f64 {
         return f64::INFINITY;
     }
     1.25 * 1.48 * residual.max(500.0) / variance.sqrt()
-}
-
-/// The median; the mean of the two middle ones of an even number, 0 of none.
-pub fn median(values: &mut [f64]) -> f64 {
-    let half = values.len() / 2;
-    if values.is_empty() {
-        return 0.0;
-    }
-    let even = values.len().is_multiple_of(2);
-    let (below, &mut upper, _) = values.select_nth_unstable_by(half, f64::total_cmp);
-    if even {
-        let lower = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        f64::midpoint(lower, upper)
-    } else {
-        upper
-    }
 }
 
 #[cfg(test)]

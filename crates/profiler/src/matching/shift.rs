@@ -7,6 +7,7 @@ use super::Part;
 use super::line::{self, Line, Point, Slope};
 use super::ties::CLOSE;
 use crate::communication::Operation;
+use railwright_spec::median;
 
 /// How two lists of one communicator fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -156,7 +157,7 @@ fn search(
         let contradicts = known.map_or(0.0, |known| {
             scratch.values.clear();
             scratch.values.extend(scratch.points.iter().map(|point| point.difference as f64 - known));
-            (line::median(&mut scratch.values).abs() - CLOSE).max(0.0)
+            (median(&mut scratch.values).abs() - CLOSE).max(0.0)
         });
         let weight = weighed(&line, pairs) + contradicts;
         let fit = Fit { shift, mismatches, pairs: pairs as u32, line, weight };
@@ -178,5 +179,5 @@ fn search(
 pub(super) fn usual_interval(parts: &[&Part], scratch: &mut Scratch) -> f64 {
     scratch.values.clear();
     scratch.values.extend(parts.windows(2).map(|pair| (pair[1].end - pair[0].end).abs() as f64));
-    line::median(&mut scratch.values)
+    median(&mut scratch.values)
 }

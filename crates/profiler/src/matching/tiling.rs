@@ -8,12 +8,12 @@
 
 use super::across::Crossing;
 use super::assign::Lists;
-use super::line;
 use super::shift::{self, Scratch};
 use super::ties::Ties;
 use super::{Lane, Part};
 use crate::Job;
 use crate::groups::{Group, Layout, RankSet, described};
+use railwright_spec::median;
 use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -259,7 +259,7 @@ impl Ends<'_> {
         let against = contradicts.get(contradicts.len() * 3 / 4).copied().unwrap_or(0.0);
         let mut values: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
         let fits = !values.is_empty() && unfit * 3 <= values.len();
-        fits.then(|| Score { tiling, apart: line::median(&mut values) + against, against, pairs })
+        fits.then(|| Score { tiling, apart: median(&mut values) + against, against, pairs })
     }
 
     fn pair(
@@ -318,7 +318,7 @@ fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
         if across.is_empty() {
             continue;
         }
-        let apart = line::median(&mut across) + score.against;
+        let apart = median(&mut across) + score.against;
         let more = times(apart, base.apart);
         if more <= ONE {
             if score.tiling.size > chosen.tiling.size {

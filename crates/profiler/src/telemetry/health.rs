@@ -5,8 +5,8 @@
 
 use super::{Metric, Sample, throttle_reasons};
 use crate::Job;
-use crate::matching::line::median;
 use railwright_spec::human;
+use railwright_spec::median;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};

@@ -8,6 +8,7 @@ use crate::RankTrace;
 use crate::occupancy::Intervals;
 use crate::trace::HostKind;
 use railwright_spec::human;
+use railwright_spec::lower_median;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
@@ -24,9 +25,7 @@ const ANNOTATED: f64 = 0.5;
 
 /// The median of durations, the lower of two; 0 of none.
 fn median(durations: &[f64]) -> f64 {
-    let mut sorted = durations.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    sorted.get(sorted.len().saturating_sub(1) / 2).copied().unwrap_or(0.0)
+    lower_median(&mut durations.to_vec())
 }
 
 /// How many leading steps come before the steady state: at most half of them.

@@ -3,6 +3,7 @@
 //! Responsible for: `median(x)`, `quantile(x, q)` and `stddev(x)` as aggregates. Refuses anything that is not a number by leaving it out, as
 //! SQL's own aggregates do with NULL.
 
+use railwright_spec::quantile;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
 use rusqlite::{Connection, Result};
 
@@ -48,14 +49,6 @@ impl Aggregate<(Vec<f64>, f64), Option<f64>> for Quantile {
     fn finalize(&self, _: &mut Context<'_>, seen: Option<(Vec<f64>, f64)>) -> Result<Option<f64>> {
         Ok(seen.and_then(|(mut values, share)| quantile(&mut values, share)))
     }
-}
-
-fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
-    let last = values.len().checked_sub(1)?;
-    values.sort_unstable_by(f64::total_cmp);
-    let place = share * last as f64;
-    let (below, above) = (place.floor() as usize, place.ceil() as usize);
-    Some(values[below] + (values[above] - values[below]) * (place - place.floor()))
 }
 
 /// The standard deviation of a sample, by Welford's running sums.
