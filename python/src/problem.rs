@@ -3,8 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
-use railwright_answers::Refused;
+use railwright_answers::{Refused, key_of_keyword};
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Key;
 
 static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
 
@@ -30,7 +31,10 @@ fn instance<'py>(
     fields.set_item("place", place.map(ToString::to_string))?;
     fields.set_item("file", place.map(|place| place.file.as_str()).filter(|file| !file.is_empty()))?;
     fields.set_item("line", place.and_then(|place| place.line))?;
-    fields.set_item("key", place.and_then(|place| place.key.as_deref()))?;
+    // A keyword argument stands for the key of a run file.
+    let key =
+        place.and_then(|place| place.key.clone().or_else(|| key_of_keyword(&place.file).ok().map(Key::path)));
+    fields.set_item("key", key)?;
     fields.set_item("others", others)?;
     class(py)?.call((problem.message.as_str(),), Some(&fields))
 }

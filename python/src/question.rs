@@ -8,9 +8,7 @@ use crate::texts::{GIVEN, Given};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
-use railwright_answers::{
-    Refused, Resolved, Texts as _, cluster, is_batch, key_of_keyword, resolve, run_file, without_batch,
-};
+use railwright_answers::{Refused, Resolved, Texts as _, cluster, key_of_keyword, resolve, run_file};
 use railwright_launch::Open;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::{ModelSpec, RunSpec, Value};
@@ -85,9 +83,9 @@ pub(crate) fn set(py: Python<'_>, settings: &Bound<'_, PyDict>, spec: &mut RunSp
         let key = key_of_keyword(&word).map_err(|problem| raise(py, problem))?;
         all.push((word, key.path(), value));
     }
-    if all.iter().any(|(_, path, _)| is_batch(path)) {
-        without_batch(spec);
-    }
+    let later: Vec<&str> =
+        all.iter().filter(|(_, _, value)| !value.is_none()).map(|(_, path, _)| path.as_str()).collect();
+    spec.give_way(&later);
     for (word, path, value) in all {
         if value.is_none() {
             continue;
@@ -108,7 +106,11 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Flag(truth.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        return Ok(Value::Integer(value.extract()?));
+        // A number that no setting can have is refused as one, by its digits.
+        return Ok(match value.extract() {
+            Ok(number) => Value::Integer(number),
+            Err(_) => Value::Text(value.str()?.to_string()),
+        });
     }
     if value.is_instance_of::<PyFloat>() {
         return Ok(Value::Number(value.extract()?));

@@ -214,7 +214,8 @@ macro_rules! record {
                 $crate::record::html(stringify!($name), &self.lines())
             }
 
-            /// Everything as dictionaries and lists: what `railwright --json` prints, where this is a whole answer.
+            /// Everything as dictionaries and lists: where this is a whole answer, what `railwright --json` prints without `schema_version`, `kind`
+            /// and `railwright`.
             fn to_dict(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
                 if let Some(source) = &self.source {
                     return source.tree(py);

@@ -1,4 +1,4 @@
-//! Layers of a specification: a run file, and the batch that a later layer replaces.
+//! A layer of a specification: a run file.
 
 use crate::{Texts, from_where_it_lies};
 use railwright_spec::problem::Problem;
@@ -17,16 +17,4 @@ pub fn run_file(path: &str, texts: &dyn Texts) -> Result<RunSpec, Problem> {
         spec.model.config = Some(folder.join(config).to_string_lossy().into_owned());
     }
     Ok(spec)
-}
-
-/// Whether a key is one of the three that set the batch.
-pub fn is_batch(path: &str) -> bool {
-    ["plan.global_batch", "plan.micro_batches", "plan.batch_tokens"].contains(&path)
-}
-
-/// Forgets the batch: a later layer's wins, whichever of the three keys each takes.
-pub fn without_batch(spec: &mut RunSpec) {
-    spec.plan.global_batch = None;
-    spec.plan.micro_batches = None;
-    spec.plan.batch_tokens = None;
 }

@@ -47,7 +47,7 @@ mod workers;
 pub use cluster::{cluster, from_where_it_lies};
 pub use estimate::{Estimated, estimate};
 pub use fitting::{Filled, fill};
-pub use layers::{is_batch, run_file, without_batch};
+pub use layers::run_file;
 pub use memory::{Memory, OverTime, memory};
 pub use names::{aliases_of, dimension, flag_of, key_of_keyword, plan_key, short_flag_of};
 pub use open_features::OpenFeature;

@@ -140,6 +140,18 @@ mod tests {
         assert!(seen.len() > 80);
     }
 
+    /// A run file and `whatif --change` accept what the command line accepts.
+    #[test]
+    fn aliases_of_flags_are_aliases_of_keys() {
+        for (path, aliases) in ALIASES {
+            let section = path.split('.').next().expect("a section");
+            for alias in *aliases {
+                let word = format!("{section}.{}", alias.replace('-', "_"));
+                assert_eq!(railwright_spec::run::key(&word).expect("a key").path(), *path, "{word}");
+            }
+        }
+    }
+
     #[test]
     fn keywords_are_flags_with_underscores() {
         for (word, path) in [

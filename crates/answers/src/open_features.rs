@@ -153,7 +153,7 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
     for feature in software::features().iter().filter(|feature| !feature.memory && feature.id != "no-overlap")
     {
         let id = format!("{}+{}", plan.software, feature.id);
-        if !has(&feature.id) && software::by_id(&id).is_ok() {
+        if !has(&feature.id) && stack.may_have(feature, architecture) && software::by_id(&id).is_ok() {
             list.push(Alternative {
                 key: "plan.software",
                 title: feature.id.clone(),

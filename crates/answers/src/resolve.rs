@@ -4,6 +4,7 @@
 
 use crate::{Refused, Texts};
 use railwright_calculator::defaults;
+use railwright_spec::cluster::{Cluster, ClusterSpec};
 use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate, warnings};
 use railwright_spec::problem::{Problem, Warning};
@@ -90,6 +91,9 @@ fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
         }
     };
     note(spec.cluster.devices.is_none(), format!("{} devices", human::whole(run.cluster.devices)));
+    if let Some(words) = usual_server(&spec.cluster, &run.cluster) {
+        note(true, words);
+    }
     let has_batch = specified.global_batch.is_some()
         || specified.micro_batches.is_some()
         || specified.batch_tokens.is_some();
@@ -117,6 +121,18 @@ fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     );
     note(specified.software.is_none(), format!("software {}", plan.software));
     chosen
+}
+
+/// The server that was chosen for cards that PCIe joins: their number and their share of the network are guesses.
+pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Option<String> {
+    let on_bus = cluster.devices_per_node > cluster.scale_up.domain_size;
+    (specified.devices_per_node.is_none() && on_bus).then(|| {
+        format!(
+            "servers of {} GPUs on PCIe, {} of network per GPU",
+            cluster.devices_per_node,
+            human::bandwidth(cluster.network.bandwidth)
+        )
+    })
 }
 
 fn recompute(plan: &Plan) -> &'static str {

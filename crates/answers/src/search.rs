@@ -14,6 +14,7 @@ use crate::batch;
 use crate::pricing::Pricing;
 use crate::published::Published;
 use crate::question::Question;
+use crate::resolve::usual_server;
 use crate::searcher::{Effort, Ran, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
@@ -170,6 +171,10 @@ pub fn search(
     let training = published.as_ref().map(|published| published.training);
     if let Some(training) = training.filter(|_| length.is_none()) {
         chosen.push(format!("sequences of {} tokens", human::whole(training.sequence_length)));
+    }
+    for setting in asked.settings() {
+        let words = usual_server(&setting.spec.cluster, &setting.run.cluster);
+        chosen.extend(words.filter(|words| !chosen.contains(words)).into_iter().collect::<Vec<_>>());
     }
     let batches = batches(asked, training, &mut chosen);
     let options = options(wanted);

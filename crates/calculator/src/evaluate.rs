@@ -211,7 +211,8 @@ fn on_rank_of(
     let held =
         disturbance::transfer_wait(costing, stage) * (2.0 * runs * local_chunks(plan, stage).len() as f64);
     time.host = busy - device - held;
-    time.bubble = duration - busy + held;
+    // Rounding leaves less than nothing where no stage waits.
+    time.bubble = (duration - busy + held).max(Seconds::ZERO);
     time
 }
 

@@ -14,6 +14,7 @@ use railwright_spec::plan::{
     ContextKind, Plan, PlanSpec, RankOrder, Recompute, Schedule, Sharding, validate,
 };
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Watts};
+use railwright_spec::software;
 
 /// Sums in another order differ by so much.
 const ROUNDING: f64 = 1e-9;
@@ -186,6 +187,23 @@ proptest! {
         check("host link", &|c| c.accelerator.host_bandwidth = c.accelerator.host_bandwidth.map(|rate| rate * factor))?;
         check("memory bandwidth", &|c| times(&mut c.accelerator.memory_bandwidth, factor))?;
         check("accelerator", &|c| accelerate(c, factor))?;
+    }
+
+    /// What a search relies on that takes fused dispatch wherever the generation offers it. Messages of a few kilobytes are bound by the latency of
+    /// the kernels, which is a little higher.
+    #[test]
+    fn fused_dispatch_is_hardly_slower(run in runs().prop_filter("experts", |run| run.model.is_mixture_of_experts())) {
+        let architecture = run.cluster.accelerator.architecture.clone();
+        let own = software::by_id("megatron-core-2025").expect("known");
+        if let Some(fused) = own.with_fused_dispatch(&architecture) {
+            let on = |software: &str| {
+                let mut run = run.clone();
+                run.plan.software = software.to_owned();
+                run.time_on(|_| {})
+            };
+            let (fused, own) = (on(&fused.id), on(&own.id));
+            prop_assert!(fused <= own * 1.03, "{own} s become {fused} s, {run:?}");
+        }
     }
 
     #[test]

@@ -43,7 +43,8 @@ impl From<Outcome> for railwright_server::Outcome {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Yes => Self::Yes,
-            Outcome::No | Outcome::Invalid => Self::No,
+            Outcome::No => Self::No,
+            Outcome::Invalid => Self::Invalid,
             Outcome::AtRisk => Self::AtRisk,
             Outcome::CannotTell => Self::CannotTell,
             Outcome::Interrupted => Self::Interrupted,

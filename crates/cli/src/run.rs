@@ -14,11 +14,10 @@ use crate::args::RunArguments;
 use crate::exit::Failure;
 use crate::input;
 pub(crate) use railwright_answers::{Resolved, describe};
-use railwright_answers::{is_batch, without_batch};
 use railwright_calculator::valid_values::{Valid, valid_values};
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
-use railwright_spec::run::{ModelSpec, RunSpec};
+use railwright_spec::run::{ModelSpec, RunSpec, key};
 
 /// Resolves the command line; problems refer to its flags.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
@@ -121,10 +120,11 @@ pub(crate) fn layered(arguments: &RunArguments) -> Result<RunSpec, Failure> {
             spec.cluster.devices_per_node = spec.cluster.devices_per_node.or(per_node);
         }
     }
-    // The batch has three keys; any of them on the command line overrides those of a file.
-    if arguments.flags.settings.iter().any(|(_, path, _)| is_batch(path)) {
-        without_batch(&mut spec);
-    }
+    let typed = arguments.flags.settings.iter().map(|(_, path, _)| path.clone());
+    let set =
+        arguments.set.iter().filter_map(|setting| Some(key(setting.split_once('=')?.0.trim()).ok()?.path()));
+    let later: Vec<String> = typed.chain(set).collect();
+    spec.give_way(&later.iter().map(String::as_str).collect::<Vec<_>>());
     for (flag, path, value) in &arguments.flags.settings {
         spec.set_flag(flag, path, value)?;
     }

@@ -31,6 +31,8 @@ pub enum Outcome {
     AtRisk,
     /// Neither: the input does not carry an answer.
     CannotTell,
+    /// A part of the input is wrong; the answer lists it.
+    Invalid,
     /// It was stopped; the answer is what was known by then.
     Interrupted,
 }
@@ -43,6 +45,7 @@ impl Outcome {
             Self::No => "no",
             Self::AtRisk => "at-risk",
             Self::CannotTell => "cannot-tell",
+            Self::Invalid => "invalid",
             Self::Interrupted => "interrupted",
         }
     }

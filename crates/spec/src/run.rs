@@ -4,6 +4,7 @@
 //! the resolved [`Run`]. Refuses to read files: the caller hands over texts.
 
 pub(crate) mod field;
+mod replaced;
 mod resolved;
 mod schema;
 pub(crate) mod section;

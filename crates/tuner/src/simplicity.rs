@@ -5,6 +5,7 @@
 //! [`crate::search`].
 
 use railwright_spec::plan::{Layout, Offload, Plan, RankOrder, Recompute};
+use railwright_spec::software::by_id;
 use serde::Serialize;
 
 /// Oddities of a layout, the most severe first.
@@ -55,6 +56,15 @@ pub const FEWEST_TOKENS: u64 = 4096;
 /// Share of the device's memory beyond which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
 pub const TIGHT: f64 = 0.92;
 
+/// GPUs over which experts are usual with fused dispatch, also between domains: DeepSeek-V3 trained with experts on 64 GPUs of 8 nodes
+/// (arXiv 2412.19437, section 3.2).
+const DISPATCHED_RANKS: u64 = 64;
+
+/// Whether a stack dispatches tokens by fused kernels.
+fn dispatches_fused(software: &str) -> bool {
+    by_id(software).is_ok_and(|software| software.fused_expert_dispatch)
+}
+
 /// A set of oddities. It orders as experts prefer: a graver oddity outweighs all lesser ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Oddities(u8);
@@ -64,7 +74,7 @@ impl Oddities {
     pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
         Self::default()
             .with(Oddity::UnequalChunks, plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks))
-            .with_layout(&Layout::new(plan, domain))
+            .with_layout(&Layout::new(plan, domain), dispatches_fused(&plan.software))
             .with(
                 Oddity::ShortContext,
                 has_short_context(plan.sequence_length, plan.context_parallel, plan.micro_batch),
@@ -81,8 +91,9 @@ impl Oddities {
 
     /// With the oddities of a layout of ranks.
     #[must_use]
-    pub fn with_layout(self, layout: &Layout) -> Self {
-        let is_scattered = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
+    pub fn with_layout(self, layout: &Layout, fused_dispatch: bool) -> Self {
+        let is_usual = fused_dispatch && layout.expert.ranks <= DISPATCHED_RANKS;
+        let is_scattered = !layout.expert.is_inside_domain() && !layout.expert.is_torn() && !is_usual;
         self.with(Oddity::TornGroup, layout.torn().next().is_some())
             .with(Oddity::ScatteredExperts, is_scattered)
     }
@@ -229,6 +240,13 @@ mod tests {
         let spread = |expert_parallel| Plan { expert_parallel, ..wide.clone() };
         assert_eq!(list(&spread(16), 0.5), [Oddity::ScatteredExperts]);
         assert_eq!(list(&spread(8), 0.5), []);
+        let fused = |expert_parallel| Plan {
+            software: "megatron-core-2025+fused-dispatch".to_owned(),
+            data_parallel: 128,
+            ..spread(expert_parallel)
+        };
+        assert_eq!(list(&fused(64), 0.5), []);
+        assert_eq!(list(&fused(128), 0.5), [Oddity::ScatteredExperts]);
         let uneven = Plan { pipeline_parallel: 4, layers_per_stage: Some(vec![8, 7, 9, 8]), ..sharded };
         assert_eq!(list(&uneven, 0.5), [Oddity::UnequalChunks]);
     }

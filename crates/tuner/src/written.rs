@@ -91,9 +91,8 @@ pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
 /// Settings over those of a file, as a command line has them: its batch replaces that of the file, whichever key each takes.
 fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = file.clone();
-    if words.iter().any(|(name, _)| *name == "global_batch") {
-        (spec.global_batch, spec.micro_batches, spec.batch_tokens) = (None, None, None);
-    }
+    let later: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
+    spec.give_way(&later, true);
     for (name, value) in words {
         // The values come out of a specification, so they go back into one.
         let _ = spec.set(name, value);

@@ -12,7 +12,8 @@ export const lost = signal(false)
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
 export type Arguments = Readonly<Record<string, Value>>
 
-export type Outcome = 'yes' | 'no' | 'at-risk' | 'cannot-tell' | 'interrupted'
+export const OUTCOMES = ['yes', 'no', 'at-risk', 'cannot-tell', 'invalid', 'interrupted'] as const
+export type Outcome = (typeof OUTCOMES)[number]
 
 export interface Answer<T> {
   /** What the command prints with `--json`; for other formats see `askText`. */
@@ -124,7 +125,7 @@ function post(command: string, values: Arguments, format: string, options: Optio
 function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   const outcome = response.headers.get('railwright-outcome')
   return {
-    outcome: outcome === 'no' || outcome === 'at-risk' || outcome === 'cannot-tell' || outcome === 'interrupted' ? outcome : 'yes',
+    outcome: OUTCOMES.find((known) => known === outcome) ?? 'yes',
     commandLine: header(response, 'railwright-command'),
     notes: notes(header(response, 'railwright-notes')),
   }

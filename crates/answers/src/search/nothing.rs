@@ -11,6 +11,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
 use serde::Serialize;
+use std::cmp::Ordering;
 
 /// Nothing fits.
 #[derive(Clone, Debug, Serialize)]
@@ -101,6 +102,12 @@ impl Nothing {
             tried += 1;
             works.extend(found);
         }
+        // On the same devices, the fastest first: what was tried first is least intrusive, not best.
+        works.sort_by(|a, b| {
+            (a.devices, a.step_time.get())
+                .partial_cmp(&(b.devices, b.step_time.get()))
+                .unwrap_or(Ordering::Equal)
+        });
         let misses = misses.into_iter().map(|(index, miss)| {
             let layout = asked.settings()[index].short_layout(&miss.plan);
             Missed { miss, layout }

@@ -70,7 +70,7 @@ pub(super) fn table(
                     + work.backward_input.exposed_time()
                     + work.backward_weight.exposed_time()
                     + work.recompute.exposed_time(),
-                bubble: evaluation.pipeline - busy,
+                bubble: (evaluation.pipeline - busy).max(Seconds::ZERO),
                 gradient_exposed: evaluation.updates.get(stage).map_or(Seconds::ZERO, |u| u.gradient_exposed),
                 memory: memory.stages.get(stage).map_or(Bytes::ZERO, |s| s.device),
                 critical: stage == evaluation.critical_stage,

@@ -81,9 +81,10 @@ pub(super) fn visit(
 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
-    // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side.
-    let passes =
-        if costing.software.fused_expert_dispatch { 2.0 } else { 4.0 * costing.software.elementwise_passes };
+    // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side. Experts that are all on
+    // the rank need none.
+    let is_fused = costing.software.fused_expert_dispatch && plan.expert_parallel > 1;
+    let passes = if is_fused { 2.0 } else { 4.0 * costing.software.elementwise_passes };
     let permutations = passes * copies * width * e;
     let casts = if plan.precision.compute.is_narrow() {
         2.0 * held * width * (e + 2.0 * plan.precision.compute.bytes()) * costing.software.cast_passes

@@ -1,19 +1,25 @@
 //! Arguments of `goodput`.
 
 use super::Output;
-use clap::Args;
+use clap::{Args, ValueHint};
 
 pub(super) const EXAMPLES: &str = include_str!("help/goodput.txt");
 
 /// Arguments of `goodput`.
 #[derive(Args, Debug)]
 pub(crate) struct Goodput {
-    /// GPUs of the job
-    #[arg(long, value_name = "N")]
-    pub(crate) gpus: u64,
-    /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file
-    #[arg(long, value_name = "CLUSTER", default_value = "dgx-h100")]
-    pub(crate) cluster: String,
+    /// Model, launch file or log of the job, for the checkpoint size and, from a file, the number of GPUs
+    #[arg(value_name = "MODEL", value_hint = ValueHint::AnyPath)]
+    pub(crate) model: Option<String>,
+    /// Run file of the job, for its checkpoint size, GPUs and cluster
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model")]
+    pub(crate) run: Option<String>,
+    /// GPUs of the job [default: from the run file or launch file]
+    #[arg(long, value_name = "N", required_unless_present_any = ["model", "run"])]
+    pub(crate) gpus: Option<u64>,
+    /// Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file [default: that of the run file, else dgx-h100]
+    #[arg(long, value_name = "CLUSTER")]
+    pub(crate) cluster: Option<String>,
     /// NICs of the job [default: one per GPU]
     #[arg(long, value_name = "N")]
     pub(crate) nics: Option<u64>,
@@ -24,16 +30,16 @@ pub(crate) struct Goodput {
     #[arg(
         long,
         value_name = "TIME",
-        required_unless_present = "checkpoint_bytes",
-        conflicts_with = "checkpoint_bytes",
+        required_unless_present = "storage_bandwidth",
+        conflicts_with = "storage_bandwidth",
         help_heading = "Checkpoints"
     )]
     pub(crate) checkpoint_time: Option<String>,
-    /// Size of a checkpoint, for --storage-bandwidth
+    /// Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run]
     #[arg(long, value_name = "BYTES", requires = "storage_bandwidth", help_heading = "Checkpoints")]
     pub(crate) checkpoint_bytes: Option<String>,
     /// Bandwidth of the storage for the whole job
-    #[arg(long, value_name = "RATE", requires = "checkpoint_bytes", help_heading = "Checkpoints")]
+    #[arg(long, value_name = "RATE", help_heading = "Checkpoints")]
     pub(crate) storage_bandwidth: Option<String>,
     /// Training pause per checkpoint [default: the whole checkpoint time]
     #[arg(long, value_name = "TIME", help_heading = "Checkpoints")]

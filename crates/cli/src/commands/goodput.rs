@@ -3,18 +3,19 @@
 //! Responsible for: arguments in words to a question of the calculator, and its answer as tables. Refuses to choose anything itself but
 //! the cluster and one NIC per GPU; both are listed.
 
+mod job;
+
+use job::{Job, read, time};
+
 use crate::args::goodput::Goodput as Arguments;
 use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
-use crate::run;
 use railwright_calculator::goodput::answer::{Goodput, Question, Scaled, goodput};
 use railwright_calculator::goodput::rates::{Component, Counts};
-use railwright_calculator::goodput::write_time;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, BytesPerSecond, Dollars, Seconds};
-use railwright_spec::run::{Field, Value};
+use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
 /// A job's goodput with the machine that it runs on.
@@ -37,14 +38,12 @@ pub(crate) struct GoodputFields<'a> {
 
 /// Computes the goodput of a job.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let mut spec = run::cluster(&arguments.cluster)?;
-    spec.devices = Some(arguments.gpus);
-    let cluster = spec.resolve()?;
-    let hosts = arguments.gpus.div_ceil(cluster.devices_per_node.max(1));
-    let mut chosen = Vec::new();
+    let Job { cluster, checkpoint, mut chosen } = Job::of(arguments)?;
+    let devices = cluster.devices;
+    let hosts = devices.div_ceil(cluster.devices_per_node.max(1));
     let nics = arguments.nics.unwrap_or_else(|| {
         chosen.push("one NIC per GPU".to_owned());
-        arguments.gpus
+        devices
     });
     let mut price = arguments.price_per_device_hour;
     if let Some(price) = price.filter(|price| !(*price > 0.0 && *price <= 1e6)) {
@@ -55,30 +54,11 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         price = Some(known.typical.get());
         chosen.push(format!("{} per GPU-hour ({})", human::dollars(known.typical), known.source));
     }
-    let checkpoint =
-        match (&arguments.checkpoint_time, &arguments.checkpoint_bytes, &arguments.storage_bandwidth) {
-            (Some(text), ..) => time("--checkpoint-time", text)?,
-            (None, Some(bytes), Some(rate)) => {
-                let bytes: Bytes =
-                    read("--checkpoint-bytes", bytes, "write bytes with a unit, as in `5.7TB`")?;
-                let rate: BytesPerSecond =
-                    read("--storage-bandwidth", rate, "write a rate with a unit, as in `200GB/s`")?;
-                let is_positive = bytes.get() > 0.0 && rate.get() > 0.0;
-                if !is_positive {
-                    return Err(Problem::new("expected more than 0").in_file("--storage-bandwidth").into());
-                }
-                write_time(bytes, rate)
-            }
-            // The arguments require one of them.
-            _ => {
-                return Err(Problem::new("no checkpoint time is set").in_file("--checkpoint-time").into());
-            }
-        };
     let optional =
         |flag: &str, text: &Option<String>| text.as_deref().map(|text| time(flag, text)).transpose();
     let repair = optional("--repair-time", &arguments.repair_time)?;
     let question = Question {
-        counts: Counts { devices: arguments.gpus, hosts, nics },
+        counts: Counts { devices, hosts, nics },
         mtbf: optional("--mtbf", &arguments.mtbf)?,
         specified: arguments.component_mtbf.iter().map(|text| component(text)).collect::<Result<_, _>>()?,
         checkpoint,
@@ -100,15 +80,6 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
     let answered = Answered { machine: cluster.accelerator.name, chosen, answer };
     printer.answer(&answered, &arguments.output)?;
     Ok(Outcome::Yes)
-}
-
-fn read<T: Field>(flag: &str, text: &str, hint: &str) -> Result<T, Problem> {
-    T::read(&Value::Text(text.trim().to_owned()))
-        .map_err(|problem| Problem::new(problem.message).in_file(flag).hint(hint))
-}
-
-fn time(flag: &str, text: &str) -> Result<Seconds, Problem> {
-    read(flag, text, "write a time with a unit, as in `30s`, `10min`, `3h` or `2d`")
 }
 
 /// `gpu=80000`: a component and hours between its failures.

@@ -217,7 +217,7 @@ impl Ranking {
         vec![
             memory.into(),
             format!(
-                "sum of elasticities: {:.3}% hardware rates, {:.3}% latencies, floors and host, {:+.3}% without a parameter; total 1%",
+                "sum of elasticities: {:.3} hardware rates, {:.3} latencies, floors and host, {:+.3} without a parameter; total 1",
                 -sum.rates, sum.times, sum.rest
             )
             .into(),

@@ -31,6 +31,10 @@ pub(crate) fn remove_unfinished() {
 
 /// Writes a file as a whole; the old one stays until the new one is on the disk.
 pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    // What a link of `/dev` or `/proc` stands for has no path of its own where it is a pipe.
+    if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return through(OpenOptions::new().write(true).open(path)?, make);
+    }
     let target = linked(path);
     let old = match fs::metadata(&target) {
         Ok(about) if about.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),

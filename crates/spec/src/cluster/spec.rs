@@ -25,7 +25,7 @@ section! {
         /// Number of accelerators (GPUs) used by the run.
         devices: u64 = "devices", "one node";
         /// Accelerators per node.
-        devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8";
+        devices_per_node: u64 = "devices_per_node", "from the preset, else the size of the scale-up domain, at most 8; 8 for cards that PCIe joins";
         /// Total device memory, as reported by the driver.
         memory: Bytes = "memory", "from the accelerator";
         /// Device memory bandwidth.
@@ -148,6 +148,12 @@ fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[Da
     }
 }
 
+/// Devices of one server if nothing else is known: a scale-up domain, of racks a part. Cards that PCIe joins, alone or in bridged pairs, come in
+/// servers of eight.
+fn per_server(accelerator: &Accelerator) -> u64 {
+    if accelerator.scale_up_domain <= 2 { 8 } else { accelerator.scale_up_domain.min(8) }
+}
+
 impl ClusterSpec {
     /// Whether a machine is set: a cluster of the catalogue or an accelerator.
     pub const fn has_machine(&self) -> bool {
@@ -244,7 +250,7 @@ impl ClusterSpec {
             }
         }
         let domain_size = self.scale_up_domain.unwrap_or(accelerator.scale_up_domain);
-        let devices_per_node = self.devices_per_node.unwrap_or(accelerator.scale_up_domain.min(8));
+        let devices_per_node = self.devices_per_node.unwrap_or(per_server(&accelerator));
         let devices = self.devices.unwrap_or(devices_per_node);
         let link = self.scale_up_link.unwrap_or_else(|| accelerator.scale_up_link.clone());
         let scale_up = ScaleUp {

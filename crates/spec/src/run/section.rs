@@ -44,6 +44,9 @@ pub trait Section {
     /// The value of a field, if set.
     fn get(&self, name: &str) -> Option<Value>;
 
+    /// Forgets the value of a field.
+    fn clear(&mut self, name: &str);
+
     /// Takes every field that the other sets.
     fn overlay(&mut self, other: &Self);
 }
@@ -90,6 +93,13 @@ macro_rules! section {
                 match name {
                     $( $key => self.$field.as_ref().map($crate::run::Field::write), )+
                     _ => None,
+                }
+            }
+
+            fn clear(&mut self, name: &str) {
+                match name {
+                    $( $key => self.$field = None, )+
+                    _ => {}
                 }
             }
 

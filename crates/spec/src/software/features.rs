@@ -25,6 +25,12 @@ pub struct Feature {
     /// Lowercase phrases that rule it out where they stand.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// Frameworks that may have it, as generations name them; none is all.
+    #[serde(default)]
+    pub frameworks: Vec<String>,
+    /// Architectures of accelerators that it runs on; none is all.
+    #[serde(default)]
+    pub architectures: Vec<String>,
     /// What it changes of time.
     #[serde(default)]
     changes: Changes,
@@ -47,6 +53,32 @@ struct Changes {
 /// The bundled features.
 pub fn features() -> &'static [Feature] {
     catalogue().map_or(&[], |catalogue| &catalogue.features)
+}
+
+/// The feature of fused token dispatch.
+const FUSED_DISPATCH: &str = "fused-dispatch";
+
+impl Software {
+    /// Whether fused token dispatch runs on an architecture.
+    pub fn dispatches_fused_on(architecture: &str) -> bool {
+        let feature = features().iter().find(|feature| feature.id == FUSED_DISPATCH);
+        feature.is_some_and(|feature| feature.architectures.iter().any(|own| own == architecture))
+    }
+
+    /// Whether a stack of this framework on an architecture may have a feature that it does not name.
+    pub fn may_have(&self, feature: &Feature, architecture: &str) -> bool {
+        let fits = |all: &[String], own: &str| all.is_empty() || all.iter().any(|one| one == own);
+        let is_offered = feature.id != FUSED_DISPATCH || self.offers.fused_dispatch;
+        is_offered && fits(&feature.frameworks, &self.framework) && fits(&feature.architectures, architecture)
+    }
+
+    /// The same stack with fused token dispatch; `None` where it has it already, does not offer it, or the architecture does not run it.
+    pub fn with_fused_dispatch(&self, architecture: &str) -> Option<&'static Self> {
+        let is_new = !self.fused_expert_dispatch && self.offers.fused_dispatch;
+        let id = (is_new && Self::dispatches_fused_on(architecture))
+            .then(|| format!("{}+{FUSED_DISPATCH}", self.id))?;
+        by_id(&id).ok()
+    }
 }
 
 /// The generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.
@@ -130,6 +162,12 @@ mod tests {
     #[test]
     fn features_are_laid_over_a_generation_in_any_order() {
         let plain = by_id("megatron-core-2025").expect("known");
+        let own = by_id("megatron-core-2025").expect("known").with_fused_dispatch("Hopper").expect("offered");
+        assert_eq!(own.id, "megatron-core-2025+fused-dispatch");
+        assert!(own.with_fused_dispatch("Hopper").is_none());
+        for (id, architecture) in [("megatron-core-2025", "Ampere"), ("torchtitan-2025", "Hopper")] {
+            assert!(by_id(id).expect("known").with_fused_dispatch(architecture).is_none(), "{id}");
+        }
         let fused = by_id("megatron-core-2025+fused-dispatch+cuda-graphs").expect("known");
         let same = by_id("megatron-core-2025+cuda-graphs+fused-dispatch+cuda-graphs").expect("known");
         assert!(std::ptr::eq(fused, same));

@@ -43,6 +43,8 @@ pub struct Offers {
     pub full_recompute: bool,
     /// Recompute of a number of layers per stage rather than all.
     pub recompute_layers: bool,
+    /// Fused kernels for the dispatch of tokens to experts (DeepEP, HybridEP), as the feature `fused-dispatch`.
+    pub fused_dispatch: bool,
     /// What communication can be hidden.
     pub overlap: Overlap,
 }
@@ -70,6 +72,7 @@ impl Offers {
             recompute: vec![CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators],
             full_recompute: true,
             recompute_layers: true,
+            fused_dispatch: true,
             overlap: Overlap {
                 gradient_reduce: true,
                 parameter_gather: true,

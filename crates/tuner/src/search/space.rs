@@ -49,6 +49,8 @@ pub enum Shardings {
 pub struct Space {
     /// What is not searched: batch, sequence, precision, optimizer, software.
     pub base: Plan,
+    /// The software of plans without expert parallelism, where it is another: they dispatch nothing.
+    pub software_without_experts: Option<String>,
     /// Settings of the user's plan.
     pub specified: PlanSpec,
     /// Tensor parallel.
@@ -185,6 +187,8 @@ impl Space {
             overlap_tensor: switch(specified.overlap_tensor, offers.overlap.tensor),
             overlap_pipeline: switch(specified.overlap_pipeline, offers.overlap.pipeline),
             overlap_expert: switch(specified.overlap_expert, has_experts && offers.overlap.expert),
+            software_without_experts: fused_dispatch(specified, model, cluster, software)
+                .map(|_| software.id.clone()),
             offers: limits,
             base,
             chosen,
@@ -288,10 +292,25 @@ fn base(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan,
         chosen.push(format!("global batch {sequences}"));
     }
     // Inferred from what was specified, not from the layout that stands in for it.
-    spec.software = Some(specified.generation(cluster)?.id.clone());
+    let generation = specified.generation(cluster)?;
+    let fused = fused_dispatch(specified, model, cluster, generation);
+    spec.software = Some(fused.unwrap_or(generation).id.clone());
     let plan = spec.resolve(model, cluster)?;
     chosen.push(format!("software {}", plan.software));
     Ok((plan, chosen))
+}
+
+/// The stack with fused token dispatch where the search may choose it: no software is named, and tokens go to experts on other ranks. It is
+/// hardly ever slower: a property test of the calculator bounds by how much.
+fn fused_dispatch(
+    specified: &PlanSpec,
+    model: &Model,
+    cluster: &Cluster,
+    generation: &Software,
+) -> Option<&'static Software> {
+    let may_spread = model.is_mixture_of_experts() && specified.expert_parallel != Some(1);
+    let is_open = specified.software.is_none() && may_spread;
+    is_open.then(|| generation.with_fused_dispatch(&cluster.accelerator.architecture)).flatten()
 }
 
 /// Recompute policies that free something, the least recompute first.

@@ -178,6 +178,10 @@ impl Strategy {
     pub fn plan(&self, space: &Space, model: &Model) -> Plan {
         let mut plan = space.base.clone();
         self.write(space, model, &mut plan);
+        if let Some(software) = space.software_without_experts.as_ref().filter(|_| plan.expert_parallel == 1)
+        {
+            plan.software.clone_from(software);
+        }
         plan
     }
 }

@@ -232,10 +232,12 @@ impl<'s, 'a> Piece<'s, 'a> {
                 continue;
             }
             known.push((costing.layout, domain, places.len()));
-            let oddities = Oddities::default().with_layout(&costing.layout).with(
-                Oddity::ShortContext,
-                has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
-            );
+            let oddities = Oddities::default()
+                .with_layout(&costing.layout, costing.software.fused_expert_dispatch)
+                .with(
+                    Oddity::ShortContext,
+                    has_short_context(plan.sequence_length, strategy.context, strategy.micro_batch),
+                );
             let setting = Setting::remembered(&costing, &search.layers);
             let (factor, fixed) = beside_passes(&costing);
             places.push(Place {

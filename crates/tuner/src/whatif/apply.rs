@@ -152,9 +152,16 @@ fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
     } else if sets_devices || degrees.iter().any(|path| sets(path)) {
         spec.plan.data_parallel = None;
     }
-    if sets("plan.micro_batches") || sets("plan.batch_tokens") {
-        spec.plan.global_batch = None;
-    }
+    let paths: Vec<String> = change
+        .settings
+        .iter()
+        .filter_map(|setting| match setting {
+            Setting::Key { key, .. } => Some(key.path()),
+            _ => None,
+        })
+        .collect();
+    spec.plan
+        .give_way(&paths.iter().filter_map(|path| path.strip_prefix("plan.")).collect::<Vec<_>>(), false);
     let is_by_name = ModelSpec { name: None, ..baseline.spec.model.clone() } == ModelSpec::default();
     if (sets("model.name") && !is_by_name) || sets("model.config") {
         spec.model = ModelSpec::default();

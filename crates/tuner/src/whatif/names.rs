@@ -77,7 +77,9 @@ const SECTIONS: [&str; 5] = ["plan", "cluster", "model", "training", "cost"];
 
 /// The meaning of a word.
 pub(super) fn target(word: &str) -> Result<Target, Problem> {
-    let plain = word.trim();
+    // Flags of a command line have the same names with dashes.
+    let plain = word.trim().trim_start_matches("--").replace('-', "_");
+    let plain = plain.as_str();
     if let Some(found) = slow(plain) {
         return found;
     }

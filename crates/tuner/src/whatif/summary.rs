@@ -31,7 +31,7 @@ pub struct Summary {
     pub tokens_per_second: f64,
     /// Tokens per second and device.
     pub tokens_per_second_per_device: f64,
-    /// Model FLOP utilisation, full attention, of the peak in the activations' format: formats of products compare.
+    /// Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format.
     pub model_flop_utilisation: f64,
     /// Memory on the stage that needs most.
     pub memory: Bytes,
@@ -93,7 +93,7 @@ pub struct Difference {
     pub share: f64,
     /// Tokens per second over those before.
     pub speedup: f64,
-    /// Change of utilisation, in shares of the peak.
+    /// Change of the utilisation. Runs of other compute formats have other peaks.
     pub model_flop_utilisation: f64,
     /// Change of the memory on the stage that needs most.
     pub memory: Bytes,
@@ -127,13 +127,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
     let bill = bill(&budget, estimate.step_time);
     let trained = bill.as_ref().map_or(TRILLION, |bill| bill.steps * run.plan.tokens_per_step() as f64);
     let rent = bill.as_ref().and_then(|bill| bill.rent);
-    let utilisation = estimate
-        .efficiency
-        .model_flop
-        .iter()
-        .find(|flop| flop.convention == Convention::REPORTED)
-        .and_then(|flop| flop.utilisation.last())
-        .map_or(0.0, |utilisation| utilisation.share);
+    let utilisation = estimate.efficiency.mfu(Convention::REPORTED).unwrap_or_default();
     Summary {
         plan: estimate.plan_summary.clone(),
         accelerator: estimate.cluster.accelerator_name.clone(),

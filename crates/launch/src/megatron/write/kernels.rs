@@ -76,9 +76,9 @@ pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
 
 /// Whether tokens travel through a fused dispatcher: only between ranks, and only where DeepEP or HybridEP run.
 fn has_fused_dispatch(run: &Run, features: Features) -> bool {
-    let is_new =
-        matches!(run.cluster.accelerator.architecture.as_str(), "Hopper" | "Blackwell" | "Blackwell Ultra");
-    features.fused_dispatch && run.plan.expert_parallel > 1 && is_new
+    features.fused_dispatch
+        && run.plan.expert_parallel > 1
+        && software::Software::dispatches_fused_on(&run.cluster.accelerator.architecture)
 }
 
 /// HybridEP is for scale-up domains of more than one node, DeepEP for the others.

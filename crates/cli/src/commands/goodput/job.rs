@@ -1,0 +1,105 @@
+//! The job of `goodput`: machine, GPUs and checkpoint, from options or from a run.
+//!
+//! Responsible for: which of them decides. Options override the run. Does not compute the goodput.
+
+use crate::args::goodput::Goodput as Arguments;
+use crate::args::{RunArguments, RunFlags};
+use crate::exit::Failure;
+use crate::run;
+use railwright_answers::Resolved;
+use railwright_calculator::goodput::run::checkpoint_bytes;
+use railwright_calculator::goodput::write_time;
+use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
+use railwright_spec::problem::Problem;
+use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
+use railwright_spec::run::{Field, Value};
+
+/// The cluster without a run.
+const USUAL: &str = "dgx-h100";
+
+/// Machine, GPUs and checkpoint of a job.
+pub(super) struct Job {
+    /// Cluster with its number of devices.
+    pub(super) cluster: Cluster,
+    /// Time to write a checkpoint.
+    pub(super) checkpoint: Seconds,
+    /// Settings that were not specified.
+    pub(super) chosen: Vec<String>,
+}
+
+impl Job {
+    /// Reads the run, if one is named.
+    pub(super) fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let mut chosen = Vec::new();
+        let has_run = arguments.model.is_some() || arguments.run.is_some();
+        let (cluster, own) = if has_run {
+            let Resolved { run, .. } = run::resolve(&of_run(arguments)?)?;
+            let bytes = checkpoint_bytes(&run.model, &run.plan);
+            (run.cluster, Some((run.model.name, bytes)))
+        } else {
+            let mut spec = run::cluster(arguments.cluster.as_deref().unwrap_or(USUAL))?;
+            spec.devices = arguments.gpus;
+            (spec.resolve()?, None)
+        };
+        let checkpoint = match (&arguments.checkpoint_time, &arguments.storage_bandwidth) {
+            (Some(text), _) => time("--checkpoint-time", text)?,
+            (None, Some(rate)) => {
+                let bytes: Bytes = match (&arguments.checkpoint_bytes, own) {
+                    (Some(text), _) => {
+                        read("--checkpoint-bytes", text, "write bytes with a unit, as in `5.7TB`")?
+                    }
+                    (None, Some((model, bytes))) => {
+                        chosen.push(format!("checkpoints of {} ({model})", human::bytes_decimal(bytes)));
+                        bytes
+                    }
+                    (None, None) => {
+                        let problem = Problem::new("no checkpoint size is set").in_file("--checkpoint-bytes");
+                        let hint = "pass --checkpoint-bytes, or a model, as in `railwright goodput llama-3.1-405b --gpus 16384`";
+                        return Err(problem.hint(hint).into());
+                    }
+                };
+                let rate: BytesPerSecond =
+                    read("--storage-bandwidth", rate, "write a rate with a unit, as in `200GB/s`")?;
+                let is_positive = bytes.get() > 0.0 && rate.get() > 0.0;
+                if !is_positive {
+                    return Err(Problem::new("expected more than 0").in_file("--storage-bandwidth").into());
+                }
+                write_time(bytes, rate)
+            }
+            // The arguments require one of them.
+            (None, None) => {
+                return Err(Problem::new("no checkpoint time is set").in_file("--checkpoint-time").into());
+            }
+        };
+        Ok(Self { cluster, checkpoint, chosen })
+    }
+}
+
+/// The run with the options that describe it.
+fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
+    let devices = |gpus: u64| ("--gpus".to_owned(), "cluster.devices".to_owned(), gpus.to_string());
+    let mut named = RunArguments {
+        model: arguments.model.clone(),
+        run: arguments.run.clone(),
+        cluster: arguments.cluster.clone(),
+        flags: RunFlags { settings: arguments.gpus.map(devices).into_iter().collect() },
+        ..RunArguments::default()
+    };
+    // A model alone has no machine; files have their own, or the loader asks for it.
+    if named.cluster.is_none() && named.run.is_none() && run::launch::find(&named)?.is_none() {
+        named.cluster = Some(USUAL.to_owned());
+    }
+    Ok(named)
+}
+
+/// The value of an option.
+pub(super) fn read<T: Field>(flag: &str, text: &str, hint: &str) -> Result<T, Problem> {
+    T::read(&Value::Text(text.trim().to_owned()))
+        .map_err(|problem| Problem::new(problem.message).in_file(flag).hint(hint))
+}
+
+/// A time with its unit.
+pub(super) fn time(flag: &str, text: &str) -> Result<Seconds, Problem> {
+    read(flag, text, "write a time with a unit, as in `30s`, `10min`, `3h` or `2d`")
+}

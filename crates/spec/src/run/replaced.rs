@@ -1,0 +1,116 @@
+//! Settings of an earlier layer that a later layer replaces under another key.
+//!
+//! Responsible for: the keys that follow from others. A run file with `precision.compute` and a flag `--precision` have no key in common,
+//! and still the flag decides.
+
+use super::{RunSpec, Section};
+use crate::plan::PlanSpec;
+
+/// The keys of a plan of which any one sets the batch.
+const BATCH: [&str; 3] = ["global_batch", "micro_batches", "batch_tokens"];
+/// Degrees that leave the rest of the devices to data parallelism.
+const DEGREES: [&str; 3] = ["tensor_parallel", "pipeline_parallel", "context_parallel"];
+/// What a division of the layers belongs to.
+const STAGES: [&str; 3] = ["pipeline_parallel", "virtual_stages", "schedule"];
+const OF_STAGES: [&str; 2] = ["layers_per_stage", "stage_recompute"];
+const PRECISION: &str = "precision.preset";
+
+impl PlanSpec {
+    /// Forgets what a later layer replaces: its `later` keys are those of the section. Returns the keys whose values are lost.
+    ///
+    /// A batch replaces a batch under any of its three keys, and a preset of the precision all of its details. Another number of stages or
+    /// virtual stages ends a division of the layers; an uneven one is made again. With known `devices`, degrees leave data parallelism to what remains.
+    pub fn give_way(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {
+        let sets = |name: &str| later.contains(&name);
+        let any = |names: &[&str]| names.iter().any(|name| sets(name));
+        let is_replaced = |name: &str| match name {
+            "data_parallel" => has_devices && any(&DEGREES),
+            _ if BATCH.contains(&name) => any(&BATCH),
+            _ if OF_STAGES.contains(&name) => any(&STAGES),
+            _ => name != PRECISION && name.starts_with("precision.") && sets(PRECISION),
+        };
+        let mut lost = Vec::new();
+        let divided = self.layers_per_stage.clone();
+        for key in Self::KEYS {
+            if is_replaced(key.name) && !sets(key.name) && self.get(key.name).is_some() {
+                self.clear(key.name);
+                lost.push(key.name);
+            }
+        }
+        // A division that was uneven may stay so.
+        let was_uneven = divided.is_some_and(|layers| layers.windows(2).any(|pair| pair[0] != pair[1]));
+        if was_uneven && self.layers_per_stage.is_none() && !sets("uneven_stages") {
+            self.uneven_stages.get_or_insert(true);
+        }
+        lost
+    }
+}
+
+impl RunSpec {
+    /// The same for a whole run, with the paths of the later layer's keys (`plan.tensor_parallel`). Another number of devices leaves data
+    /// parallelism to what remains, too.
+    pub fn give_way(&mut self, later: &[&str]) -> Vec<&'static str> {
+        let of_plan: Vec<&str> = later.iter().filter_map(|path| path.strip_prefix("plan.")).collect();
+        let sets_devices = later.contains(&"cluster.devices");
+        let mut lost = self.plan.give_way(&of_plan, sets_devices || self.cluster.devices.is_some());
+        if sets_devices && !of_plan.contains(&"data_parallel") && self.plan.data_parallel.take().is_some() {
+            lost.push("data_parallel");
+        }
+        lost
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::parse;
+
+    fn saved() -> RunSpec {
+        let text = "[model]\nname = 'llama-3-8b'\n[cluster]\npreset = 'dgx-h100'\ndevices = 64\n[plan]\ntensor_parallel = 8\n\
+            pipeline_parallel = 2\ndata_parallel = 4\nlayers_per_stage = [17, 15]\nmicro_batch = 1\nglobal_batch = 64\n\
+            sequence_length = 8192\nprecision.compute = 'bf16'\nprecision.gradients = 'bf16'\n";
+        parse(text, "run.toml").expect("a run")
+    }
+
+    fn with(settings: &[&str]) -> (RunSpec, Vec<&'static str>) {
+        let mut spec = saved();
+        let paths: Vec<&str> = settings.iter().filter_map(|set| Some(set.split_once('=')?.0)).collect();
+        let lost = spec.give_way(&paths);
+        settings.iter().for_each(|set| spec.set(set).expect("a setting"));
+        (spec, lost)
+    }
+
+    #[test]
+    fn a_later_layer_decides_under_other_keys_too() {
+        let none = |path: &str| Err(crate::problem::Problem::new(format!("no {path}")));
+        let (spec, lost) = with(&["plan.pipeline_parallel=4"]);
+        let plan = spec.resolve(none).expect("possible").plan;
+        assert_eq!((plan.data_parallel, plan.layers_per_stage), (2, None), "32 layers on 4 stages");
+        assert_eq!(lost, ["data_parallel", "layers_per_stage"]);
+        let (spec, lost) = with(&["plan.precision.preset=fp8"]);
+        assert_eq!(lost, ["precision.compute", "precision.gradients"]);
+        assert_eq!(spec.resolve(none).expect("possible").plan.precision.compute.name(), "fp8");
+        let (spec, lost) = with(&["cluster.devices=128"]);
+        assert_eq!(
+            (spec.resolve(none).expect("possible").plan.data_parallel, lost),
+            (8, vec!["data_parallel"])
+        );
+        let (spec, _) = with(&["plan.micro_batches=8"]);
+        assert_eq!(spec.resolve(none).expect("possible").plan.global_batch, 32);
+    }
+
+    #[test]
+    fn what_the_later_layer_sets_itself_and_what_it_does_not_touch_stays() {
+        assert_eq!(with(&["plan.overlap.tensor=false"]).1, [""; 0]);
+        let (spec, lost) = with(&[
+            "plan.precision.preset=fp8",
+            "plan.precision.gradients=fp32",
+            "plan.precision.compute=fp8",
+        ]);
+        assert!(lost.is_empty() && spec.plan.precision_gradients.is_some());
+        // Without a number of devices, the degrees are it.
+        let mut open = saved();
+        open.cluster.devices = None;
+        assert!(open.give_way(&["plan.tensor_parallel"]).is_empty());
+    }
+}
