@@ -7,6 +7,7 @@
 
 mod document;
 mod megatron;
+mod model_args;
 mod shell;
 mod unified;
 
@@ -93,6 +94,10 @@ pub fn edit(
             let reason = "a log does not start a run: change the script of the run".to_owned();
             return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
         }
+        Format::MegatronArgsYaml => match model_args::ModelArgs::of(text) {
+            Some(language) => Box::new(language),
+            None => return Err(refused("its flags do not stand under `MODEL_ARGS`")),
+        },
         _ => match document::Document::of(format, text) {
             Some(language) => Box::new(language),
             None => return Err(refused("files of this kind cannot be edited")),

@@ -1,10 +1,12 @@
 //! Settings that configurations of reinforcement learning and of fine-tuning share: the model's name, nodes times GPUs, adapters, and ranks
-//! that share a sequence.
+//! that share a sequence; what verl hands through to Megatron.
 //!
 //! Responsible for: their meaning. The callers provide the frameworks' names of the keys.
 
+use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::Fields;
+use railwright_spec::plan::Recompute;
 
 /// The model of an identifier or path.
 pub(super) fn model(fields: &mut Fields<'_>, path: &str) {
@@ -36,4 +38,39 @@ pub(super) fn adapters(fields: &mut Fields<'_>, rank_path: &str, targets_path: &
     }
     let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
     adapter::read(fields, &[rank_path], &[targets_path], usual);
+}
+
+/// Megatron's own fields, which verl hands through: recompute under the engine's section, offload under the optimizer's.
+pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) {
+    let at = |key: &str| format!("{engine}.override_transformer_config.{key}");
+    let granularity = at("recompute_granularity");
+    match fields.word(&granularity).as_deref() {
+        Some("full") => {
+            // `uniform` recomputes every layer, `block` that number in each stage.
+            let block = fields.word(&at("recompute_method")).as_deref() == Some("block");
+            let layers = fields.count(&at("recompute_num_layers")).filter(|_| block);
+            fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
+        }
+        Some("selective") => {
+            let message = "recompute of single modules is not read from these overrides: it is open";
+            fields.remark(RemarkKind::Unresolved, &granularity, message);
+        }
+        _ => {}
+    }
+    let at = |key: &str| format!("{optimizer}.override_optimizer_config.{key}");
+    let path = at("optimizer_cpu_offload");
+    if fields.flag(&path) == Some(true) {
+        let share = fields.number(&at("optimizer_offload_fraction")).unwrap_or(1.0);
+        fields.set("plan.offload.optimizer", &share, &path);
+    }
+}
+
+/// verl offloads between phases: while the model trains, everything is on the device.
+pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
+    for path in [parameters, optimizer] {
+        if fields.flag(path) == Some(true) {
+            let message = "is offloaded between updates only: not an offload during the update";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
 }
