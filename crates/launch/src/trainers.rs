@@ -288,6 +288,8 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
     match dialect {
         Dialect::Foundry => foundry::batch(fields),
         Dialect::OpenRlhf => openrlhf::batch(fields),
+        // A training loop of its own has other defaults.
+        Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
             fields.default(
                 "plan.micro_batches",

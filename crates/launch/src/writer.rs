@@ -1,7 +1,7 @@
 //! What a writer of launch files is, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
-use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, RankOrder, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
 use serde::Serialize;
@@ -142,6 +142,10 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
     }
     if plan.context_parallel == 1 {
         plan.context_kind = ContextKind::Ring;
+    }
+    // Without stages or without replicas both orders place every rank alike.
+    if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
+        plan.rank_order = RankOrder::TensorContextDataPipeline;
     }
     if plan.expert_parallel == 1 {
         plan.overlap.expert = false;

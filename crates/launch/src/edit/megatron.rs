@@ -6,6 +6,7 @@
 use super::{Language, Settings, Target, shell};
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
+use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
@@ -98,7 +99,12 @@ const CHUNKS: &str = "virtual_pipeline_model_parallel_size";
 impl Megatron {
     /// The settings that the writer gives a run.
     pub(super) fn of_run(run: &Run) -> Settings {
-        let text = FlagsWriter.write(run).files.into_iter().next().map_or_else(String::new, |file| file.text);
+        // Forks have their own flags for adapters, which stay as they are.
+        let mut run = run.clone();
+        if run.plan.optimizer == Optimizer::Lora {
+            (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
+        }
+        let text = FlagsWriter.write(&run).files.into_iter().next().map_or_else(String::new, |file| file.text);
         arguments_of(Format::MegatronScript, &text).unwrap_or_default()
     }
 }

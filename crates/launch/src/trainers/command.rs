@@ -75,14 +75,17 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
             return Some((*dialect, index + 1, (*name).to_owned()));
         }
     }
-    let module = words.windows(2).position(|pair| {
+    // A wrapper may start another program: the last before the flags counts.
+    let first = words.iter().position(|word| flag(word).as_deref() == Some(MICRO_BATCH))?;
+    let before = words.get(..first)?;
+    let module = before.windows(2).rposition(|pair| {
         matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
     });
-    let script = words.iter().position(|word| word.text.ends_with(".py"));
+    let script = before.iter().rposition(|word| word.text.ends_with(".py"));
     let program = script.or(module.map(|index| index + 1))?;
     let behind = words.get(program + 1..)?;
     let has = |name: &str| behind.iter().any(|word| flag(word).as_deref() == Some(name));
-    if !has(MICRO_BATCH) || !MODELS.iter().any(|name| has(name)) {
+    if !MODELS.iter().any(|name| has(name)) {
         return None;
     }
     let is_factory = has("stage") && (has("finetuning_type") || has("cutoff_len"));

@@ -64,6 +64,8 @@ const TRANSFORMERS: &[(&str, &str)] = &[
     ("max_seq_len", "max_length"),
     ("block_size", "max_length"),
     ("cutoff_len", "max_length"),
+    ("pack_length", "max_length"),
+    ("deepspeed_stage", "zero_stage"),
 ];
 
 /// OpenRLHF's names: those of 2026 have sections, the older ones do not.

@@ -117,6 +117,12 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if fields.document.has("parallelism_config") {
         fsdp::parallelism(fields);
     }
+    if dialect == Dialect::Transformers && !super::is_trainer(fields) {
+        let message = "this script has a training loop of its own: sharding is open, pass `--sharding`";
+        fields.draft.remark(RemarkKind::Unresolved, "plan.sharding", None, message);
+        fields.draft.leave_open("plan.sharding", "", None, "the script has a training loop of its own");
+        return software(fields, "transformers-2026", "Hugging Face's models, eager");
+    }
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &none, "replicas, as neither `deepspeed` nor `fsdp` is given");
     if dialect == Dialect::Transformers && fields.take("accelerate").is_none() {

@@ -33,7 +33,7 @@ fn a_script_on_transformers_trainer_is_read() {
     let launch = check(
         ALPACA,
         &[
-            ("model.name", "\"llama-7b\""),
+            ("model.name", "\"llama-1-7b\""),
             ("cluster.devices", "8"),
             ("plan.micro_batch", "4"),
             ("plan.micro_batches", "8"),
@@ -47,7 +47,9 @@ fn a_script_on_transformers_trainer_is_read() {
     assert_eq!(origin.line, Some(5));
     // Defaults of `TrainingArguments` are stated only where the script takes these.
     let own = "python train.py --model_name_or_path gpt2 --per_device_train_batch_size 2 --max_length 512\n";
-    check(own, &[("plan.micro_batch", "2"), ("plan.precision.preset", "open"), ("plan.recompute", "open")]);
+    let open = ["plan.precision.preset", "plan.recompute", "plan.sharding", "plan.micro_batches"];
+    check(own, &open.map(|key| (key, "open")));
+    check(own, &[("plan.micro_batch", "2")]);
     let lost = ALPACA.replace("--bf16 True", "");
     check(&lost, &[("plan.precision.preset", "\"fp32\"")]);
     // accelerate's own file may set the format and shard.
@@ -56,7 +58,7 @@ fn a_script_on_transformers_trainer_is_read() {
     let launch = check(&launched, &[("cluster.devices", "16"), ("plan.precision.preset", "open")]);
     assert!(remarks(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
     let unknown = ALPACA.replace("N=4\n", "").replace("--model_name_or_path huggyllama/", "--model_name_or_path $ROOT/");
-    check(&unknown, &[("cluster.devices", "open"), ("model.name", "\"llama-7b\"")]);
+    check(&unknown, &[("cluster.devices", "open"), ("model.name", "\"llama-1-7b\"")]);
 }
 
 #[test]
