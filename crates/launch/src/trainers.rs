@@ -1,4 +1,4 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, OpenRLHF and scripts of Transformers' Trainer.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers' Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
 //! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that
@@ -8,6 +8,7 @@ mod adapters;
 mod command;
 mod foundry;
 mod keys;
+mod litgpt;
 mod openrlhf;
 mod parallel;
 mod related;
@@ -40,6 +41,7 @@ enum Dialect {
     Swift,
     Foundry,
     OpenRlhf,
+    LitGpt,
     /// A script of the user's own on Transformers' `TrainingArguments`.
     Transformers,
 }
@@ -53,6 +55,7 @@ impl Dialect {
             Self::Swift => "ms-swift",
             Self::Foundry => "llm-foundry",
             Self::OpenRlhf => "OpenRLHF",
+            Self::LitGpt => "LitGPT",
             Self::Transformers => "Transformers' Trainer",
         }
     }
@@ -86,6 +89,11 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
     {
         return Some((Dialect::Foundry, format!("YAML with the keys `max_seq_len` and `{key}`")));
     }
+    if all(&["out_dir", "precision", "train"])
+        && let Some(key) = any(&["checkpoint_dir", "model_name"])
+    {
+        return Some((Dialect::LitGpt, format!("YAML with the keys `out_dir`, `train` and `{key}`")));
+    }
     let trainer = ["per_device_train_batch_size", "gradient_accumulation_steps", "dataset_name"];
     if has("model_name_or_path")
         && let Some(key) = any(&trainer)
@@ -100,7 +108,12 @@ pub(crate) fn writer_of(text: &str) -> Option<&'static dyn crate::Writer> {
     match dialect(text)?.0 {
         Dialect::LlamaFactory => Some(&LlamaFactoryWriter),
         Dialect::Axolotl => Some(&AxolotlWriter),
-        Dialect::Trl | Dialect::Swift | Dialect::Foundry | Dialect::OpenRlhf | Dialect::Transformers => None,
+        Dialect::Trl
+        | Dialect::Swift
+        | Dialect::Foundry
+        | Dialect::OpenRlhf
+        | Dialect::LitGpt
+        | Dialect::Transformers => None,
     }
 }
 
@@ -261,6 +274,9 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Foundry {
         return foundry::model(fields);
     }
+    if dialect == Dialect::LitGpt && litgpt::has_own_model(fields) {
+        return;
+    }
     let path = "model_name_or_path";
     let Some(name) = fields.word(path) else { return };
     named(fields, path, &name);
@@ -288,6 +304,7 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
     match dialect {
         Dialect::Foundry => foundry::batch(fields),
         Dialect::OpenRlhf => openrlhf::batch(fields),
+        Dialect::LitGpt => {}
         // A training loop of its own has other defaults.
         Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {

@@ -91,8 +91,18 @@ fn values_that_were_wrong_in_silence() {
             "a configuration without heads leaves its defaults to another file",
             "trainer:\n  devices: 8\n  num_nodes: 2\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 32\n  num_layers: 80\n  \
              hidden_size: 8192\n  encoder_seq_length: 4096\n",
-            &[("plan.tensor_parallel", "open"), ("plan.precision.preset", "open")],
+            &[("plan.tensor_parallel", "-"), ("plan.precision.preset", "-")],
             "`model.num_attention_heads` is not set",
+        ),
+        case(
+            "linear attention of MindSpeed is no full attention",
+            "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 6 --hidden-size 256 --num-attention-heads 8 --seq-length 128 \
+             --max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 --ffn-hidden-size 512 --swiglu \
+             --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope \
+             --group-query-attention --num-query-groups 2 --kv-channels 32 --full-attention-interval 3 --linear-key-head-dim 32 \
+             --linear-value-head-dim 32 --linear-num-key-heads 4 --linear-num-value-heads 8 --vocab-size 1024 --bf16\n",
+            &[("model.layers", "-")],
+            "",
         ),
         case(
             "preferences under GPT-NeoX are no plain training",

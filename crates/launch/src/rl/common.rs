@@ -6,6 +6,8 @@
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::Fields;
+use crate::megatron::pipeline::at_the_ends;
+use railwright_spec::model::by_name;
 use railwright_spec::plan::Recompute;
 
 /// The model of an identifier or path.
@@ -57,6 +59,8 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
         }
         _ => {}
     }
+    let [first, last] = ["first", "last"].map(|end| at(&format!("num_layers_in_{end}_pipeline_stage")));
+    ends(fields, &first, &last);
     let at = |key: &str| format!("{optimizer}.override_optimizer_config.{key}");
     let path = at("optimizer_cpu_offload");
     if fields.flag(&path) == Some(true) {
@@ -71,6 +75,33 @@ pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str
         if fields.flag(path) == Some(true) {
             let message = "is offloaded between updates only: not an offload during the update";
             fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+}
+
+/// Stages with a number of layers of their own. The others share the rest, whose number the model has.
+pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
+    let [first, last] = [first_path, last_path].map(|path| fields.count(path).filter(|&n| n > 0));
+    if first.is_none() && last.is_none() {
+        return;
+    }
+    let path = if first.is_some() { first_path } else { last_path };
+    let name = fields.draft.spec().model.name.clone();
+    let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
+    let stages = fields.draft.spec().plan.pipeline_parallel;
+    let chunks = fields.draft.spec().plan.virtual_stages.unwrap_or(1);
+    match (layers, stages) {
+        (Some(layers), Some(stages)) => match at_the_ends(layers, stages, chunks, first, last) {
+            Some(list) => fields.set("plan.layers_per_stage", &list, path),
+            None => {
+                let message = "leaves layers that the other stages cannot share evenly";
+                fields.remark(RemarkKind::Conflict, path, message);
+            }
+        },
+        _ => {
+            let message =
+                "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+            fields.remark(RemarkKind::Unresolved, path, message);
         }
     }
 }

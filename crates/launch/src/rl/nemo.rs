@@ -1,13 +1,11 @@
 //! NeMo-RL: the policy under DTensor (FSDP2) or Megatron.
 
 use super::Generation;
-use super::common::{devices, model};
+use super::common::{devices, ends, model};
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
-use crate::megatron::pipeline::at_the_ends;
 use Meaning::{Ignored, Key, Lost, Read};
-use railwright_spec::model::by_name;
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -16,7 +14,7 @@ pub(super) fn is_one(text: &str) -> bool {
     let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
     if has_defaults
         && starts("cluster:")
-        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:"]
+        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:", "logger:"]
             .iter()
             .any(|key| starts(key))
     {
@@ -205,32 +203,6 @@ fn packing(fields: &mut Fields<'_>) {
     }
 }
 
-/// Stages with a number of layers of their own. The others share the rest, whose number the model has.
-fn ends(fields: &mut Fields<'_>) {
-    let at = |end: &str| format!("policy.megatron_cfg.num_layers_in_{end}_pipeline_stage");
-    let [first, last] = ["first", "last"].map(|end| fields.count(&at(end)).filter(|&n| n > 0));
-    let path = at(if first.is_some() { "first" } else { "last" });
-    if first.is_none() && last.is_none() {
-        return;
-    }
-    let name = fields.draft.spec().model.name.clone();
-    let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
-    let stages = fields.draft.spec().plan.pipeline_parallel;
-    match (layers, stages) {
-        (Some(layers), Some(stages)) => match at_the_ends(layers, stages, 1, first, last) {
-            Some(list) => fields.set("plan.layers_per_stage", &list, &path),
-            None => {
-                let message = "leaves layers that the other stages cannot share evenly";
-                fields.remark(RemarkKind::Conflict, &path, message);
-            }
-        },
-        _ => {
-            let message = "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
-            fields.remark(RemarkKind::Unresolved, &path, message);
-        }
-    }
-}
-
 fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
     for (key, to) in names {
         let path = format!("policy.{section}.{key}");
@@ -284,7 +256,8 @@ fn megatron(fields: &mut Fields<'_>) {
         ("expert_tensor_parallel_size", "plan.expert_tensor_parallel"),
     ];
     degrees(fields, "megatron_cfg", &names);
-    ends(fields);
+    let at = |end: &str| format!("policy.megatron_cfg.num_layers_in_{end}_pipeline_stage");
+    ends(fields, &at("first"), &at("last"));
     let path = "policy.megatron_cfg.fp8_cfg.enabled";
     if fields.flag(path) == Some(true) {
         fields.set("plan.precision.preset", &PrecisionPreset::Fp8, path);

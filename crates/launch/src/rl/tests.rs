@@ -193,3 +193,21 @@ fn megatron_under_verls_fine_tuning_is_read() {
     let texts = remarks_text(&launch);
     assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
 }
+
+/// verl hands the first and the last stage through to Megatron; a child file of NeMo-RL may set nothing but its cluster.
+#[test]
+fn uneven_stages_and_bare_children_are_read() {
+    let at = "+actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in";
+    let text = VERL.replace(
+        "actor_rollout_ref.rollout.n=5",
+        &format!(
+            "actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=4 \
+             {at}_first_pipeline_stage=6 {at}_last_pipeline_stage=6 actor_rollout_ref.rollout.n=5"
+        ),
+    );
+    let launch = check(&text, &[]);
+    let layers = launch.spec.plan.layers_per_stage.clone().expect("a division");
+    assert_eq!((layers.first(), layers.last(), layers.len()), (Some(&6), Some(&6), 4), "{layers:?}");
+    let child = "defaults: ./sft-8n8g.yaml\nlogger:\n  log_dir: x\ncluster:\n  gpus_per_node: 4\n";
+    assert!(remarks_text(&check(child, &[])).contains("is another file with defaults"));
+}

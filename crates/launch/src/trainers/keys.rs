@@ -13,6 +13,7 @@ pub(super) fn renamed(dialect: Dialect) -> &'static [(&'static str, &'static str
         Dialect::Swift => SWIFT,
         Dialect::Foundry => FOUNDRY,
         Dialect::OpenRlhf => OPENRLHF,
+        Dialect::LitGpt => LITGPT,
         Dialect::Transformers => TRANSFORMERS,
     }
 }
@@ -68,6 +69,17 @@ const TRANSFORMERS: &[(&str, &str)] = &[
     ("deepspeed_stage", "zero_stage"),
 ];
 
+/// LitGPT's names.
+const LITGPT: &[(&str, &str)] = &[
+    ("checkpoint_dir", "model_name_or_path"),
+    ("model_name", "model_name_or_path"),
+    ("train.global_batch_size", "global_train_batch_size"),
+    ("train.micro_batch_size", "per_device_train_batch_size"),
+    ("train.max_seq_length", "max_length"),
+    ("devices", "NPROC_PER_NODE"),
+    ("num_nodes", "NNODES"),
+];
+
 /// OpenRLHF's names: those of 2026 have sections, the older ones do not.
 const OPENRLHF: &[(&str, &str)] = &[
     ("pretrain", "model_name_or_path"),
@@ -111,7 +123,7 @@ const OPENRLHF: &[(&str, &str)] = &[
 
 /// Whether a key, in any trainer's spelling, is one that matters.
 pub(super) fn is_known(path: &str) -> bool {
-    let dialects = [AXOLOTL, SWIFT, FOUNDRY, OPENRLHF, TRANSFORMERS];
+    let dialects = [AXOLOTL, SWIFT, FOUNDRY, OPENRLHF, LITGPT, TRANSFORMERS];
     dialects.iter().any(|names| names.iter().any(|(name, _)| *name == path))
         || KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
 }
@@ -131,6 +143,20 @@ pub(super) const KNOWN: &[Known] = &[
     ("model_name_or_path", Read),
     ("batch_size", Read),
     ("num_processes", Read),
+    ("quantize", Read),
+    ("lora_query", Read),
+    ("lora_key", Read),
+    ("lora_value", Read),
+    ("lora_projection", Read),
+    ("lora_mlp", Read),
+    ("lora_head", Read),
+    ("model_config.*", Read),
+    ("out_dir", Ignored),
+    ("initial_checkpoint_dir", Ignored),
+    ("tokenizer_dir", Ignored),
+    ("resume", Ignored),
+    ("logger_name", Ignored),
+    ("data", Ignored),
     ("mixed_precision", Read),
     ("accelerate", Read),
     ("program", Read),

@@ -3,7 +3,7 @@
 //! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
 //! and a remark that replicas are the default. Does not read other files.
 
-use super::{Dialect, foundry, openrlhf};
+use super::{Dialect, foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::deepspeed;
@@ -17,6 +17,9 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     if dialect == Dialect::OpenRlhf {
         return openrlhf::parallel(fields);
+    }
+    if dialect == Dialect::LitGpt {
+        return litgpt::parallel(fields);
     }
     if fields.document.has("deepspeed_file") {
         deepspeed::shards(fields, "deepspeed_file.");

@@ -136,3 +136,38 @@ fn what_trains_nothing_is_not_taken() {
         assert!(dialect(text).is_none(), "{text}");
     }
 }
+
+const LITGPT: &str = "checkpoint_dir: checkpoints/meta-llama/Llama-2-7b-hf\nout_dir: out\nprecision: bf16-true\ndevices: 4\nnum_nodes: 1\n\
+    lora_r: 32\nlora_query: true\nlora_key: false\nlora_value: true\nlora_projection: false\nlora_mlp: false\ndata: Alpaca\ntrain:\n  \
+    global_batch_size: 8\n  micro_batch_size: 1\n  max_seq_length: 512\n";
+
+#[test]
+fn litgpt_is_read() {
+    let launch = check(
+        LITGPT,
+        &[
+            ("model.name", "\"llama-2-7b\""),
+            ("cluster.devices", "4"),
+            ("plan.global_batch", "8"),
+            ("plan.micro_batch", "1"),
+            ("plan.sequence_length", "512"),
+            ("plan.sharding", "\"fsdp\""),
+            ("plan.recompute", "\"full\""),
+            ("plan.lora_rank", "32"),
+            ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]"),
+            ("plan.precision.preset", "\"bf16\""),
+        ],
+    );
+    assert!(remarks(&launch, RemarkKind::NotModelled).contains("32-bit copies"));
+    let single = LITGPT.replace("devices: 4", "devices: 1");
+    check(&single, &[("plan.sharding", "\"none\""), ("plan.recompute", "\"none\"")]);
+    let open = LITGPT.replace("devices: 4", "devices: auto");
+    check(&open, &[("plan.sharding", "open"), ("plan.recompute", "open"), ("cluster.devices", "open")]);
+    let full = LITGPT.lines().filter(|line| !line.starts_with("lora_")).fold(String::new(), |all, line| all + line + "\n");
+    let pretrain = full.replace("checkpoint_dir: checkpoints/meta-llama/Llama-2-7b-hf", "model_name: Llama-2-7b");
+    let pretrain = pretrain.replace("num_nodes: 1", "num_nodes: 2");
+    check(&pretrain, &[("plan.optimizer", "open"), ("plan.sharding", "\"hsdp:4\""), ("plan.recompute", "\"none\"")]);
+    let own = pretrain + "model_config:\n  n_layer: 6\n  n_embd: 288\n";
+    let launch = check(&own, &[("model.name", "open")]);
+    assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
+}
