@@ -6,6 +6,7 @@
 
 mod adapters;
 mod command;
+mod common;
 mod foundry;
 mod keys;
 mod litgpt;
@@ -19,9 +20,10 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
+use self::common::{Dialect, is_trainer, named};
 use crate::accelerate::software;
 use crate::accelerate::trainer_optimizer;
-use crate::document::{self, Data, Document, Entry, Spot};
+use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
@@ -31,35 +33,6 @@ use railwright_spec::problem::Problem;
 /// Reads configurations of trainers on Hugging Face models.
 #[derive(Clone, Copy, Debug)]
 pub struct TrainersReader;
-
-/// A trainer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    LlamaFactory,
-    Axolotl,
-    Trl,
-    Swift,
-    Foundry,
-    OpenRlhf,
-    LitGpt,
-    /// A script of the user's own on Transformers' `TrainingArguments`.
-    Transformers,
-}
-
-impl Dialect {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::LlamaFactory => "LLaMA-Factory",
-            Self::Axolotl => "Axolotl",
-            Self::Trl => "TRL",
-            Self::Swift => "ms-swift",
-            Self::Foundry => "llm-foundry",
-            Self::OpenRlhf => "OpenRLHF",
-            Self::LitGpt => "LitGPT",
-            Self::Transformers => "Transformers' Trainer",
-        }
-    }
-}
 
 /// Which trainer a text is for, and why.
 fn dialect(text: &str) -> Option<(Dialect, String)> {
@@ -157,10 +130,6 @@ impl Reader for TrainersReader {
         fields.rest(keys::KNOWN);
         fields.finish()
     }
-}
-
-fn put(document: &mut Document, path: &str, data: Data, line: usize) {
-    document.entries.push(Entry::new(path.to_owned(), data, Spot { line, column: 0 }));
 }
 
 fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -280,21 +249,6 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
     let path = "model_name_or_path";
     let Some(name) = fields.word(path) else { return };
     named(fields, path, &name);
-}
-
-/// The model of an identifier of Hugging Face.
-fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
-    // Repositories of the same weights in another form.
-    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit", "-nf4"].iter().find(|end| name.contains(**end)) {
-        let (source, line) = fields.source(path);
-        crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
-    }
-    // Linearized experts are the same weights, each expert as matrices of its own.
-    let stem =
-        ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
-            .iter()
-            .fold(name.to_owned(), |name, end| name.replace(end, ""));
-    fields.named_model(path, &stem);
 }
 
 fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -477,21 +431,6 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
     if fields.draft.value("plan.software").is_none() {
         software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
-}
-
-/// Whether a script takes Transformers' `TrainingArguments`, whose defaults then apply: flags that its own loops rarely have.
-fn is_trainer(fields: &Fields<'_>) -> bool {
-    const OWN: [&str; 8] = [
-        "logging_steps",
-        "save_strategy",
-        "save_steps",
-        "evaluation_strategy",
-        "eval_strategy",
-        "overwrite_output_dir",
-        "tf32",
-        "bf16",
-    ];
-    OWN.iter().filter(|key| fields.document.has(key)).count() > 1
 }
 
 /// Samples that are not packed are shorter than the longest that is allowed.

@@ -143,7 +143,7 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
     if plan.context_parallel == 1 {
         plan.context_kind = ContextKind::Ring;
     }
-    // Without stages or without replicas both orders place every rank alike.
+    // Without stages or without replicas both orders place every rank equally.
     if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
         plan.rank_order = RankOrder::TensorContextDataPipeline;
     }

@@ -75,7 +75,7 @@ fn case(
 fn values_that_were_wrong_in_silence() {
     let cases = [
         case(
-            "prediction modules of a flag stay beside a model by name",
+            "prediction modules of a flag stay with a model by name",
             SWIFT.replace("--max_length", "--mtp_num_layers 1 --max_length"),
             &[("model.mtp", "1"), ("model.name", "\"Qwen3-30B-A3B\"")],
             "",

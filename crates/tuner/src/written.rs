@@ -14,7 +14,7 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
 /// The plan with the first value of each setting that has no effect in it: the kind of context parallelism on one context rank, and the
-/// order of ranks without a pipeline or without replicas, where both orders place every rank alike.
+/// order of ranks without a pipeline or without replicas, where both orders place every rank equally.
 fn effective(mut plan: Plan) -> Plan {
     if plan.context_parallel == 1 {
         plan.context_kind = ContextKind::Ring;
@@ -195,9 +195,7 @@ mod tests {
                 let costing = Costing::new(&model, &cluster, plan, &machine).expect("known software");
                 evaluate(&costing).expect("a price").time.total
             };
-            for rank_order in
-                [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData]
-            {
+            for rank_order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {
                 for context_kind in [ContextKind::Ring, ContextKind::AllGather] {
                     let plan = Plan { rank_order, context_kind, ..base.clone() };
                     let has_no_effect = effective(plan.clone()) == effective(base.clone());

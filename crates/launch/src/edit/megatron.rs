@@ -104,7 +104,8 @@ impl Megatron {
         if run.plan.optimizer == Optimizer::Lora {
             (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
         }
-        let text = FlagsWriter.write(&run).files.into_iter().next().map_or_else(String::new, |file| file.text);
+        let text =
+            FlagsWriter.write(&run).files.into_iter().next().map_or_else(String::new, |file| file.text);
         arguments_of(Format::MegatronScript, &text).unwrap_or_default()
     }
 }

@@ -272,7 +272,8 @@ pub(crate) fn apply(
         Dialect::Pai => pai(words, arguments, draft),
     }
     if dialect != Dialect::Swift
-        && let Some(word) = words.iter().find(|word| TOWERS.contains(&word.text.split('=').next().unwrap_or_default()))
+        && let Some(word) =
+            words.iter().find(|word| TOWERS.contains(&word.text.split('=').next().unwrap_or_default()))
     {
         draft.remark(RemarkKind::NotModelled, &word.text, line(word), TOWER_IS_LEFT_OUT);
     }
@@ -418,7 +419,7 @@ impl Stated {
                 .origins()
                 .iter()
                 .filter(|origin| origin.key.starts_with("model.") || origin.key == "plan.vocabulary_multiple")
-                // Prediction modules are trained where a flag adds them, whatever the checkpoint has.
+                // Prediction modules are trained where a flag adds them, also those that the checkpoint lacks.
                 .filter(|origin| origin.key != "model.mtp" || origin.line.is_none())
                 .map(|origin| origin.key.clone())
                 .collect();

@@ -156,7 +156,8 @@ impl Writer for FlagsWriter {
     fn write_for(&self, run: &Run, version: &str) -> Written {
         let name = "run_megatron.sh";
         if run.plan.optimizer == Optimizer::Lora {
-            let message = "Megatron-LM trains no adapters; LLaMA-Factory, Axolotl and Megatron-Bridge do".to_owned();
+            let message =
+                "Megatron-LM trains no adapters; LLaMA-Factory, Axolotl and Megatron-Bridge do".to_owned();
             return Written::refused(Lost { key: "plan.optimizer".to_owned(), message });
         }
         let structure = match Structure::of(&run.model, &run.plan) {

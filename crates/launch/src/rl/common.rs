@@ -99,8 +99,7 @@ pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
             }
         },
         _ => {
-            let message =
-                "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+            let message = "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
             fields.remark(RemarkKind::Unresolved, path, message);
         }
     }

@@ -52,7 +52,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.num_layers_in_first_pipeline_stage", Read),
     ("policy.megatron_cfg.num_layers_in_last_pipeline_stage", Read),
     ("policy.megatron_cfg.recompute_granularity", Read),
-    ("policy.megatron_cfg.mtp_num_layers", Lost(&["0"], "prediction modules are estimated as in the model's config.json")),
+    (
+        "policy.megatron_cfg.mtp_num_layers",
+        Lost(&["0"], "prediction modules are estimated as in the model's config.json"),
+    ),
     ("policy.megatron_cfg.fp8_cfg.enabled", Read),
     ("policy.megatron_cfg.fp8_cfg.*", Ignored),
     ("policy.megatron_cfg.model_overrides", Ignored),
@@ -174,7 +177,8 @@ fn training_devices(fields: &mut Fields<'_>) {
     let Some((nodes, per_node)) = training else {
         let why = "generation has GPUs of its own, whose number is not set";
         fields.draft.leave_open("cluster.devices", &source, line, why);
-        let message = "generation has GPUs of its own, whose number is not set: the number that trains is open";
+        let message =
+            "generation has GPUs of its own, whose number is not set: the number that trains is open";
         return fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
     };
     let source = if nodes > 1 { at("resources.num_nodes") } else { at("resources.gpus_per_node") };
@@ -188,7 +192,8 @@ fn training_devices(fields: &mut Fields<'_>) {
 fn packing(fields: &mut Fields<'_>) {
     for section in ["policy.dynamic_batching", "policy.sequence_packing"] {
         let (enabled, tokens) = (format!("{section}.enabled"), format!("{section}.train_mb_tokens"));
-        let count = fields.document.get(&tokens).is_some_and(|entry| entry.data.shown().parse::<u64>().is_ok());
+        let count =
+            fields.document.get(&tokens).is_some_and(|entry| entry.data.shown().parse::<u64>().is_ok());
         let count = if count { fields.count(&tokens) } else { None };
         fields.take(&tokens);
         if fields.flag(&enabled) != Some(true) {

@@ -72,7 +72,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("engine.dist_checkpointing_path", Ignored),
     ("engine.seed", Ignored),
     ("engine.forward_prefetch", Ignored),
-    ("engine.model_dtype", Lost(&["fp32", "float32"], "weights are estimated with 32-bit copies, an upper bound of memory")),
+    (
+        "engine.model_dtype",
+        Lost(&["fp32", "float32"], "weights are estimated with 32-bit copies, an upper bound of memory"),
+    ),
     ("engine.reshard_after_forward", Lost(&["true"], "estimated with a second gather in the backward pass")),
     ("engine.use_torch_compile", Ignored),
     ("optim.override_optimizer_config.optimizer_cpu_offload", Read),
@@ -279,11 +282,8 @@ fn megatron(fields: &mut Fields<'_>) {
         _ => {}
     }
     let path = "engine.use_distributed_optimizer";
-    let stage = |shards: bool| Sharding {
-        zero_stage: u8::from(shards),
-        group: None,
-        reshard_after_forward: false,
-    };
+    let stage =
+        |shards: bool| Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };
     match fields.flag(path) {
         Some(shards) => fields.set("plan.sharding", &stage(shards), path),
         None if fields.document.get(path).is_some() => {}

@@ -165,7 +165,10 @@ fn gpus_of_generation_do_not_train() {
             ("plan.recompute", "\"full\""),
         ],
     );
-    let single = text.replace("num_nodes: 12", "num_nodes: 1").replace("        num_nodes: 4\n", "").replace("gpus_per_node: 8\ncluster", "gpus_per_node: 2\ncluster");
+    let single = text
+        .replace("num_nodes: 12", "num_nodes: 1")
+        .replace("        num_nodes: 4\n", "")
+        .replace("gpus_per_node: 8\ncluster", "gpus_per_node: 2\ncluster");
     check(&single, &[("cluster.devices", "6")]);
     let open = text.replace("      resources:\n        num_nodes: 4\n        gpus_per_node: 8\n", "");
     let launch = check(&open, &[("cluster.devices", "open")]);

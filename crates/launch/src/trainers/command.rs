@@ -3,7 +3,8 @@
 //! Responsible for: finding the command, its flags as keys, and the ranks, files and formats that its launcher gets (`torchrun`,
 //! `deepspeed`, `accelerate launch`). Runs nothing.
 
-use super::{Dialect, keys, put};
+use super::common::{Dialect, put};
+use super::keys;
 use crate::Context;
 use crate::document::{self, Data, Document};
 use crate::shell::{self, Command, Word};
@@ -63,9 +64,9 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
     let last = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
     for (index, pair) in words.windows(2).enumerate() {
         let program = last(&pair[0]);
-        let found = PROGRAMS.iter().find(|(name, verbs, _)| {
-            *name == program && verbs.contains(&pair[1].text.as_str())
-        });
+        let found = PROGRAMS
+            .iter()
+            .find(|(name, verbs, _)| *name == program && verbs.contains(&pair[1].text.as_str()));
         if let Some((name, _, dialect)) = found {
             return Some((*dialect, index + 2, format!("{name} {}", pair[1].text)));
         }
@@ -102,9 +103,8 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
         || text.contains("--per_device_train_batch_size")
         || text.contains("--per-device-train-batch-size");
     // Python that declares such flags, and configurations, are no scripts.
-    let is_python = ["import ", "from ", "def "]
-        .iter()
-        .any(|start| text.lines().any(|line| line.starts_with(start)));
+    let is_python =
+        ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
     if is_yaml || is_python || !has_mark || !text.contains("--") || text.len() > document::LONGEST {
         return None;
     }
@@ -186,7 +186,8 @@ pub(super) fn parse(
 
 /// What a launcher starts; assignments in front of it are settings too.
 fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
-    let is_accelerate = words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
+    let is_accelerate =
+        words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
     if is_accelerate {
         put(document, "accelerate", Data::Flag(true), words.first().map_or(0, |word| word.line));
     }

@@ -1,6 +1,6 @@
 //! Keys of trainers on Hugging Face models, as data: one vocabulary, and what each trainer calls the same.
 
-use super::Dialect;
+use super::common::Dialect;
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 

@@ -70,7 +70,11 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
     crate::accelerate::software(fields, deepspeed::SOFTWARE, "DeepSpeed");
     let path = "lora_rank";
-    if fields.document.get(path).is_some_and(|entry| entry.data.shown().parse().is_ok_and(|rank: u64| rank > 0)) {
+    if fields
+        .document
+        .get(path)
+        .is_some_and(|entry| entry.data.shown().parse().is_ok_and(|rank: u64| rank > 0))
+    {
         let (source, line) = fields.source(path);
         fields.draft.set("plan.optimizer", &Optimizer::Lora, &source, line);
     } else {
@@ -95,8 +99,7 @@ pub(super) fn remarks(fields: &mut Fields<'_>) {
             fields.remark(RemarkKind::NotModelled, "program", "a critic is also trained; it is not modelled");
         }
     } else if ["train_rm", "train_dpo", "train_kto"].iter().any(|other| program.contains(other)) {
-        let message =
-            "a sample is a pair, and other models may be in memory: estimated as one sequence each, a lower bound";
+        let message = "a sample is a pair, and other models may be in memory: estimated as one sequence each, a lower bound";
         fields.remark(RemarkKind::NotModelled, "program", message);
     }
 }

@@ -3,7 +3,8 @@
 //! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
 //! and a remark that replicas are the default. Does not read other files.
 
-use super::{Dialect, foundry, litgpt, openrlhf};
+use super::common::{Dialect, is_trainer, put};
+use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::deepspeed;
@@ -26,7 +27,8 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
         return software(fields, deepspeed::SOFTWARE, "DeepSpeed");
     }
     for path in ["deepspeed_config.zero_stage", "zero_stage"] {
-        if let Some(stage) = fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|n| *n <= 3) {
+        if let Some(stage) = fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|n| *n <= 3)
+        {
             let sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
             fields.set("plan.sharding", &sharding, path);
             for (path, key) in [
@@ -99,7 +101,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                 fields.source("fsdp").1,
             );
             if let Some(strategy) = strategy.filter(|_| !is_v2) {
-                super::put(
+                put(
                     &mut fields.document,
                     "fsdp_config.fsdp_sharding_strategy",
                     Data::Text(strategy.to_ascii_uppercase()),
@@ -107,7 +109,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                 );
             }
             if words.contains("offload") {
-                super::put(
+                put(
                     &mut fields.document,
                     "fsdp_config.fsdp_offload_params",
                     Data::Flag(true),
@@ -120,7 +122,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if fields.document.has("parallelism_config") {
         fsdp::parallelism(fields);
     }
-    if dialect == Dialect::Transformers && !super::is_trainer(fields) {
+    if dialect == Dialect::Transformers && !is_trainer(fields) {
         let message = "this script has a training loop of its own: sharding is open, pass `--sharding`";
         fields.draft.remark(RemarkKind::Unresolved, "plan.sharding", None, message);
         fields.draft.leave_open("plan.sharding", "", None, "the script has a training loop of its own");

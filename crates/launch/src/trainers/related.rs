@@ -1,6 +1,6 @@
 //! The files of DeepSpeed and accelerate that a configuration or a command names.
 //!
-//! Responsible for: their settings of sharding, ranks and precision as keys beside those of the trainer, whose own keys take precedence.
+//! Responsible for: their settings of sharding, ranks and precision as keys of the same document; the trainer's own keys take precedence.
 //! Leaves the name of a file that cannot be opened.
 
 use crate::Context;

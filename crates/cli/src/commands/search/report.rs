@@ -77,7 +77,8 @@ impl Answer for Answered {
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
             let export = match (self.not_expressed.join(", "), self.expressed_by.first()) {
                 (keys, _) if keys.is_empty() => {
-                    "run `railwright export --to megatron` with the same flags for a launch command".to_owned()
+                    "run `railwright export --to megatron` with the same flags for a launch command"
+                        .to_owned()
                 }
                 (keys, Some(writer)) => format!(
                     "run `railwright export --to {writer}` with the same flags for a launch file; Megatron-LM has \

@@ -16,7 +16,7 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         "megatron_cp_algo" | "adaptive_cp_algo" => Some("p2p".to_owned()),
         _ => None,
     });
-    // Linear attention with full attention in every so many layers, as Megatron-Core's variant has it.
+    // Linear attention with full attention in every n-th layer is a variant of attention in Megatron-Core.
     if arguments.mentions("full_attention_interval") {
         rename(arguments, "full_attention_interval", "linear_attention_freq", |word| Some(word.to_owned()));
         let name = "experimental_attention_variant";

@@ -3,19 +3,21 @@
 use super::*;
 use crate::{Context, Files, read_with};
 
-/// Files beside the script.
-struct Beside(&'static [(&'static str, &'static str)]);
+/// Files in the folder of the script.
+struct Folder(&'static [(&'static str, &'static str)]);
 
-impl Files for Beside {
+impl Files for Folder {
     fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
         let found = self.0.iter().find(|(name, _)| *name == path);
-        found.map(|(name, text)| ((*name).to_owned(), (*text).to_owned())).ok_or_else(|| "it is not here".to_owned())
+        found
+            .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
+            .ok_or_else(|| "it is not here".to_owned())
     }
 }
 
-fn check_beside(text: &str, files: &'static [(&'static str, &'static str)], expected: &[(&str, &str)]) -> Launch {
-    let beside = Beside(files);
-    let context = Context { files: Some(&beside), ..Context::default() };
+fn check_in(text: &str, files: &'static [(&'static str, &'static str)], expected: &[(&str, &str)]) -> Launch {
+    let folder = Folder(files);
+    let context = Context { files: Some(&folder), ..Context::default() };
     let Some(Ok(launch)) = read_with(text, "f.sh", &context) else { panic!("{text}") };
     for (key, expected) in expected {
         let value = launch.spec.get(key).as_ref().map_or_else(|| "open".to_owned(), Value::to_toml);
@@ -53,40 +55,66 @@ fn a_script_on_transformers_trainer_is_read() {
     let lost = ALPACA.replace("--bf16 True", "");
     check(&lost, &[("plan.precision.preset", "\"fp32\"")]);
     // accelerate's own file may set the format and shard.
-    let launched = lost.replace("torchrun --nproc_per_node=$N --nnodes=2", "accelerate launch --num_processes 16");
+    let launched =
+        lost.replace("torchrun --nproc_per_node=$N --nnodes=2", "accelerate launch --num_processes 16");
     let launched = launched.replace("--fsdp 'full_shard auto_wrap'", "");
     let launch = check(&launched, &[("cluster.devices", "16"), ("plan.precision.preset", "open")]);
     assert!(remarks(&launch, RemarkKind::Assumed).contains("replicas are assumed"));
-    let unknown = ALPACA.replace("N=4\n", "").replace("--model_name_or_path huggyllama/", "--model_name_or_path $ROOT/");
+    let unknown = ALPACA
+        .replace("N=4\n", "")
+        .replace("--model_name_or_path huggyllama/", "--model_name_or_path $ROOT/");
     check(&unknown, &[("cluster.devices", "open"), ("model.name", "\"llama-1-7b\"")]);
 }
 
 #[test]
 fn files_of_deepspeed_and_accelerate_are_opened() {
     const FILES: &[(&str, &str)] = &[
-        ("ds.json", "{\"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": \"cpu\"}}, \"bf16\": {\"enabled\": \"auto\"}}"),
+        (
+            "ds.json",
+            "{\"zero_optimization\": {\"stage\": 3, \"offload_optimizer\": {\"device\": \"cpu\"}}, \"bf16\": {\"enabled\": \"auto\"}}",
+        ),
         ("plain.json", "{\"bf16\": {\"enabled\": true}}"),
-        ("fsdp.yaml", "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\nmixed_precision: bf16\nnum_processes: 32\n"),
-        ("ds.yaml", "distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: cpu\nnum_processes: 8\n"),
+        (
+            "fsdp.yaml",
+            "distributed_type: FSDP\nfsdp_config:\n  fsdp_version: 2\n  fsdp_reshard_after_forward: true\nmixed_precision: bf16\nnum_processes: 32\n",
+        ),
+        (
+            "ds.yaml",
+            "distributed_type: DEEPSPEED\ndeepspeed_config:\n  zero_stage: 2\n  offload_optimizer_device: cpu\nnum_processes: 8\n",
+        ),
     ];
-    let deepspeed = |file: &str| ALPACA.replace("--fsdp 'full_shard auto_wrap'", &format!("--deepspeed {file}"));
-    let sharded = [("plan.sharding", "\"fsdp\""), ("plan.offload.optimizer", "1.0"), ("plan.precision.preset", "\"bf16\"")];
-    check_beside(&deepspeed("ds.json"), FILES, &sharded);
-    check_beside(&deepspeed("plain.json"), FILES, &[("plan.sharding", "\"none\"")]);
-    let launch = check_beside(&deepspeed("absent.json"), FILES, &[("plan.sharding", "open")]);
+    let deepspeed =
+        |file: &str| ALPACA.replace("--fsdp 'full_shard auto_wrap'", &format!("--deepspeed {file}"));
+    let sharded = [
+        ("plan.sharding", "\"fsdp\""),
+        ("plan.offload.optimizer", "1.0"),
+        ("plan.precision.preset", "\"bf16\""),
+    ];
+    check_in(&deepspeed("ds.json"), FILES, &sharded);
+    check_in(&deepspeed("plain.json"), FILES, &[("plan.sharding", "\"none\"")]);
+    let launch = check_in(&deepspeed("absent.json"), FILES, &[("plan.sharding", "open")]);
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("sharding is open"));
     let accelerate = |file: &str| {
-        let launched = ALPACA.replace("torchrun --nproc_per_node=$N --nnodes=2", &format!("accelerate launch --config_file {file}"));
+        let launched = ALPACA.replace(
+            "torchrun --nproc_per_node=$N --nnodes=2",
+            &format!("accelerate launch --config_file {file}"),
+        );
         launched.replace("--fsdp 'full_shard auto_wrap'", "").replace("--bf16 True", "")
     };
-    let expected = [("cluster.devices", "32"), ("plan.sharding", "\"fsdp\""), ("plan.precision.preset", "\"bf16\"")];
-    check_beside(&accelerate("fsdp.yaml"), FILES, &expected);
-    let expected = [("cluster.devices", "8"), ("plan.sharding", "\"zero2\""), ("plan.offload.optimizer", "1.0")];
-    check_beside(&accelerate("ds.yaml"), FILES, &expected);
-    check_beside(&accelerate("absent.yaml"), FILES, &[("plan.sharding", "open"), ("plan.precision.preset", "open")]);
+    let expected =
+        [("cluster.devices", "32"), ("plan.sharding", "\"fsdp\""), ("plan.precision.preset", "\"bf16\"")];
+    check_in(&accelerate("fsdp.yaml"), FILES, &expected);
+    let expected =
+        [("cluster.devices", "8"), ("plan.sharding", "\"zero2\""), ("plan.offload.optimizer", "1.0")];
+    check_in(&accelerate("ds.yaml"), FILES, &expected);
+    check_in(
+        &accelerate("absent.yaml"),
+        FILES,
+        &[("plan.sharding", "open"), ("plan.precision.preset", "open")],
+    );
     // A configuration in YAML names such a file too.
     let factory = FACTORY.replace("examples/deepspeed/ds_z3_config.json", "ds.json");
-    check_beside(&factory, FILES, &[("plan.sharding", "\"fsdp\""), ("plan.offload.optimizer", "1.0")]);
+    check_in(&factory, FILES, &[("plan.sharding", "\"fsdp\""), ("plan.offload.optimizer", "1.0")]);
 }
 
 const OPENRLHF: &str = "read -r -d '' command <<EOF\nopenrlhf.cli.train_dpo \\\n   --train.batch_size 256 --train.micro_batch_size 2 \\\n   \
@@ -123,7 +151,10 @@ fn openrlhf_is_read() {
         &[("cluster.devices", "16"), ("plan.micro_batch", "4"), ("plan.sharding", "\"zero2\"")],
     );
     let left_out = remarks(&launch, RemarkKind::NotModelled);
-    assert!(left_out.contains("one actor update") && left_out.contains("a critic is also trained"), "{left_out}");
+    assert!(
+        left_out.contains("one actor update") && left_out.contains("a critic is also trained"),
+        "{left_out}"
+    );
 }
 
 #[test]
@@ -163,10 +194,17 @@ fn litgpt_is_read() {
     check(&single, &[("plan.sharding", "\"none\""), ("plan.recompute", "\"none\"")]);
     let open = LITGPT.replace("devices: 4", "devices: auto");
     check(&open, &[("plan.sharding", "open"), ("plan.recompute", "open"), ("cluster.devices", "open")]);
-    let full = LITGPT.lines().filter(|line| !line.starts_with("lora_")).fold(String::new(), |all, line| all + line + "\n");
-    let pretrain = full.replace("checkpoint_dir: checkpoints/meta-llama/Llama-2-7b-hf", "model_name: Llama-2-7b");
+    let full = LITGPT
+        .lines()
+        .filter(|line| !line.starts_with("lora_"))
+        .fold(String::new(), |all, line| all + line + "\n");
+    let pretrain =
+        full.replace("checkpoint_dir: checkpoints/meta-llama/Llama-2-7b-hf", "model_name: Llama-2-7b");
     let pretrain = pretrain.replace("num_nodes: 1", "num_nodes: 2");
-    check(&pretrain, &[("plan.optimizer", "open"), ("plan.sharding", "\"hsdp:4\""), ("plan.recompute", "\"none\"")]);
+    check(
+        &pretrain,
+        &[("plan.optimizer", "open"), ("plan.sharding", "\"hsdp:4\""), ("plan.recompute", "\"none\"")],
+    );
     let own = pretrain + "model_config:\n  n_layer: 6\n  n_embd: 288\n";
     let launch = check(&own, &[("model.name", "open")]);
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
