@@ -177,3 +177,11 @@ pub fn writers() -> &'static [&'static dyn Writer] {
         &trainers::AxolotlWriter,
     ]
 }
+
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
+pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
+    if format == Format::HfTrainer {
+        return trainers::writer_of(text);
+    }
+    writers().iter().copied().find(|writer| writer.format() == format)
+}

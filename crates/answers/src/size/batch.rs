@@ -137,15 +137,11 @@ fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>
         .map(|degree| degree.unwrap_or(1))
         .fold(1, u64::saturating_mul);
     let replicas = specified.data_parallel.or(devices.map(|devices| devices / model_ranks.max(1)));
-    match (specified.micro_batch, replicas.filter(|&replicas| replicas > 0)) {
-        (Some(micro_batch), Some(replicas)) => {
-            Ok(Some(micro_batch.saturating_mul(micro_batches).saturating_mul(replicas)))
-        }
-        _ => {
-            let problem = Problem::new(
-                "the batch is a number of micro-batches of each replica, and the number of replicas is not set",
-            );
-            Err(problem.in_file("--micro-batches").hint("set --global-batch or --batch-tokens"))
-        }
-    }
+    let (Some(micro_batch), Some(replicas)) = (specified.micro_batch, replicas.filter(|&n| n > 0)) else {
+        let problem = Problem::new(
+            "the batch is a number of micro-batches of each replica, and the number of replicas is not set",
+        );
+        return Err(problem.in_file("--micro-batches").hint("set --global-batch or --batch-tokens"));
+    };
+    Ok(Some(micro_batch.saturating_mul(micro_batches).saturating_mul(replicas)))
 }

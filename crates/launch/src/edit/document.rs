@@ -4,9 +4,9 @@
 //! one key set, added to its section or removed; comments and order are kept. Rejects texts without one key
 //! per line, because the start of a key is ambiguous.
 
-use super::{Language, Settings, Target, writer_of};
+use super::language::{Language, Settings, Target};
 use crate::document::{Data, Document as Tree, json, toml, yaml};
-use crate::{Format, Writer, torchtitan};
+use crate::{Format, Writer, torchtitan, writer_of};
 use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;

@@ -3,7 +3,8 @@
 //! Responsible for: the difference of two plans in flags, taken from what the writer writes for each, and the words that a script
 //! already uses for the same thing. Refuses to know shell text; see [`super::shell`].
 
-use super::{Language, Settings, Target, shell};
+use super::language::{Language, Settings, Target};
+use super::shell;
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
 use railwright_spec::plan::Optimizer;

@@ -3,8 +3,8 @@
 //! Responsible for: texts with one flag set, added behind the last or removed; comments, variables and order are kept. What a plan changes
 //! is decided by [`super::megatron`]. Refuses files whose flags stand in other sections.
 
+use super::language::{Language, Settings, Target};
 use super::megatron::Megatron;
-use super::{Language, Settings, Target};
 use crate::Format;
 use crate::megatron::model_args::{lines_of, script_of};
 use crate::megatron::{arguments_of, flags};

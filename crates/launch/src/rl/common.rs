@@ -90,17 +90,15 @@ pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
     let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
     let stages = fields.draft.spec().plan.pipeline_parallel;
     let chunks = fields.draft.spec().plan.virtual_stages.unwrap_or(1);
-    match (layers, stages) {
-        (Some(layers), Some(stages)) => match at_the_ends(layers, stages, chunks, first, last) {
-            Some(list) => fields.set("plan.layers_per_stage", &list, path),
-            None => {
-                let message = "leaves layers that the other stages cannot share evenly";
-                fields.remark(RemarkKind::Conflict, path, message);
-            }
-        },
-        _ => {
-            let message = "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
-            fields.remark(RemarkKind::Unresolved, path, message);
-        }
+    let (Some(layers), Some(stages)) = (layers, stages) else {
+        let message =
+            "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    };
+    if let Some(list) = at_the_ends(layers, stages, chunks, first, last) {
+        fields.set("plan.layers_per_stage", &list, path);
+    } else {
+        let message = "leaves layers that the other stages cannot share evenly";
+        fields.remark(RemarkKind::Conflict, path, message);
     }
 }

@@ -9,6 +9,7 @@ use crate::Context;
 use crate::document::{self, Data, Document};
 use crate::shell::{self, Command, Word};
 use railwright_spec::problem::Problem;
+use std::path::Path;
 
 /// Values without a variable's value, and where they stand.
 pub(super) type Unknown = Vec<(String, usize)>;
@@ -82,7 +83,8 @@ fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
     let module = before.windows(2).rposition(|pair| {
         matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
     });
-    let script = before.iter().rposition(|word| word.text.ends_with(".py"));
+    let is_python = |word: &Word| Path::new(&word.text).extension().is_some_and(|end| end == "py");
+    let script = before.iter().rposition(is_python);
     let program = script.or(module.map(|index| index + 1))?;
     let behind = words.get(program + 1..)?;
     let has = |name: &str| behind.iter().any(|word| flag(word).as_deref() == Some(name));
