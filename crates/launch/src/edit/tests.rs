@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{self, MODELS};
-use crate::{detect, differences, read, writer_of, writers};
+use crate::{detect, differences, read, writer_of};
 use proptest::prelude::*;
 use railwright_spec::run::RunSpec;
 
