@@ -105,6 +105,12 @@ fn values_that_were_wrong_in_silence() {
             "",
         ),
         case(
+            "a vision tower of MaxText is not left out in silence",
+            GEMMA.to_owned() + "use_multimodal: true\n",
+            &[("model.layers", "48")],
+            "without vision tower and projector",
+        ),
+        case(
             "preferences under GPT-NeoX are no plain training",
             NEOX.replace("\"num_layers\"", "\"train_impl\": \"dpo\",\n  \"num_layers\""),
             &[("model.layers", "16")],
