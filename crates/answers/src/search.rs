@@ -26,7 +26,7 @@ use railwright_spec::problem::Problem;
 use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, by_family};
 use railwright_tuner::why_not::WhyNot;
-use remarks::{impossible, not_expressed, title, torn, unique};
+use remarks::{expressed_by, impossible, not_expressed, title, torn, unique};
 use rows::{candidates, one, positions, shown};
 use serde::Serialize;
 
@@ -110,6 +110,9 @@ pub struct Searched {
     /// Keys of the best plan without a Megatron-LM flag.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
+    /// Other frameworks whose launch files express all of the best layout, by the names of their writers; empty where Megatron-LM's does.
+    #[serde(skip)]
+    pub expressed_by: Vec<&'static str>,
     /// Layouts of the ranking whose measured step time would narrow all intervals most.
     pub measure_next: Vec<Measure>,
     /// Defaults of unspecified settings.
@@ -257,6 +260,9 @@ pub fn search(
         several_settings: asked.settings().len() > 1,
         impossible: impossible(asked, problems),
         nothing,
+        expressed_by: best.map_or_else(Vec::new, |(index, candidate)| {
+            expressed_by(&asked.settings()[index], &candidate.plan)
+        }),
         not_expressed: best.map_or_else(Vec::new, |(index, candidate)| {
             not_expressed(&asked.settings()[index], &candidate.plan)
         }),

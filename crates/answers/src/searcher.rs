@@ -35,6 +35,17 @@ pub struct Effort {
     pub threads: Option<usize>,
 }
 
+/// The settings with a global batch; the number of replicas follows from the number of devices.
+pub(crate) fn with_batch(specified: &PlanSpec, sequences: u64) -> PlanSpec {
+    PlanSpec {
+        global_batch: Some(sequences),
+        batch_tokens: None,
+        micro_batches: None,
+        data_parallel: None,
+        ..specified.clone()
+    }
+}
+
 /// What a search for one best plan ended with.
 pub enum Found {
     /// The estimate of the best plan.
@@ -323,8 +334,7 @@ impl<'a> Searcher<'a> {
             return Ok(Found::Stopped);
         }
         let run = &setting.run;
-        let specified =
-            PlanSpec { global_batch: Some(sequences), batch_tokens: None, ..setting.spec.plan.clone() };
+        let specified = with_batch(&setting.spec.plan, sequences);
         let search = match self.prepare(setting, &specified, Options { keep: 1, ..Options::default() }) {
             Ok(search) => search,
             Err(problems) => {

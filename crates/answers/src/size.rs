@@ -8,8 +8,8 @@ use crate::Refused;
 use crate::pricing::Pricing;
 use crate::published::Published;
 use crate::question::Question;
-use crate::searcher::{Effort, Found, Searcher};
-use crate::setting::Setting;
+use crate::searcher::{Effort, Found, Searcher, with_batch};
+use crate::setting::{Setting, plan_flags};
 use crate::title::describe;
 use crate::watch::Watch;
 use batch::Batch;
@@ -17,7 +17,7 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
-use railwright_spec::run::{Amount, Field, Value};
+use railwright_spec::run::{Amount, Field, Section as _, Value};
 use railwright_tuner::size::{Goal, Machine, Sized, Sizing, numbers, reach};
 use serde::Serialize;
 
@@ -45,6 +45,9 @@ pub struct SizeAnswer {
     /// Whether cluster sizes have batches of their own, because none divides among all.
     #[serde(skip)]
     pub own_batches: bool,
+    /// The layout settings that every row keeps, as flags; empty where all are searched.
+    #[serde(skip)]
+    pub kept: String,
     /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
     /// Whether everything was searched.
@@ -104,9 +107,7 @@ pub fn size(
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
     // What is wrong with every number of devices is a mistake, not an answer.
     for setting in &first_of_kind {
-        let specified =
-            PlanSpec { global_batch: Some(batch.sequences), batch_tokens: None, ..setting.spec.plan.clone() };
-        searcher.space(setting, &specified, &[])?;
+        searcher.space(setting, &with_batch(&setting.spec.plan, batch.sequences), &[])?;
     }
     while let Some(question) = sizing.next() {
         let setting = asked.resized(first_of_kind[question.machine], question.devices)?;
@@ -189,10 +190,35 @@ fn answered(
         sequence_length: batch.sequence_length,
         growing_batch,
         own_batches: batch.is_own,
+        kept: kinds.first().map_or_else(String::new, |kind| kept(&kind.spec.plan)),
         chosen,
         sized,
         is_complete,
     })
+}
+
+/// Settings of a layout that a file or the command line fixes, which every number of devices keeps.
+const LAYOUT: [&str; 9] = [
+    "tensor_parallel",
+    "pipeline_parallel",
+    "virtual_stages",
+    "context_parallel",
+    "expert_parallel",
+    "expert_tensor_parallel",
+    "sharding",
+    "micro_batch",
+    "recompute",
+];
+
+fn kept(specified: &PlanSpec) -> String {
+    let mut kept = PlanSpec::default();
+    for name in LAYOUT {
+        if let Some(value) = specified.get(name) {
+            // The value comes out of a specification, so it goes back into one.
+            let _ = kept.set(name, &value);
+        }
+    }
+    plan_flags(&kept, None)
 }
 
 /// The validated request.

@@ -98,7 +98,7 @@ fn the_table_names_its_criterion_and_its_batch() {
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     for part in [
         "llama-3-8b, 8.030B parameters, 1.000T tokens in steps of 512 x 8,192 (assumed; a larger batch scales to more GPUs)",
-        "cluster sizes: best layout of each, with the same global batch",
+        "cluster sizes: best layout of each with --tp 2 --mbs 1, with the same global batch",
         "scaling is still efficient at 128 GPUs of dgx-h100",
         "(--worth)",
         "--growing-batch",

@@ -84,6 +84,13 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     fields.default("plan.overlap.expert", &false, "DeepSpeed does not overlap the expert all-to-all");
 }
 
+/// Sharding and offload alone, of a file whose other settings a trainer has itself.
+pub(crate) fn shards(fields: &mut Fields<'_>, prefix: &str) {
+    let at = |key: &str| format!("{prefix}{key}");
+    let stage = sharding(fields, &at);
+    offload(fields, &at, stage);
+}
+
 fn degrees(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) {
     for path in [at("tensor_parallel.autotp_size"), at("tensor_parallel.tp_size")] {
         if let Some(tensor) = fields.count(&path).filter(|&n| n > 0) {

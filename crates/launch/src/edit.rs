@@ -6,22 +6,19 @@
 //! does not read back as the wanted plan, and formats that nothing writes.
 
 mod document;
+mod language;
 mod megatron;
+mod model_args;
 mod shell;
 mod unified;
 
 pub use unified::unified;
 
-use crate::{Format, Writer, writers};
+use self::language::{Language, Settings, Target};
+use crate::Format;
 use railwright_spec::run::Run;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A framework's settings as a file has them: the name in the framework's words, the values as texts.
-pub(crate) type Settings = BTreeMap<String, Vec<String>>;
-
-/// A setting and what it is to be; `None` to remove it.
-pub(crate) type Target = (String, Option<Vec<String>>);
 
 /// A text after its edit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,22 +52,6 @@ pub struct Refused {
     pub by_hand: Vec<Change>,
 }
 
-/// How a kind of file is read into settings, and which edits may reach a setting.
-pub(crate) trait Language {
-    /// All settings of a text; `None` where it cannot be read.
-    fn settings(&self, text: &str) -> Option<Settings>;
-    /// Texts that may have the setting as wanted, the most natural edit first.
-    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
-    /// The setting as a user of the framework writes it.
-    fn spelled(&self, name: &str) -> String;
-    /// Why the framework cannot be given a plan.
-    fn refusal(&self, _to: &Run) -> Option<String> {
-        None
-    }
-    /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
-    fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
-}
-
 /// Candidates that are read back for one setting. A script with more places that look like a value is refused, not searched on.
 const MOST_TRIED: usize = 1500;
 
@@ -93,6 +74,10 @@ pub fn edit(
             let reason = "a log does not start a run: change the script of the run".to_owned();
             return Err(Refused { reason, by_hand: changes(&language, &targets, &now) });
         }
+        Format::MegatronArgsYaml => match model_args::ModelArgs::of(text) {
+            Some(language) => Box::new(language),
+            None => return Err(refused("its flags do not stand under `MODEL_ARGS`")),
+        },
         _ => match document::Document::of(format, text) {
             Some(language) => Box::new(language),
             None => return Err(refused("files of this kind cannot be edited")),
@@ -187,14 +172,6 @@ fn between(language: &dyn Language, now: &Settings, then: &Settings) -> Vec<Chan
             after: joined(then.get(name)),
         })
         .collect()
-}
-
-/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
-pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
-    if format == Format::HfTrainer {
-        return crate::trainers::writer_of(text);
-    }
-    writers().iter().copied().find(|writer| writer.format() == format)
 }
 
 #[cfg(test)]

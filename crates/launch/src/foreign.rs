@@ -13,6 +13,7 @@ const MARKS: &[(&[&str], &str)] = &[
     (&["policy:", "grpo:"], "NeMo-RL"),
     (&["policy:", "sft:"], "NeMo-RL"),
     (&["policy:", "dpo:"], "NeMo-RL"),
+    (&["distributed_strategy:", "trainer:"], "NeuronX Distributed Training"),
 ];
 
 /// Keys of GPT-NeoX anywhere in a file; it is written as JSON or YAML, with dashes or underscores.
@@ -42,6 +43,11 @@ mod tests {
             (
                 "max_seq_len: 2048\nmodel:\n  name: mpt\ntrain_loader:\n  a: 1\nfsdp_config:\n  a: 1\n",
                 "llm-foundry",
+            ),
+            (
+                "trainer:\n  devices: 32\n  num_nodes: 4\nmodel:\n  num_layers: 80\n  hidden_size: 8192\n\
+                 distributed_strategy:\n  tensor_model_parallel_size: 32\n",
+                "NeuronX Distributed Training",
             ),
             ("actor_rollout_ref:\n  model: x\ntrainer:\n  a: 1\nmodel:\n  micro_batch_size: 1\n", "verl"),
             ("{\n \"pipe-parallel-size\": 4,\n \"zero_optimization\": {\"stage\": 1}\n}\n", "GPT-NeoX"),

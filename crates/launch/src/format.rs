@@ -31,7 +31,7 @@ pub enum Format {
     Nemo,
     /// The YAML of Hugging Face accelerate.
     Accelerate,
-    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry.
+    /// A trainer on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF.
     HfTrainer,
     /// Reinforcement learning: verl, NeMo-RL.
     Rl,

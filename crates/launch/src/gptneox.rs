@@ -48,6 +48,13 @@ const KNOWN: &[Known] = &[
     ("global_num_gpus", Key("cluster.devices")),
     ("gpt_j_residual", Lost(&["false"], "parallel attention and MLP are estimated as sequential")),
     ("attention_config", Lost(&[], "kinds of attention by layer are not read: estimated as full attention")),
+    (
+        "train_impl",
+        Lost(
+            &["normal"],
+            "pairs of samples and reference models are not modelled: estimated as plain training, a lower bound",
+        ),
+    ),
     ("moe_num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
     ("num_experts", Lost(&["1"], "experts are not read: estimated as dense")),
     ("moe.*", Lost(&[], "experts are not read: estimated as dense")),

@@ -55,12 +55,14 @@ pub use compare::{Comparison, Predicted};
 pub use context::{Context, Files};
 pub use detect::{Sighting, detect, read, read_with};
 pub use draft::Draft;
-pub use edit::{Change, Edited, Refused, edit, unified, writer_of};
+pub use edit::{Change, Edited, Refused, edit, unified};
 pub use format::Format;
 pub use launch::{Launch, Measured, Open, Origin, Remark, RemarkKind};
 pub use reader::{Evidence, Reader, Strength, readers};
 pub use typed::{Typed, typed, words_of};
-pub use writer::{Lost, Writer, Written, WrittenFile, differences, expressible, framework_of, writers};
+pub use writer::{
+    Lost, Writer, Written, WrittenFile, differences, expressible, framework_of, writer_of, writers,
+};
 
 #[cfg(test)]
 mod testing;

@@ -149,7 +149,10 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
-    let is_whole = recipe.is_none() && document.get("model.num_layers").is_some();
+    // A file that leaves one of them to another file may leave other settings to it too.
+    let sizes = ["model.num_layers", "model.hidden_size", "model.num_attention_heads"];
+    let absent = sizes.into_iter().find(|path| document.get(path).is_none());
+    let is_whole = recipe.is_none() && absent.is_none();
     let mut arguments = Arguments::default();
     for entry in &document.entries {
         take(format, entry, &mut arguments, &mut draft);
@@ -173,8 +176,10 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
         }
         whole_models_only(&mut draft);
         if recipe.is_none() {
-            let message = "`model.num_layers` is not set, so this file overrides another one: settings that \
-                it omits are open";
+            let absent = absent.unwrap_or(sizes[0]);
+            let message = format!(
+                "`{absent}` is not set, so this file overrides another one: settings that it omits are open"
+            );
             draft.remark(RemarkKind::Assumed, "model", None, message);
         }
     }

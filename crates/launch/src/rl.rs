@@ -185,8 +185,9 @@ type Unknown = Vec<(String, usize)>;
 type Undecided = Vec<(usize, String, String)>;
 
 fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown, Undecided), Problem> {
-    let is_yaml =
-        ["actor_rollout_ref:", "policy:"].iter().any(|key| text.lines().any(|line| line.starts_with(key)));
+    let is_yaml = ["actor_rollout_ref:", "policy:", "defaults:"]
+        .iter()
+        .any(|key| text.lines().any(|line| line.starts_with(key)));
     if is_yaml {
         return Ok((document::yaml(text, file)?, Vec::new(), Vec::new()));
     }

@@ -1,13 +1,18 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift and llm-foundry.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers' Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
-//! distinguishing adapters, adapters on quantized weights and full fine-tuning. Does not read the DeepSpeed
-//! or accelerate file of a configuration: it is listed, and can be passed separately.
+//! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that
+//! cannot be opened is listed, and can be passed separately.
 
 mod adapters;
+mod command;
+mod common;
 mod foundry;
 mod keys;
+mod litgpt;
+mod openrlhf;
 mod parallel;
+mod related;
 mod write;
 
 pub use write::{AxolotlWriter, LlamaFactoryWriter};
@@ -15,13 +20,13 @@ pub use write::{AxolotlWriter, LlamaFactoryWriter};
 #[cfg(test)]
 mod tests;
 
+use self::common::{Dialect, is_trainer, named};
 use crate::accelerate::software;
 use crate::accelerate::trainer_optimizer;
-use crate::document::{self, Data, Document, Entry, Spot};
+use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
-use crate::shell;
-use crate::{Evidence, Format, Launch, Reader, RemarkKind, Strength};
+use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
 use railwright_spec::problem::Problem;
 
@@ -29,31 +34,9 @@ use railwright_spec::problem::Problem;
 #[derive(Clone, Copy, Debug)]
 pub struct TrainersReader;
 
-/// A trainer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Dialect {
-    LlamaFactory,
-    Axolotl,
-    Trl,
-    Swift,
-    Foundry,
-}
-
-impl Dialect {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::LlamaFactory => "LLaMA-Factory",
-            Self::Axolotl => "Axolotl",
-            Self::Trl => "TRL",
-            Self::Swift => "ms-swift",
-            Self::Foundry => "llm-foundry",
-        }
-    }
-}
-
 /// Which trainer a text is for, and why.
 fn dialect(text: &str) -> Option<(Dialect, String)> {
-    if let Some(command) = command(text) {
+    if let Some(command) = command::find(text) {
         return Some(command);
     }
     let has =
@@ -79,6 +62,11 @@ fn dialect(text: &str) -> Option<(Dialect, String)> {
     {
         return Some((Dialect::Foundry, format!("YAML with the keys `max_seq_len` and `{key}`")));
     }
+    if all(&["out_dir", "precision", "train"])
+        && let Some(key) = any(&["checkpoint_dir", "model_name"])
+    {
+        return Some((Dialect::LitGpt, format!("YAML with the keys `out_dir`, `train` and `{key}`")));
+    }
     let trainer = ["per_device_train_batch_size", "gradient_accumulation_steps", "dataset_name"];
     if has("model_name_or_path")
         && let Some(key) = any(&trainer)
@@ -93,42 +81,13 @@ pub(crate) fn writer_of(text: &str) -> Option<&'static dyn crate::Writer> {
     match dialect(text)?.0 {
         Dialect::LlamaFactory => Some(&LlamaFactoryWriter),
         Dialect::Axolotl => Some(&AxolotlWriter),
-        Dialect::Trl | Dialect::Swift | Dialect::Foundry => None,
+        Dialect::Trl
+        | Dialect::Swift
+        | Dialect::Foundry
+        | Dialect::OpenRlhf
+        | Dialect::LitGpt
+        | Dialect::Transformers => None,
     }
-}
-
-/// A command of a script that starts one of them.
-fn command(text: &str) -> Option<(Dialect, String)> {
-    const STARTS: &[(&str, Dialect)] = &[
-        ("swift sft", Dialect::Swift),
-        ("swift pt", Dialect::Swift),
-        ("swift rlhf", Dialect::Swift),
-        ("llamafactory-cli train", Dialect::LlamaFactory),
-        ("trl sft", Dialect::Trl),
-        ("trl dpo", Dialect::Trl),
-        ("trl grpo", Dialect::Trl),
-        ("trl kto", Dialect::Trl),
-        ("trl reward", Dialect::Trl),
-        ("trl rloo", Dialect::Trl),
-    ];
-    let starts = |line: &str, start: &str| {
-        line.match_indices(start).any(|(at, _)| {
-            let (before, after) = (&line[..at], &line[at + start.len()..]);
-            // `megatron sft` of ms-swift is another program.
-            (before.is_empty() || before.ends_with([' ', '\t', '/']))
-                && (after.is_empty() || after.starts_with([' ', '\t', '\\']))
-                && !before.trim_start().starts_with(['#', '-'])
-        })
-    };
-    let is_yaml =
-        text.lines().any(|line| line.starts_with("model_name_or_path:") || line.starts_with("base_model:"));
-    if is_yaml || !text.contains("--") {
-        return None;
-    }
-    STARTS.iter().find_map(|(start, dialect)| {
-        let is_there = text.lines().any(|line| starts(line, start));
-        is_there.then(|| (*dialect, format!("the command `{start}`")))
-    })
 }
 
 impl Reader for TrainersReader {
@@ -142,10 +101,19 @@ impl Reader for TrainersReader {
     }
 
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+        self.read_with(text, file, &Context::default())
+    }
+
+    fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let Some((dialect, _)) = dialect(text) else {
             return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
         };
-        let (mut document, unknown) = parse(dialect, text, file).map_err(|problem| vec![problem])?;
+        let (mut document, unknown) = if command::find(text).is_some() {
+            command::parse(dialect, text, file, context).map_err(|problem| vec![problem])?
+        } else {
+            (document::yaml(text, file).map_err(|problem| vec![problem])?, Vec::new())
+        };
+        related::open(&mut document, file, context);
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::HfTrainer, file, text, document);
         for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::is_known(path)) {
@@ -162,94 +130,6 @@ impl Reader for TrainersReader {
         fields.rest(keys::KNOWN);
         fields.finish()
     }
-}
-
-/// Values without a variable's value, and where they stand.
-type Unknown = Vec<(String, usize)>;
-
-fn parse(dialect: Dialect, text: &str, file: &str) -> Result<(Document, Unknown), Problem> {
-    if command(text).is_none() {
-        return Ok((document::yaml(text, file)?, Vec::new()));
-    }
-    document::check_length(text, file)?;
-    let script = shell::read_alone(text);
-    let is_start = |words: &[shell::Word]| {
-        let has = |word: &str| words.iter().any(|w| w.text.rsplit('/').next() == Some(word));
-        let trains = |program: &str, verbs: &[&str]| {
-            words.windows(2).any(|pair| {
-                pair[0].text.rsplit('/').next() == Some(program) && verbs.contains(&pair[1].text.as_str())
-            })
-        };
-        // `swift infer`, `swift export` and their like train nothing.
-        match dialect {
-            Dialect::Swift => trains("swift", &["sft", "pt", "rlhf"]),
-            Dialect::LlamaFactory => trains("llamafactory-cli", &["train"]),
-            _ => has("trl"),
-        }
-    };
-    let mut document = Document::default();
-    let mut unknown = Vec::new();
-    let started = script.commands.iter().filter(|command| is_start(&command.words)).collect::<Vec<_>>();
-    let Some(command) = started.last() else {
-        return Err(Problem::new("no command in this file starts the trainer").in_file(file));
-    };
-    if started.len() > 1 {
-        unknown.push((format!("{} commands start a trainer; the last is read", started.len()), command.line));
-    }
-    for (line, what, why) in &script.open {
-        unknown.push((format!("{what}: {why}"), *line));
-    }
-    let mut words = command.words.iter().peekable();
-    while let Some(word) = words.next() {
-        let Some(flag) = word.text.strip_prefix("--") else {
-            // `NPROC_PER_NODE=8 swift sft`
-            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
-                put(&mut document, name, Data::of_word(value), word.line);
-            }
-            continue;
-        };
-        let (name, first) = match flag.split_once('=') {
-            Some((name, value)) => (name, Some((value.to_owned(), word))),
-            None => (flag, words.next_if(|w| !w.text.starts_with("--")).map(|w| (w.text.clone(), w))),
-        };
-        let mut more = Vec::new();
-        while let Some(word) = words.next_if(|w| !w.text.starts_with("--")) {
-            more.push(word.text.as_str());
-        }
-        let name = name.replace('-', "_");
-        // Names of modules follow each other; of other flags the first word decides.
-        let first = first.map(|(value, word)| {
-            let is_list = name.ends_with("target_modules");
-            let value = if is_list { more.iter().fold(value, |list, name| list + "," + name) } else { value };
-            (value, word)
-        });
-        match first {
-            Some((value, word)) if !word.unknown.is_empty() => {
-                if keys::is_known(&name) {
-                    unknown.push((format!("--{name} {value}"), word.line));
-                    // `auto` keeps a value open, so that no default is stated for it.
-                    if !matches!(name.as_str(), "bf16" | "fp16") {
-                        put(&mut document, &name, Data::Text("auto".to_owned()), word.line);
-                    }
-                }
-            }
-            Some((value, word)) => put(&mut document, &name, Data::of_word(&value), word.line),
-            None => put(&mut document, &name, Data::Flag(true), word.line),
-        }
-    }
-    for (name, values) in &script.variables {
-        if keys::is_known(name)
-            && document.get(name).is_none()
-            && let Some(word) = values.first().filter(|word| word.unknown.is_empty())
-        {
-            put(&mut document, name, Data::of_word(&word.text), word.line);
-        }
-    }
-    Ok((document, unknown))
-}
-
-fn put(document: &mut Document, path: &str, data: Data, line: usize) {
-    document.entries.push(Entry::new(path.to_owned(), data, Spot { line, column: 0 }));
 }
 
 fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -283,6 +163,11 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     precision(fields, dialect);
     packing(fields, dialect);
+    let path = "vision_tower";
+    if fields.take(path).is_some() {
+        let message = "only the language model is estimated, without vision tower and projector";
+        fields.remark(RemarkKind::NotModelled, path, message);
+    }
     for path in ["stage", "rl", "rlhf_type"] {
         let Some(stage) = fields.word(path) else { continue };
         if !matches!(stage.as_str(), "sft" | "pt") {
@@ -291,7 +176,11 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.remark(RemarkKind::NotModelled, path, message);
         }
     }
-    rewards(fields);
+    if dialect == Dialect::OpenRlhf {
+        openrlhf::remarks(fields);
+    } else {
+        rewards(fields);
+    }
     if fields.draft.spec().plan.sequence_length.is_none()
         && !fields.is_auto("max_length")
         && dialect != Dialect::Foundry
@@ -325,6 +214,12 @@ fn rewards(fields: &mut Fields<'_>) {
 }
 
 fn devices(fields: &mut Fields<'_>) {
+    // accelerate counts the processes of all machines.
+    let path = "num_processes";
+    if let Some(all) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("cluster.devices", &all, path);
+        return;
+    }
     let per_node = fields.count("NPROC_PER_NODE").filter(|&n| n > 0);
     let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
     if let Some(per_node) = per_node {
@@ -348,24 +243,12 @@ fn model(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Foundry {
         return foundry::model(fields);
     }
+    if dialect == Dialect::LitGpt && litgpt::has_own_model(fields) {
+        return;
+    }
     let path = "model_name_or_path";
     let Some(name) = fields.word(path) else { return };
     named(fields, path, &name);
-}
-
-/// The model of an identifier of Hugging Face.
-fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
-    // Repositories of the same weights in another form.
-    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit", "-nf4"].iter().find(|end| name.contains(**end)) {
-        let (source, line) = fields.source(path);
-        crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
-    }
-    // Linearized experts are the same weights, each expert as matrices of its own.
-    let stem =
-        ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
-            .iter()
-            .fold(name.to_owned(), |name, end| name.replace(end, ""));
-    fields.named_model(path, &stem);
 }
 
 fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
@@ -374,7 +257,11 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     match dialect {
         Dialect::Foundry => foundry::batch(fields),
-        Dialect::LlamaFactory | Dialect::Trl => {
+        Dialect::OpenRlhf => openrlhf::batch(fields),
+        Dialect::LitGpt => {}
+        // A training loop of its own has other defaults.
+        Dialect::Transformers if !is_trainer(fields) => {}
+        Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
             fields.default(
                 "plan.micro_batches",
                 &1_u64,
@@ -465,6 +352,13 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
         (Dialect::Trl, _) => {
             fields.default("plan.recompute", &full, "TRL checkpoints every layer by default");
         }
+        (Dialect::Transformers, _) if is_trainer(fields) => {
+            let why = "Transformers' Trainer checkpoints nothing by default";
+            fields.default("plan.recompute", &Recompute::None, why);
+        }
+        (Dialect::OpenRlhf, _) => {
+            fields.default("plan.recompute", &Recompute::None, "OpenRLHF checkpoints nothing by default");
+        }
         (Dialect::Swift, _) => {
             fields.default("plan.recompute", &full, "ms-swift checkpoints every layer by default");
         }
@@ -513,7 +407,24 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
             fields.set("plan.precision.preset", &preset, path);
         }
     }
-    if matches!(dialect, Dialect::Trl | Dialect::Swift) {
+    let path = "mixed_precision";
+    if let Some(word) = fields.word(path).map(|word| word.to_ascii_lowercase())
+        && fields.draft.value("plan.precision.preset").is_none()
+    {
+        match word.as_str() {
+            "bf16" => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
+            "fp16" => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
+            "fp8" => fields.set("plan.precision.preset", &PrecisionPreset::Fp8, path),
+            "no" | "false" => fields.set("plan.precision.preset", &PrecisionPreset::Fp32, path),
+            _ => fields.remark(RemarkKind::Unresolved, path, "unknown format, so it is open"),
+        }
+    }
+    // accelerate's own file may set the format.
+    if dialect == Dialect::Transformers && is_trainer(fields) && !fields.document.has("accelerate") {
+        let why = "Transformers' Trainer computes in fp32 by default";
+        fields.default("plan.precision.preset", &PrecisionPreset::Fp32, why);
+    }
+    if matches!(dialect, Dialect::Trl | Dialect::Swift | Dialect::OpenRlhf) {
         let why = "computes in bfloat16 by default";
         fields.default("plan.precision.preset", &PrecisionPreset::Bf16, &format!("{} {why}", dialect.name()));
     }

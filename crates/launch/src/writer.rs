@@ -1,7 +1,7 @@
 //! What a writer of launch files is, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
-use railwright_spec::plan::{ContextKind, Plan, PlanSpec, Schedule, Sharding};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, RankOrder, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
 use serde::Serialize;
@@ -143,6 +143,10 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
     if plan.context_parallel == 1 {
         plan.context_kind = ContextKind::Ring;
     }
+    // Without stages or without replicas both orders place every rank equally.
+    if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
+        plan.rank_order = RankOrder::TensorContextDataPipeline;
+    }
     if plan.expert_parallel == 1 {
         plan.overlap.expert = false;
     }
@@ -172,4 +176,12 @@ pub fn writers() -> &'static [&'static dyn Writer] {
         &trainers::LlamaFactoryWriter,
         &trainers::AxolotlWriter,
     ]
+}
+
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
+pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
+    if format == Format::HfTrainer {
+        return trainers::writer_of(text);
+    }
+    writers().iter().copied().find(|writer| writer.format() == format)
 }

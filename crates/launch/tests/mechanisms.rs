@@ -75,6 +75,48 @@ fn case(
 fn values_that_were_wrong_in_silence() {
     let cases = [
         case(
+            "prediction modules of a flag stay with a model by name",
+            SWIFT.replace("--max_length", "--mtp_num_layers 1 --max_length"),
+            &[("model.mtp", "1"), ("model.name", "\"Qwen3-30B-A3B\"")],
+            "",
+        ),
+        case(
+            "a vision tower under Megatron's flags is not left out in silence",
+            "torchrun --nproc_per_node 8 pretrain_qwen.py --num-layers 4 --hidden-size 256 --num-attention-heads 8 --seq-length 128 \
+             --max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 --mrope-section 24 20 20 --vocab-size 1024 --bf16\n",
+            &[("model.layers", "4")],
+            "without vision tower and projector",
+        ),
+        case(
+            "a configuration without heads leaves its defaults to another file",
+            "trainer:\n  devices: 8\n  num_nodes: 2\nmodel:\n  micro_batch_size: 1\n  global_batch_size: 32\n  num_layers: 80\n  \
+             hidden_size: 8192\n  encoder_seq_length: 4096\n",
+            &[("plan.tensor_parallel", "-"), ("plan.precision.preset", "-")],
+            "`model.num_attention_heads` is not set",
+        ),
+        case(
+            "linear attention of MindSpeed is no full attention",
+            "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 6 --hidden-size 256 --num-attention-heads 8 --seq-length 128 \
+             --max-position-embeddings 128 --micro-batch-size 1 --global-batch-size 8 --ffn-hidden-size 512 --swiglu \
+             --normalization RMSNorm --disable-bias-linear --untie-embeddings-and-output-weights --position-embedding-type rope \
+             --group-query-attention --num-query-groups 2 --kv-channels 32 --full-attention-interval 3 --linear-key-head-dim 32 \
+             --linear-value-head-dim 32 --linear-num-key-heads 4 --linear-num-value-heads 8 --vocab-size 1024 --bf16\n",
+            &[("model.layers", "-")],
+            "",
+        ),
+        case(
+            "a vision tower of MaxText is not left out in silence",
+            GEMMA.to_owned() + "use_multimodal: true\n",
+            &[("model.layers", "48")],
+            "without vision tower and projector",
+        ),
+        case(
+            "preferences under GPT-NeoX are no plain training",
+            NEOX.replace("\"num_layers\"", "\"train_impl\": \"dpo\",\n  \"num_layers\""),
+            &[("model.layers", "16")],
+            "pairs of samples",
+        ),
+        case(
             "experts of ms-swift are whole by default",
             SWIFT,
             &[("plan.expert_tensor_parallel", "1"), ("plan.tensor_parallel", "4")],

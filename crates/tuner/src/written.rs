@@ -1,11 +1,11 @@
 //! A found plan as the shortest specification that reproduces it.
 //!
-//! Responsible for: removal of defaults from a specification, and of what a file sets already. Never loses a setting: the result resolves
-//! to exactly the same plan, or is complete.
+//! Responsible for: removal of defaults from a specification, of what a file sets already, and of settings without effect on the plan.
+//! Never loses a setting with an effect: the result resolves to the same plan but for these, or is complete.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{Plan, PlanSpec};
+use railwright_spec::plan::{ContextKind, Plan, PlanSpec, RankOrder};
 use railwright_spec::run::{Section, Value};
 
 /// Settings that are always written: parallel sizes and batch.
@@ -13,10 +13,24 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 /// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
+/// The plan with the first value of each setting that has no effect in it: the kind of context parallelism on one context rank, and the
+/// order of ranks without a pipeline or without replicas, where both orders place every rank equally.
+fn effective(mut plan: Plan) -> Plan {
+    if plan.context_parallel == 1 {
+        plan.context_kind = ContextKind::Ring;
+    }
+    if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
+        plan.rank_order = RankOrder::TensorContextDataPipeline;
+    }
+    plan
+}
+
 /// The shortest specification that resolves to the plan and keeps what was `specified` before, in the order of the documentation.
 pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
-    let leads_back = |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| found == *plan);
+    let wanted = effective(plan.clone());
+    let leads_back =
+        |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| effective(found) == wanted);
     let mut words: Vec<(&'static str, Value)> = Vec::new();
     for key in PlanSpec::KEYS {
         let value = if BATCH.contains(&key.name) {
@@ -59,8 +73,9 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
 /// cannot be replaced.
 pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
+    let wanted = effective(plan.clone());
     let leads_back = |words: &[(&'static str, Value)]| {
-        laid_over(file, words).resolve(model, cluster).is_ok_and(|found| found == *plan)
+        laid_over(file, words).resolve(model, cluster).is_ok_and(|found| effective(found) == wanted)
     };
     let every: Vec<(&'static str, Value)> = PlanSpec::KEYS
         .iter()
@@ -112,6 +127,8 @@ fn spec_of(words: &[(&'static str, Value)]) -> PlanSpec {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use railwright_calculator::costing::{Costing, Machine};
+    use railwright_calculator::evaluate::evaluate;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
     use railwright_spec::plan::{Recompute, Schedule};
@@ -155,6 +172,45 @@ mod tests {
             let (name, _) = fewer.remove(index);
             assert_ne!(resolved(&fewer).as_ref(), Ok(&plan), "{name} is needed");
         }
+    }
+
+    #[test]
+    fn settings_without_effect_are_not_written_and_have_none() {
+        let model = by_name("llama-3-8b").expect("known");
+        let cluster = cluster::by_name("dgx-h100", 32).expect("known");
+        let machine = Machine::new(&cluster);
+        let layouts = [(1, 1, 1), (8, 1, 1), (1, 4, 1), (2, 2, 2), (1, 1, 4), (8, 4, 1)];
+        let mut effects = 0;
+        for (tensor, pipeline, context) in layouts {
+            let specified = PlanSpec {
+                tensor_parallel: Some(tensor),
+                pipeline_parallel: Some(pipeline),
+                context_parallel: Some(context),
+                global_batch: Some(64),
+                ..PlanSpec::default()
+            };
+            let base = specified.resolve(&model, &cluster).expect("possible");
+            let step = |plan: &Plan| {
+                let costing = Costing::new(&model, &cluster, plan, &machine).expect("known software");
+                evaluate(&costing).expect("a price").time.total
+            };
+            for rank_order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {
+                for context_kind in [ContextKind::Ring, ContextKind::AllGather] {
+                    let plan = Plan { rank_order, context_kind, ..base.clone() };
+                    let has_no_effect = effective(plan.clone()) == effective(base.clone());
+                    let short = shortest(&PlanSpec::default(), &plan, &model, &cluster);
+                    let back = short.resolve(&model, &cluster).expect("possible");
+                    assert_eq!(step(&back), step(&plan), "{tensor} {pipeline} {context}: {short:?}");
+                    if has_no_effect {
+                        assert_eq!((short.rank_order, short.context_kind), (None, None));
+                        assert_eq!(step(&plan), step(&base), "{tensor} {pipeline} {context}");
+                    } else {
+                        effects += 1;
+                    }
+                }
+            }
+        }
+        assert!(effects > 4, "{effects}");
     }
 
     #[test]

@@ -102,3 +102,13 @@ pub(super) fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
     let keys = written.inexpressible().map(|lost| lost.key.clone());
     keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
+
+/// The other writers that express all of a plan, where Megatron-LM's does not.
+pub(super) fn expressed_by(setting: &Setting, plan: &Plan) -> Vec<&'static str> {
+    if not_expressed(setting, plan).is_empty() {
+        return Vec::new();
+    }
+    let run = Run { plan: plan.clone(), ..setting.run.clone() };
+    let writers = railwright_launch::writers().iter().filter(|writer| writer.name() != "megatron");
+    writers.filter(|writer| writer.write(&run).inexpressible().next().is_none()).map(|w| w.name()).collect()
+}

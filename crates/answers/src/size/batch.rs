@@ -5,7 +5,7 @@ use crate::published::sequences;
 use crate::question::Question;
 use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
-use railwright_spec::plan::{divided_batch, divisible_batch, is_divided, usual_batch};
+use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, is_divided, usual_batch};
 use railwright_spec::problem::Problem;
 use railwright_tuner::size::{Goal, reach};
 
@@ -33,13 +33,7 @@ impl Batch {
         let specified = asked.specified();
         let mut chosen = Vec::new();
         let mut is_own = false;
-        if specified.micro_batches.is_some() {
-            let problem =
-                Problem::new("the number of micro-batches depends on the layout, which is searched");
-            return Err(problem
-                .in_file("--micro-batches")
-                .hint("set --global-batch or --batch-tokens instead"));
-        }
+        let accumulated = accumulated(asked, &specified)?;
         let sequence_length = asked.sequence_length();
         if length.is_none() {
             chosen.push(format!("sequences of {} tokens", human::whole(sequence_length)));
@@ -47,7 +41,7 @@ impl Batch {
         let mut origin = "set by the user";
         // A batch that grows starts from the usual one at the fewest devices.
         let published = published.filter(|_| !grows);
-        let sequences = match (specified.global_batch, specified.batch_tokens) {
+        let sequences = match (specified.global_batch.or(accumulated), specified.batch_tokens) {
             (Some(_), Some(_)) => {
                 let problem = Problem::new("`--global-batch` and `--batch-tokens` both set the batch");
                 return Err(problem.in_file("--batch-tokens").hint("keep one"));
@@ -132,4 +126,22 @@ impl Batch {
             self.sequences
         }
     }
+}
+
+/// The batch of a run with a number of micro-batches: sequences of a micro-batch x micro-batches x replicas of the run's own devices.
+fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>, Problem> {
+    let Some(micro_batches) = specified.micro_batches else { return Ok(None) };
+    let devices = asked.settings().first().and_then(|setting| setting.spec.cluster.devices);
+    let model_ranks = [specified.tensor_parallel, specified.pipeline_parallel, specified.context_parallel]
+        .into_iter()
+        .map(|degree| degree.unwrap_or(1))
+        .fold(1, u64::saturating_mul);
+    let replicas = specified.data_parallel.or(devices.map(|devices| devices / model_ranks.max(1)));
+    let (Some(micro_batch), Some(replicas)) = (specified.micro_batch, replicas.filter(|&n| n > 0)) else {
+        let problem = Problem::new(
+            "the batch is a number of micro-batches of each replica, and the number of replicas is not set",
+        );
+        return Err(problem.in_file("--micro-batches").hint("set --global-batch or --batch-tokens"));
+    };
+    Ok(Some(micro_batch.saturating_mul(micro_batches).saturating_mul(replicas)))
 }

@@ -1,7 +1,7 @@
 //! OmegaConf's `${...}` inside one file.
 //!
 //! Responsible for: references to other keys (`${a.b}`, `${.sibling}`) and the arithmetic that NeMo's launcher adds
-//! (`${multiply:a,b}`). Refuses everything that leads out of the file (environment, other files, code): such a value stays open.
+//! (`${multiply:a,b}`) and NeMo-RL (`${mul:a,b}`). Refuses everything that leads out of the file (environment, other files, code): such a value stays open.
 
 use super::{Data, Document, Spot};
 use std::collections::BTreeMap;
@@ -131,7 +131,7 @@ impl Work<'_> {
     }
 
     fn arithmetic(&mut self, name: &str, arguments: &str, path: &str, steps: usize) -> Result<Data, String> {
-        if !matches!(name, "multiply" | "add" | "divide_ceil" | "divide_floor") {
+        if !matches!(name, "multiply" | "mul" | "add" | "divide_ceil" | "divide_floor") {
             return Err("leads out of this file".to_owned());
         }
         let mut numbers = Vec::new();
@@ -146,7 +146,7 @@ impl Work<'_> {
             numbers.push(n);
         }
         let result = match (name, numbers.as_slice()) {
-            ("multiply", [_, ..]) => numbers.iter().try_fold(1_i64, |a, &b| a.checked_mul(b)),
+            ("multiply" | "mul", [_, ..]) => numbers.iter().try_fold(1_i64, |a, &b| a.checked_mul(b)),
             ("add", [_, ..]) => numbers.iter().try_fold(0_i64, |a, &b| a.checked_add(b)),
             ("divide_ceil", &[a, b]) if a >= 0 && b > 0 => a.checked_add(b - 1).map(|sum| sum / b),
             ("divide_floor", &[a, b]) if a >= 0 && b > 0 => Some(a / b),

@@ -4,11 +4,15 @@
 //! one key set, added to its section or removed; comments and order are kept. Rejects texts without one key
 //! per line, because the start of a key is ambiguous.
 
-use super::{Language, Settings, Target, writer_of};
+use super::language::{Language, Settings, Target};
 use crate::document::{Data, Document as Tree, json, toml, yaml};
-use crate::{Format, Writer, torchtitan};
+use crate::{Format, Writer, torchtitan, writer_of};
+use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
+
+/// A model that every framework has a name for, to write the plan of one that it has none for.
+const STAND_IN: &str = "llama-3-8b";
 
 /// What the text is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +68,19 @@ impl Document {
         let own = Self::by(self.writer, &file.text);
         let syntax = if own.is_overrides() { self.syntax } else { own.syntax };
         self.tree(&file.text, syntax).map(|tree| settings(&tree)).unwrap_or_default()
+    }
+
+    /// Whether the framework has no name for the model: the file keeps the user's own.
+    fn has_no_name(&self, run: &Run) -> bool {
+        self.writer.write(run).refused.first().is_some_and(|lost| lost.key == "model")
+    }
+
+    /// The run with a model that the framework has a name for; the settings of a plan are the same for both.
+    fn with_a_name(&self, run: &Run) -> Run {
+        match by_name(STAND_IN) {
+            Ok(model) if self.has_no_name(run) => Run { model, ..run.clone() },
+            _ => run.clone(),
+        }
     }
 
     fn literal(&self, values: &[String]) -> String {
@@ -224,12 +241,14 @@ impl Language for Document {
     }
 
     fn refusal(&self, to: &Run) -> Option<String> {
-        let refused = self.writer.write(to).refused;
+        let refused = self.writer.write(&self.with_a_name(to)).refused;
         refused.first().map(|lost| format!("`{}`: {}", lost.key, lost.message))
     }
 
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target> {
-        let (before, after) = (self.of_run(from), self.of_run(to));
+        // Without the model's own name only what differs between the two plans is known.
+        let thorough = thorough && !self.has_no_name(to);
+        let (before, after) = (self.of_run(&self.with_a_name(from)), self.of_run(&self.with_a_name(to)));
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();
         let mut targets: Vec<Target> = all
             .into_iter()

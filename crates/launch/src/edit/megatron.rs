@@ -3,9 +3,11 @@
 //! Responsible for: the difference of two plans in flags, taken from what the writer writes for each, and the words that a script
 //! already uses for the same thing. Refuses to know shell text; see [`super::shell`].
 
-use super::{Language, Settings, Target, shell};
+use super::language::{Language, Settings, Target};
+use super::shell;
 use crate::megatron::{FlagsWriter, arguments_of, flags};
 use crate::{Format, Writer};
+use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
@@ -98,7 +100,13 @@ const CHUNKS: &str = "virtual_pipeline_model_parallel_size";
 impl Megatron {
     /// The settings that the writer gives a run.
     pub(super) fn of_run(run: &Run) -> Settings {
-        let text = FlagsWriter.write(run).files.into_iter().next().map_or_else(String::new, |file| file.text);
+        // Forks have their own flags for adapters, which stay as they are.
+        let mut run = run.clone();
+        if run.plan.optimizer == Optimizer::Lora {
+            (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
+        }
+        let text =
+            FlagsWriter.write(&run).files.into_iter().next().map_or_else(String::new, |file| file.text);
         arguments_of(Format::MegatronScript, &text).unwrap_or_default()
     }
 }

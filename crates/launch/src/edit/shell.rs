@@ -4,7 +4,7 @@
 //! switch by its variable or its word; a new flag goes next to a related one, in the layout of the lines around it. Refuses to
 //! judge: whether a proposal changes the right flag alone is found out by reading it.
 
-use super::{Settings, Target};
+use super::language::{Settings, Target};
 use crate::megatron::flags::{self, Takes};
 
 /// Texts in which the flag may be as wanted.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testing::{self, MODELS};
-use crate::{detect, differences, read};
+use crate::{detect, differences, read, writer_of};
 use proptest::prelude::*;
 use railwright_spec::run::RunSpec;
 
@@ -206,4 +206,35 @@ proptest! {
             prop_assert!(edited.is_ok(), "{format}: {edited:?}\n{}", before.files[0].text);
         }
     }
+}
+
+const ARGS: &str = "ENV_VARS:\n  A: 1\nMODEL_ARGS:\n  --num-layers: 32 # of 70B: 80\n  --hidden-size: 4096\n  --num-attention-heads: 32\n  \
+    --seq-length: 4096\n  --max-position-embeddings: 4096\n  --micro-batch-size: 1\n  --global-batch-size: 128\n  \
+    --tensor-model-parallel-size: 4 # inside a node\n  --pipeline-model-parallel-size: 2\n  --save: ${SAVE}\n  --bf16: true\n  \
+    --use-distributed-optimizer: true\n  --sequence-parallel: true\n  --vocab-size: 32000\nTEST_TYPE: regular\n";
+
+#[test]
+fn a_yaml_file_of_flags_is_edited_line_by_line() {
+    let changed = diff(
+        ARGS,
+        &["cluster.devices=64"],
+        &["plan.tensor_parallel=2", "plan.micro_batch=2", "plan.overlap.gradient_reduce=true"],
+    );
+    assert_eq!(
+        changed,
+        "--- a\n+++ b\n-  --micro-batch-size: 1\n+  --micro-batch-size: 2\n\
+         -  --tensor-model-parallel-size: 4 # inside a node\n+  --tensor-model-parallel-size: 2 # inside a node\n\
+         +  --overlap-grad-reduce: true"
+    );
+    let gone = diff(ARGS, &["cluster.devices=64"], &["plan.sequence_parallel=false"]);
+    assert_eq!(gone, "--- a\n+++ b\n-  --sequence-parallel: true");
+}
+
+/// A framework's file keeps a model that its writer has no name for.
+#[test]
+fn files_of_models_without_a_name_are_edited_too() {
+    let titan = "[model]\nname = \"llama2\"\nflavor = \"70B\" # of 2023\n[training]\nbatch_size = 2\nseq_len = 4096\n\
+        tensor_parallel_degree = 8\n[activation_checkpoint]\nmode = 'full'\n";
+    let changed = diff(titan, &["cluster.devices=64"], &["plan.recompute=none"]);
+    assert_eq!(changed, "--- a\n+++ b\n-mode = 'full'\n+mode = \"none\"");
 }

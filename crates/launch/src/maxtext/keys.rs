@@ -48,6 +48,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("shard_optimizer_over_data", Read),
     ("steps", Read),
     ("hardware", Read),
+    (
+        "use_multimodal",
+        Lost(&["false"], "only the language model is estimated, without vision tower and projector"),
+    ),
     ("num_layers_per_pipeline_stage", Lost(&["1"], "layers per stage follow from stages and repeats")),
     (
         "capacity_factor",

@@ -231,8 +231,7 @@ pub(crate) fn apply(
             if let Some(word) =
                 words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
             {
-                let message = "only the language model is estimated, without vision tower and projector";
-                draft.remark(RemarkKind::NotModelled, &word.text, line(word), message);
+                draft.remark(RemarkKind::NotModelled, &word.text, line(word), TOWER_IS_LEFT_OUT);
             }
             if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
                 let message = "trains on preferences or rewards: reference models, reward models and \
@@ -272,8 +271,19 @@ pub(crate) fn apply(
         Dialect::Deepspeed => deepspeed(words, arguments, draft),
         Dialect::Pai => pai(words, arguments, draft),
     }
+    if dialect != Dialect::Swift
+        && let Some(word) =
+            words.iter().find(|word| TOWERS.contains(&word.text.split('=').next().unwrap_or_default()))
+    {
+        draft.remark(RemarkKind::NotModelled, &word.text, line(word), TOWER_IS_LEFT_OUT);
+    }
     says
 }
+
+/// Flags that only a model with a vision tower has.
+const TOWERS: [&str; 4] =
+    ["--mrope-section", "--disable-vision-class-token", "--vision-model-type", "--language-model-type"];
+const TOWER_IS_LEFT_OUT: &str = "only the language model is estimated, without vision tower and projector";
 
 /// DeepSpeed's rules that Megatron's flags do not show.
 fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
@@ -409,6 +419,8 @@ impl Stated {
                 .origins()
                 .iter()
                 .filter(|origin| origin.key.starts_with("model.") || origin.key == "plan.vocabulary_multiple")
+                // Prediction modules are trained where a flag adds them, also those that the checkpoint lacks.
+                .filter(|origin| origin.key != "model.mtp" || origin.line.is_none())
                 .map(|origin| origin.key.clone())
                 .collect();
             draft.take_back(&keys);

@@ -21,7 +21,13 @@ const GENERATIONS: &[(&str, &str)] = &[
 pub(crate) fn read(f: &mut Filler<'_>) {
     // Relatives' flags have their framework for a year.
     let is_dated = |flag: &flags::Flag| flag.since.starts_with(|c: char| c.is_ascii_digit());
-    let seen = f.arguments.iter().filter_map(|(name, _)| flags::by_name(name)).filter(is_dated);
+    // A relative's flag that became one of Megatron's has no year of its own.
+    let is_own = |name: &str, source: &str| {
+        let word = source.split([' ', '=']).next().unwrap_or_default();
+        !word.starts_with("--") || flags::by_spelling(word).is_none_or(|flag| flag.name == name)
+    };
+    let seen = f.arguments.iter().filter(|(name, argument)| is_own(name, &argument.source));
+    let seen = seen.filter_map(|(name, _)| flags::by_name(name)).filter(is_dated);
     let newest = seen.max_by_key(|flag| (flag.since, std::cmp::Reverse(flag.name)));
     if f.arguments.is_on("deepspeed") {
         f.set("plan.software", &"megatron-deepspeed-2022".to_owned(), "deepspeed");

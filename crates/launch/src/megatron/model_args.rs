@@ -93,6 +93,17 @@ impl Reader for ModelArgsReader {
     }
 }
 
+/// The script that the runner of such a file starts.
+pub(crate) fn script_of(text: &str) -> String {
+    as_script(text, &entries(text))
+}
+
+/// Flags of `MODEL_ARGS` with their lines.
+pub(crate) fn lines_of(text: &str) -> Vec<(String, usize)> {
+    let flags = entries(text).into_iter().filter(|entry| entry.section == "MODEL_ARGS");
+    flags.map(|entry| (entry.key, entry.line)).collect()
+}
+
 /// One `key: value` of a section.
 #[derive(Debug)]
 struct Entry {

@@ -124,7 +124,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
 }
 
 /// Layers of each chunk in pipeline order where the first and the last stage have a number of their own.
-fn at_the_ends(
+pub(crate) fn at_the_ends(
     layers: u64,
     stages: u64,
     chunks: u64,

@@ -16,6 +16,7 @@ use super::ScriptReader;
 use crate::lost::{Reasons, lost};
 use crate::{Format, Lost, Reader, Writer, Written, WrittenFile, annotation};
 use railwright_spec::model::{Model, Position};
+use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 use std::fmt::Write as _;
 
@@ -154,6 +155,11 @@ impl Writer for FlagsWriter {
 
     fn write_for(&self, run: &Run, version: &str) -> Written {
         let name = "run_megatron.sh";
+        if run.plan.optimizer == Optimizer::Lora {
+            let message =
+                "Megatron-LM trains no adapters; LLaMA-Factory, Axolotl and Megatron-Bridge do".to_owned();
+            return Written::refused(Lost { key: "plan.optimizer".to_owned(), message });
+        }
         let structure = match Structure::of(&run.model, &run.plan) {
             Ok(structure) => structure,
             Err(why) => return Written::refused(no_such_model(run, &why)),

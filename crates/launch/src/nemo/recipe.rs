@@ -139,6 +139,7 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
         "model.hf_model_id",
         "model.hf_path",
         "model.model_name",
+        "model.version",
         "model._target_",
         "_args_",
         "_target_",

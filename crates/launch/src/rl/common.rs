@@ -1,10 +1,14 @@
 //! Settings that configurations of reinforcement learning and of fine-tuning share: the model's name, nodes times GPUs, adapters, and ranks
-//! that share a sequence.
+//! that share a sequence; what verl hands through to Megatron.
 //!
 //! Responsible for: their meaning. The callers provide the frameworks' names of the keys.
 
+use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::Fields;
+use crate::megatron::pipeline::at_the_ends;
+use railwright_spec::model::by_name;
+use railwright_spec::plan::Recompute;
 
 /// The model of an identifier or path.
 pub(super) fn model(fields: &mut Fields<'_>, path: &str) {
@@ -36,4 +40,65 @@ pub(super) fn adapters(fields: &mut Fields<'_>, rank_path: &str, targets_path: &
     }
     let usual = adapter::Usual { of: "verl", ..adapter::ALL_OF_RANK_8 };
     adapter::read(fields, &[rank_path], &[targets_path], usual);
+}
+
+/// Megatron's own fields, which verl hands through: recompute under the engine's section, offload under the optimizer's.
+pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) {
+    let at = |key: &str| format!("{engine}.override_transformer_config.{key}");
+    let granularity = at("recompute_granularity");
+    match fields.word(&granularity).as_deref() {
+        Some("full") => {
+            // `uniform` recomputes every layer, `block` that number in each stage.
+            let block = fields.word(&at("recompute_method")).as_deref() == Some("block");
+            let layers = fields.count(&at("recompute_num_layers")).filter(|_| block);
+            fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
+        }
+        Some("selective") => {
+            let message = "recompute of single modules is not read from these overrides: it is open";
+            fields.remark(RemarkKind::Unresolved, &granularity, message);
+        }
+        _ => {}
+    }
+    let [first, last] = ["first", "last"].map(|end| at(&format!("num_layers_in_{end}_pipeline_stage")));
+    ends(fields, &first, &last);
+    let at = |key: &str| format!("{optimizer}.override_optimizer_config.{key}");
+    let path = at("optimizer_cpu_offload");
+    if fields.flag(&path) == Some(true) {
+        let share = fields.number(&at("optimizer_offload_fraction")).unwrap_or(1.0);
+        fields.set("plan.offload.optimizer", &share, &path);
+    }
+}
+
+/// verl offloads between phases: while the model trains, everything is on the device.
+pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
+    for path in [parameters, optimizer] {
+        if fields.flag(path) == Some(true) {
+            let message = "is offloaded between updates only: not an offload during the update";
+            fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+}
+
+/// Stages with a number of layers of their own. The others share the rest, whose number the model has.
+pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
+    let [first, last] = [first_path, last_path].map(|path| fields.count(path).filter(|&n| n > 0));
+    if first.is_none() && last.is_none() {
+        return;
+    }
+    let path = if first.is_some() { first_path } else { last_path };
+    let name = fields.draft.spec().model.name.clone();
+    let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
+    let stages = fields.draft.spec().plan.pipeline_parallel;
+    let chunks = fields.draft.spec().plan.virtual_stages.unwrap_or(1);
+    let (Some(layers), Some(stages)) = (layers, stages) else {
+        let message =
+            "the other stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+        return fields.remark(RemarkKind::Unresolved, path, message);
+    };
+    if let Some(list) = at_the_ends(layers, stages, chunks, first, last) {
+        fields.set("plan.layers_per_stage", &list, path);
+    } else {
+        let message = "leaves layers that the other stages cannot share evenly";
+        fields.remark(RemarkKind::Conflict, path, message);
+    }
 }

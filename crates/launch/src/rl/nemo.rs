@@ -1,11 +1,11 @@
 //! NeMo-RL: the policy under DTensor (FSDP2) or Megatron.
 
 use super::Generation;
-use super::common::{devices, model};
+use super::common::{devices, ends, model};
 use crate::RemarkKind;
 use crate::adapter;
 use crate::fields::{Fields, Known, Meaning};
-use Meaning::{Ignored, Key, Read};
+use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{PrecisionPreset, Recompute, Sharding};
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -14,7 +14,7 @@ pub(super) fn is_one(text: &str) -> bool {
     let has_defaults = text.lines().any(|line| line.starts_with("defaults:") && line.contains(".yaml"));
     if has_defaults
         && starts("cluster:")
-        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:"]
+        && ["grpo:", "dpo:", "sft:", "distillation:", "env:", "data:", "policy:", "checkpointing:", "logger:"]
             .iter()
             .any(|key| starts(key))
     {
@@ -49,6 +49,21 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.context_parallel_size", Read),
     ("policy.megatron_cfg.expert_model_parallel_size", Read),
     ("policy.megatron_cfg.expert_tensor_parallel_size", Read),
+    ("policy.megatron_cfg.num_layers_in_first_pipeline_stage", Read),
+    ("policy.megatron_cfg.num_layers_in_last_pipeline_stage", Read),
+    ("policy.megatron_cfg.recompute_granularity", Read),
+    (
+        "policy.megatron_cfg.mtp_num_layers",
+        Lost(&["0"], "prediction modules are estimated as in the model's config.json"),
+    ),
+    ("policy.megatron_cfg.fp8_cfg.enabled", Read),
+    ("policy.megatron_cfg.fp8_cfg.*", Ignored),
+    ("policy.megatron_cfg.model_overrides", Ignored),
+    ("policy.megatron_cfg.moe_grouped_gemm", Ignored),
+    ("policy.megatron_cfg.moe_permute_fusion", Ignored),
+    ("policy.megatron_cfg.moe_token_dispatcher_type", Ignored),
+    ("policy.megatron_cfg.apply_rope_fusion", Ignored),
+    ("policy.megatron_cfg.bias_activation_fusion", Ignored),
     ("policy.megatron_cfg.sequence_parallel", Read),
     ("policy.megatron_cfg.activation_checkpointing", Read),
     ("policy.megatron_cfg.optimizer.use_distributed_optimizer", Read),
@@ -60,9 +75,13 @@ pub(super) const KNOWN: &[Known] = &[
     ("policy.megatron_cfg.empty_unused_memory_level", Ignored),
     ("policy.megatron_cfg.pipeline_dtype", Ignored),
     ("policy.dynamic_batching.enabled", Read),
+    ("policy.dynamic_batching.train_mb_tokens", Read),
     ("policy.sequence_packing.enabled", Read),
+    ("policy.sequence_packing.train_mb_tokens", Read),
     ("policy.generation.backend", Read),
     ("policy.generation.colocated.enabled", Read),
+    ("policy.generation.colocated.resources.num_nodes", Read),
+    ("policy.generation.colocated.resources.gpus_per_node", Read),
     ("policy.generation.vllm_cfg.tensor_parallel_size", Read),
     ("policy.generation.vllm_cfg.gpu_memory_utilization", Read),
     ("cluster.gpus_per_node", Read),
@@ -91,7 +110,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
         let message = "a critic is also trained; it is not modelled";
         fields.draft.remark(RemarkKind::NotModelled, "ppo", None, message);
     }
-    devices(fields, "cluster.num_nodes", "cluster.gpus_per_node");
+    training_devices(fields);
     model(fields, "policy.model_name");
     let path = "policy.precision";
     match fields.word(path).as_deref() {
@@ -121,13 +140,7 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
             fields.draft.remark(RemarkKind::Unresolved, "policy", None, message);
         }
     }
-    for path in ["policy.dynamic_batching.enabled", "policy.sequence_packing.enabled"] {
-        if fields.flag(path) == Some(true) {
-            let message =
-                "samples are packed: all are estimated at the maximum length, an upper bound of time";
-            fields.remark(RemarkKind::Assumed, path, message);
-        }
-    }
+    packing(fields);
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     let at = |key: &str| format!("policy.generation.{key}");
     if fields.document.has("policy.generation") {
@@ -144,6 +157,57 @@ pub(super) fn fill(fields: &mut Fields<'_>, missing: Option<&str>) {
     }
 }
 
+/// Nodes times GPUs without those of a rollout engine that has its own: nodes of a larger job, GPUs of a single node
+/// (`nemo_rl/algorithms/grpo.py`, `setup`).
+fn training_devices(fields: &mut Fields<'_>) {
+    let paths = ["cluster.num_nodes", "cluster.gpus_per_node"];
+    let at = |key: &str| format!("policy.generation.colocated.{key}");
+    let is_separate = fields.flag(&at("enabled")) == Some(false);
+    let [nodes, per_node] = paths.map(|path| fields.count(path).filter(|&n| n > 0));
+    let own = ["resources.num_nodes", "resources.gpus_per_node"].map(|key| fields.count(&at(key)));
+    let (true, Some(nodes), Some(per_node)) = (is_separate, nodes, per_node) else {
+        return devices(fields, paths[0], paths[1]);
+    };
+    let (source, line) = fields.source(&at("enabled"));
+    let training = match own {
+        [Some(rollout), _] if nodes > 1 && rollout < nodes => Some((nodes - rollout, per_node)),
+        [_, Some(rollout)] if nodes == 1 && rollout < per_node => Some((1, per_node - rollout)),
+        _ => None,
+    };
+    let Some((nodes, per_node)) = training else {
+        let why = "generation has GPUs of its own, whose number is not set";
+        fields.draft.leave_open("cluster.devices", &source, line, why);
+        let message =
+            "generation has GPUs of its own, whose number is not set: the number that trains is open";
+        return fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
+    };
+    let source = if nodes > 1 { at("resources.num_nodes") } else { at("resources.gpus_per_node") };
+    fields.set("cluster.devices", &nodes.saturating_mul(per_node), &source);
+    if nodes > 1 {
+        fields.set("cluster.devices_per_node", &per_node, paths[1]);
+    }
+}
+
+/// Packed samples: a micro-batch is a number of tokens then, by default the longest sample times the micro-batch.
+fn packing(fields: &mut Fields<'_>) {
+    for section in ["policy.dynamic_batching", "policy.sequence_packing"] {
+        let (enabled, tokens) = (format!("{section}.enabled"), format!("{section}.train_mb_tokens"));
+        let count =
+            fields.document.get(&tokens).is_some_and(|entry| entry.data.shown().parse::<u64>().is_ok());
+        let count = if count { fields.count(&tokens) } else { None };
+        fields.take(&tokens);
+        if fields.flag(&enabled) != Some(true) {
+            continue;
+        }
+        let length = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0);
+        if let (Some(count), Some(length)) = (count, length) {
+            fields.set("plan.micro_batch", &(count / length).max(1), &tokens);
+        }
+        let message = "samples are packed: all are estimated at the maximum length, an upper bound of time";
+        fields.remark(RemarkKind::Assumed, &enabled, message);
+    }
+}
+
 fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
     for (key, to) in names {
         let path = format!("policy.{section}.{key}");
@@ -156,7 +220,13 @@ fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
         fields.set("plan.sequence_parallel", &flag, &path);
     }
     let path = format!("policy.{section}.activation_checkpointing");
+    let granularity = format!("policy.{section}.recompute_granularity");
+    let is_selective = fields.word(&granularity).as_deref() == Some("selective");
     match fields.flag(&path) {
+        Some(true) if is_selective => {
+            let message = "recompute of single modules is not read from this file: it is open";
+            fields.remark(RemarkKind::Unresolved, &granularity, message);
+        }
         Some(true) => fields.set("plan.recompute", &Recompute::Full { layers: None }, &path),
         Some(false) => fields.set("plan.recompute", &Recompute::None, &path),
         None => {}
@@ -191,6 +261,12 @@ fn megatron(fields: &mut Fields<'_>) {
         ("expert_tensor_parallel_size", "plan.expert_tensor_parallel"),
     ];
     degrees(fields, "megatron_cfg", &names);
+    let at = |end: &str| format!("policy.megatron_cfg.num_layers_in_{end}_pipeline_stage");
+    ends(fields, &at("first"), &at("last"));
+    let path = "policy.megatron_cfg.fp8_cfg.enabled";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.precision.preset", &PrecisionPreset::Fp8, path);
+    }
     let path = "policy.megatron_cfg.optimizer.use_distributed_optimizer";
     if let Some(shards) = fields.flag(path) {
         let sharding = Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };

@@ -3,12 +3,12 @@
 //! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
 //! `sft_trainer_engine.yaml` (August 2025 to August 2026). Refuses engines other than FSDP and Megatron.
 
-use super::common::{adapters, devices, model, sharing};
+use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
 use crate::shell::{Command, Script, Word};
-use Meaning::{Ignored, Key, Read};
+use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::problem::Problem;
 
@@ -53,6 +53,33 @@ pub(super) const KNOWN: &[Known] = &[
     ("engine.context_parallel_size", Read),
     ("engine.expert_model_parallel_size", Read),
     ("engine.expert_tensor_parallel_size", Read),
+    ("engine.virtual_pipeline_model_parallel_size", Read),
+    ("engine.sequence_parallel", Read),
+    ("engine.use_distributed_optimizer", Read),
+    ("engine.param_offload", Read),
+    ("engine.optimizer_offload", Read),
+    ("engine.offload_policy", Read),
+    ("engine.override_transformer_config.recompute_granularity", Read),
+    ("engine.override_transformer_config.recompute_method", Read),
+    ("engine.override_transformer_config.recompute_num_layers", Read),
+    ("engine.override_transformer_config.*", Ignored),
+    ("engine.dtype", Read),
+    ("engine.grad_offload", Ignored),
+    ("engine.use_mbridge", Ignored),
+    ("engine.vanilla_mbridge", Ignored),
+    ("engine.use_remove_padding", Ignored),
+    ("engine.use_dist_checkpointing", Ignored),
+    ("engine.dist_checkpointing_path", Ignored),
+    ("engine.seed", Ignored),
+    ("engine.forward_prefetch", Ignored),
+    (
+        "engine.model_dtype",
+        Lost(&["fp32", "float32"], "weights are estimated with 32-bit copies, an upper bound of memory"),
+    ),
+    ("engine.reshard_after_forward", Lost(&["true"], "estimated with a second gather in the backward pass")),
+    ("engine.use_torch_compile", Ignored),
+    ("optim.override_optimizer_config.optimizer_cpu_offload", Read),
+    ("optim.override_optimizer_config.optimizer_offload_fraction", Read),
     ("trainer.nnodes", Read),
     ("trainer.n_gpus_per_node", Read),
     ("data.*", Ignored),
@@ -137,6 +164,12 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         Some(_) => fields.problem(Problem::new("expected `fsdp` or `megatron`"), "engine"),
     }
     adapters(fields, "model.lora_rank", "model.target_modules");
+    let path = "engine.dtype";
+    match fields.word(path).as_deref() {
+        Some("float16" | "fp16") => fields.set("plan.precision.preset", &PrecisionPreset::Fp16, path),
+        Some("bfloat16" | "bf16") => fields.set("plan.precision.preset", &PrecisionPreset::Bf16, path),
+        _ => {}
+    }
     fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "verl computes in bfloat16");
     fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
     let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
@@ -206,6 +239,12 @@ fn fsdp(fields: &mut Fields<'_>, is_engine: bool, engine: Option<&str>) {
         fields.set("plan.offload.parameters", &1.0, path);
         fields.set("plan.offload.optimizer", &1.0, path);
     }
+    let path = "engine.offload_policy";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.offload.parameters", &1.0, path);
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    offload(fields, "engine.param_offload", "engine.optimizer_offload");
     let is_first = strategy.as_deref() == Some("fsdp") || (is_engine && engine != Some("fsdp2"));
     let id = if is_first { "fsdp1-2023" } else { "torchtitan-2024-eager" };
     fields.default("plan.software", &id.to_owned(), "PyTorch's FSDP under verl, eager");
@@ -229,8 +268,37 @@ fn megatron(fields: &mut Fields<'_>) {
     if let Some(n) = fields.count(path).filter(|&n| n > 0) {
         fields.set("plan.expert_tensor_parallel", &n, path);
     }
-    let sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: false };
-    fields.default("plan.sharding", &sharding, "verl's Megatron shards the optimizer by default");
-    fields.default("plan.recompute", &Recompute::None, "verl's Megatron recomputes nothing by default");
+    let path = "engine.virtual_pipeline_model_parallel_size";
+    if let Some(n) = fields.count(path).filter(|&n| n > 0) {
+        fields.set("plan.virtual_stages", &n, path);
+    }
+    let path = "engine.sequence_parallel";
+    let is_cut = fields.draft.spec().plan.tensor_parallel.map(|tensor| tensor > 1);
+    match (fields.flag(path), is_cut) {
+        (Some(flag), Some(is_cut)) => fields.set("plan.sequence_parallel", &(flag && is_cut), path),
+        (None, Some(is_cut)) if fields.document.get(path).is_none() => {
+            fields.default("plan.sequence_parallel", &is_cut, "verl shards norms with tensor parallelism");
+        }
+        _ => {}
+    }
+    let path = "engine.use_distributed_optimizer";
+    let stage =
+        |shards: bool| Sharding { zero_stage: u8::from(shards), group: None, reshard_after_forward: false };
+    match fields.flag(path) {
+        Some(shards) => fields.set("plan.sharding", &stage(shards), path),
+        None if fields.document.get(path).is_some() => {}
+        None => {
+            let why = "verl's Megatron shards the optimizer by default";
+            fields.default("plan.sharding", &stage(true), why);
+        }
+    }
+    overrides(fields, "engine", "optim");
+    if !fields.is_auto("engine.override_transformer_config.recompute_granularity") {
+        let why = "verl's Megatron recomputes nothing by default";
+        if fields.document.get("engine.override_transformer_config.recompute_granularity").is_none() {
+            fields.default("plan.recompute", &Recompute::None, why);
+        }
+    }
+    offload(fields, "engine.param_offload", "engine.optimizer_offload");
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
 }

@@ -146,3 +146,71 @@ fn adapters_of_verl_are_read() {
         &[("plan.optimizer", "open"), ("plan.lora_rank", "open")],
     );
 }
+
+/// A rollout engine with GPUs of its own leaves the others to training, and packed samples make a micro-batch of tokens.
+#[test]
+fn gpus_of_generation_do_not_train() {
+    let text = "grpo:\n  num_prompts_per_step: 64\npolicy:\n  model_name: Qwen/Qwen3-32B\n  train_global_batch_size: 512\n  \
+        train_micro_batch_size: 1\n  max_total_sequence_length: 4096\n  precision: bfloat16\n  sequence_packing:\n    enabled: true\n    \
+        train_mb_tokens: ${mul:${policy.max_total_sequence_length}, 2}\n  megatron_cfg:\n    enabled: true\n    \
+        activation_checkpointing: true\n    tensor_model_parallel_size: 4\n    pipeline_model_parallel_size: 4\n    \
+        num_layers_in_first_pipeline_stage: 15\n    num_layers_in_last_pipeline_stage: 15\n  generation:\n    colocated:\n      \
+        enabled: false\n      resources:\n        num_nodes: 4\n        gpus_per_node: 8\ncluster:\n  gpus_per_node: 8\n  num_nodes: 12\n";
+    check(
+        text,
+        &[
+            ("cluster.devices", "64"),
+            ("plan.micro_batch", "2"),
+            ("plan.layers_per_stage", "[15, 17, 17, 15]"),
+            ("plan.recompute", "\"full\""),
+        ],
+    );
+    let single = text
+        .replace("num_nodes: 12", "num_nodes: 1")
+        .replace("        num_nodes: 4\n", "")
+        .replace("gpus_per_node: 8\ncluster", "gpus_per_node: 2\ncluster");
+    check(&single, &[("cluster.devices", "6")]);
+    let open = text.replace("      resources:\n        num_nodes: 4\n        gpus_per_node: 8\n", "");
+    let launch = check(&open, &[("cluster.devices", "open")]);
+    assert!(remarks_text(&launch).contains("the number that trains is open"));
+}
+
+#[test]
+fn megatron_under_verls_fine_tuning_is_read() {
+    let text = "torchrun --nproc_per_node=8 --nnodes=2 -m verl.trainer.sft_trainer data.train_batch_size=64 data.max_length=2048 \
+        data.max_token_len_per_gpu=4096 model.path=Qwen/Qwen3-30B-A3B engine=megatron engine.tensor_model_parallel_size=2 \
+        engine.pipeline_model_parallel_size=2 engine.virtual_pipeline_model_parallel_size=2 engine.expert_model_parallel_size=4 \
+        engine.use_mbridge=True engine.use_distributed_optimizer=False engine.param_offload=True \
+        engine.override_transformer_config.recompute_granularity=full engine.override_transformer_config.recompute_method=uniform\n";
+    let launch = check(
+        text,
+        &[
+            ("cluster.devices", "16"),
+            ("plan.virtual_stages", "2"),
+            ("plan.sequence_parallel", "true"),
+            ("plan.sharding", "\"none\""),
+            ("plan.recompute", "\"full\""),
+            ("plan.micro_batch", "2"),
+        ],
+    );
+    let texts = remarks_text(&launch);
+    assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
+}
+
+/// verl hands the first and the last stage through to Megatron; a child file of NeMo-RL may set nothing but its cluster.
+#[test]
+fn uneven_stages_and_bare_children_are_read() {
+    let at = "+actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in";
+    let text = VERL.replace(
+        "actor_rollout_ref.rollout.n=5",
+        &format!(
+            "actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.pipeline_model_parallel_size=4 \
+             {at}_first_pipeline_stage=6 {at}_last_pipeline_stage=6 actor_rollout_ref.rollout.n=5"
+        ),
+    );
+    let launch = check(&text, &[]);
+    let layers = launch.spec.plan.layers_per_stage.clone().expect("a division");
+    assert_eq!((layers.first(), layers.last(), layers.len()), (Some(&6), Some(&6), 4), "{layers:?}");
+    let child = "defaults: ./sft-8n8g.yaml\nlogger:\n  log_dir: x\ncluster:\n  gpus_per_node: 4\n";
+    assert!(remarks_text(&check(child, &[])).contains("is another file with defaults"));
+}

@@ -1,7 +1,7 @@
 //! verl: the actor under FSDP or Megatron, in its YAML or in overrides of it.
 
 use super::Generation;
-use super::common::{adapters, devices, model, sharing};
+use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
 use crate::fields::{Fields, Known, Meaning};
 use Meaning::{Ignored, Read};
@@ -32,6 +32,8 @@ pub(super) const KNOWN: &[Known] = &[
     ("actor_rollout_ref.actor.fsdp_config.param_offload", Read),
     ("actor_rollout_ref.actor.fsdp_config.optimizer_offload", Read),
     ("actor_rollout_ref.actor.fsdp_config.fsdp_size", Read),
+    ("actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size", Read),
+    ("actor_rollout_ref.actor.fsdp_config.strategy", Read),
     ("actor_rollout_ref.actor.fsdp_config.model_dtype", Read),
     ("actor_rollout_ref.actor.megatron.tensor_model_parallel_size", Read),
     ("actor_rollout_ref.actor.megatron.pipeline_model_parallel_size", Read),
@@ -58,7 +60,17 @@ pub(super) const KNOWN: &[Known] = &[
     ("trainer.n_gpus_per_node", Read),
 ];
 
+/// Names of 2026, which moved into the engine's section.
+const MOVED: [(&str, &str); 2] = [
+    (
+        "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size",
+        "actor_rollout_ref.actor.ulysses_sequence_parallel_size",
+    ),
+    ("actor_rollout_ref.actor.fsdp_config.strategy", "actor_rollout_ref.actor.strategy"),
+];
+
 pub(super) fn fill(fields: &mut Fields<'_>) {
+    fields.document.rename(&MOVED);
     let actor = |key: &str| format!("actor_rollout_ref.actor.{key}");
     devices(fields, "trainer.nnodes", "trainer.n_gpus_per_node");
     model(fields, "actor_rollout_ref.model.path");
@@ -228,34 +240,9 @@ fn megatron(fields: &mut Fields<'_>) {
     } else if fields.document.get(&path).is_none() {
         fields.default("plan.sharding", &sharding, "verl's Megatron shards the optimizer by default");
     }
-    overrides(fields);
+    overrides(fields, "actor_rollout_ref.actor.megatron", "actor_rollout_ref.actor.optim");
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
     fields.default("plan.software", &"megatron-core-2025".to_owned(), "Megatron-Core under verl");
-}
-
-/// Megatron's own fields, which verl hands through.
-fn overrides(fields: &mut Fields<'_>) {
-    let at = |key: &str| format!("actor_rollout_ref.actor.megatron.override_transformer_config.{key}");
-    let granularity = at("recompute_granularity");
-    match fields.word(&granularity).as_deref() {
-        Some("full") => {
-            // `uniform` recomputes every layer, `block` that number in each stage.
-            let block = fields.word(&at("recompute_method")).as_deref() == Some("block");
-            let layers = fields.count(&at("recompute_num_layers")).filter(|_| block);
-            fields.set("plan.recompute", &Recompute::Full { layers }, &granularity);
-        }
-        Some("selective") => {
-            let message = "recompute of single modules is not read from these overrides: it is open";
-            fields.remark(RemarkKind::Unresolved, &granularity, message);
-        }
-        _ => {}
-    }
-    let at = |key: &str| format!("actor_rollout_ref.actor.optim.override_optimizer_config.{key}");
-    let path = at("optimizer_cpu_offload");
-    if fields.flag(&path) == Some(true) {
-        let share = fields.number(&at("optimizer_offload_fraction")).unwrap_or(1.0);
-        fields.set("plan.offload.optimizer", &share, &path);
-    }
 }
 
 fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
@@ -293,16 +280,6 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
     }
     let id = if strategy == Some("fsdp2") { "torchtitan-2024-eager" } else { "fsdp1-2023" };
     fields.default("plan.software", &id.to_owned(), "PyTorch's FSDP under verl, eager");
-}
-
-/// verl offloads between phases: while the actor trains, everything is on the device.
-fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
-    for path in [parameters, optimizer] {
-        if fields.flag(path) == Some(true) {
-            let message = "is offloaded between updates only: not an offload during the update";
-            fields.remark(RemarkKind::NotModelled, path, message);
-        }
-    }
 }
 
 fn generation(fields: &mut Fields<'_>) {

@@ -361,6 +361,14 @@ impl Walker<'_> {
             return condition::test(&tokens, &mut self.variables);
         }
         if let Some((text, quoted, line)) = document {
+            // `read -r -d '' NAME <<EOF` reads the whole text.
+            let is_whole = first == "read" && words.iter().any(|parts| plain(parts) == "-d");
+            if let Some(name) = words.iter().skip(1).map(|parts| plain(parts)).rfind(|word| is_name(word))
+                && is_whole
+            {
+                self.read_into(&name, text, quoted, line);
+                return Some(true);
+            }
             let target = target.and_then(|parts| self.variables.words(parts).into_iter().next());
             self.document(&first, text, quoted, line, target, place.nesting);
             return Some(true);

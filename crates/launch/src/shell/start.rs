@@ -304,6 +304,24 @@ impl Walker<'_> {
         if found.1.len() > LONGEST { Err("it is longer than 4 MiB".to_owned()) } else { Ok(found) }
     }
 
+    /// The text of a here-document, expanded unless its delimiter is quoted.
+    fn pieces_of(&mut self, text: &str, quoted: bool, line: usize) -> Vec<Piece> {
+        if quoted {
+            return vec![closed(text, line)];
+        }
+        let mut pieces = Vec::new();
+        for part in parts_of(text, true, line) {
+            pieces.extend(self.variables.pieces(&part, 0));
+        }
+        pieces
+    }
+
+    /// A variable that holds a here-document.
+    pub(super) fn read_into(&mut self, name: &str, text: &str, quoted: bool, line: usize) {
+        let pieces = self.pieces_of(text, quoted, line);
+        self.variables.set(name, Value::Text(pieces));
+    }
+
     /// A here-document: a script for a shell, or a file that a script writes.
     pub(super) fn document(
         &mut self,
@@ -318,15 +336,8 @@ impl Walker<'_> {
         if !is_shell && target.is_none() {
             return;
         }
-        let text = if quoted {
-            text.to_owned()
-        } else {
-            let mut pieces = Vec::new();
-            for part in parts_of(text, true, line) {
-                pieces.extend(self.variables.pieces(&part, 0));
-            }
-            pieces.iter().map(|piece| piece.text.as_str()).collect()
-        };
+        let pieces = self.pieces_of(text, quoted, line);
+        let text: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
         if is_shell {
             for (name, value) in (self.directives)(&text) {
                 self.variables.set_text(name, &value, line);

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: each trainer's words and defaults. Refuses to take an unknown method for full fine-tuning without a word.
 
-use super::Dialect;
+use super::common::Dialect;
 use crate::RemarkKind;
 use crate::adapter;
 use crate::document::Data;

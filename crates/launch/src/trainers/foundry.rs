@@ -1,6 +1,6 @@
 //! llm-foundry: MPT's dimensions, batches over all ranks, and Composer's FSDP.
 
-use super::named;
+use super::common::named;
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::adapter;

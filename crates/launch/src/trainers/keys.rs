@@ -1,6 +1,6 @@
 //! Keys of trainers on Hugging Face models, as data: one vocabulary, and what each trainer calls the same.
 
-use super::Dialect;
+use super::common::Dialect;
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
@@ -12,6 +12,9 @@ pub(super) fn renamed(dialect: Dialect) -> &'static [(&'static str, &'static str
         Dialect::Trl => &[("model", "model_name_or_path"), ("max_seq_length", "max_length")],
         Dialect::Swift => SWIFT,
         Dialect::Foundry => FOUNDRY,
+        Dialect::OpenRlhf => OPENRLHF,
+        Dialect::LitGpt => LITGPT,
+        Dialect::Transformers => TRANSFORMERS,
     }
 }
 
@@ -52,9 +55,75 @@ const FOUNDRY: &[(&str, &str)] = &[
     ("fsdp_config.backward_prefetch", "fsdp_config.fsdp_backward_prefetch"),
 ];
 
+/// Names of the longest sample in scripts on Transformers' Trainer.
+const TRANSFORMERS: &[(&str, &str)] = &[
+    ("model_name", "model_name_or_path"),
+    ("model_id", "model_name_or_path"),
+    ("model", "model_name_or_path"),
+    ("model_max_length", "max_length"),
+    ("max_seq_length", "max_length"),
+    ("max_seq_len", "max_length"),
+    ("block_size", "max_length"),
+    ("cutoff_len", "max_length"),
+    ("pack_length", "max_length"),
+    ("deepspeed_stage", "zero_stage"),
+];
+
+/// LitGPT's names.
+const LITGPT: &[(&str, &str)] = &[
+    ("checkpoint_dir", "model_name_or_path"),
+    ("model_name", "model_name_or_path"),
+    ("train.global_batch_size", "global_train_batch_size"),
+    ("train.micro_batch_size", "per_device_train_batch_size"),
+    ("train.max_seq_length", "max_length"),
+    ("devices", "NPROC_PER_NODE"),
+    ("num_nodes", "NNODES"),
+];
+
+/// OpenRLHF's names: those of 2026 have sections, the older ones do not.
+const OPENRLHF: &[(&str, &str)] = &[
+    ("pretrain", "model_name_or_path"),
+    ("model.model_name_or_path", "model_name_or_path"),
+    ("actor.model_name_or_path", "model_name_or_path"),
+    ("train_batch_size", "global_train_batch_size"),
+    ("train.batch_size", "global_train_batch_size"),
+    ("micro_train_batch_size", "per_device_train_batch_size"),
+    ("train.micro_batch_size", "per_device_train_batch_size"),
+    ("max_len", "max_length"),
+    ("data.max_len", "max_length"),
+    ("prompt_max_len", "max_prompt_length"),
+    ("generate_max_len", "max_completion_length"),
+    ("model.gradient_checkpointing_enable", "gradient_checkpointing"),
+    ("actor.gradient_checkpointing_enable", "gradient_checkpointing"),
+    ("ds.zero_stage", "zero_stage"),
+    ("ds.zpg", "zpg"),
+    ("ds.adam_offload", "adam_offload"),
+    ("param_dtype", "torch_dtype"),
+    ("ds.param_dtype", "torch_dtype"),
+    ("packing_samples", "packing"),
+    ("ds.packing_samples", "packing"),
+    ("ds.ring_attn_size", "ring_attn_size"),
+    ("ds_tensor_parallel_size", "tensor_model_parallel_size"),
+    ("ds.tensor_parallel_size", "tensor_model_parallel_size"),
+    ("ds.lora.rank", "lora_rank"),
+    ("ds.lora.target_modules", "lora_target_modules"),
+    ("ds.load_in_4bit", "load_in_4bit"),
+    ("ds.use_liger_kernel", "use_liger_kernel"),
+    ("actor_num_nodes", "NNODES"),
+    ("actor.num_nodes", "NNODES"),
+    ("actor_num_gpus_per_node", "NPROC_PER_NODE"),
+    ("actor.num_gpus_per_node", "NPROC_PER_NODE"),
+    ("use_dynamic_batch", "dynamic_batch"),
+    ("train.dynamic_batch_enable", "dynamic_batch"),
+    ("train_max_tokens_per_gpu", "max_tokens_per_gpu"),
+    ("train.max_tokens_per_gpu", "max_tokens_per_gpu"),
+    ("advantage_estimator", "advantage"),
+    ("algo.advantage.estimator", "advantage"),
+];
+
 /// Whether a key, in any trainer's spelling, is one that matters.
 pub(super) fn is_known(path: &str) -> bool {
-    let dialects = [AXOLOTL, SWIFT, FOUNDRY];
+    let dialects = [AXOLOTL, SWIFT, FOUNDRY, OPENRLHF, LITGPT, TRANSFORMERS];
     dialects.iter().any(|names| names.iter().any(|(name, _)| *name == path))
         || KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
 }
@@ -73,6 +142,38 @@ pub(super) const KNOWN: &[Known] = &[
     ("context_parallel_size", Key("plan.context_parallel")),
     ("model_name_or_path", Read),
     ("batch_size", Read),
+    ("num_processes", Read),
+    ("quantize", Read),
+    ("lora_query", Read),
+    ("lora_key", Read),
+    ("lora_value", Read),
+    ("lora_projection", Read),
+    ("lora_mlp", Read),
+    ("lora_head", Read),
+    ("model_config.*", Read),
+    ("out_dir", Ignored),
+    ("initial_checkpoint_dir", Ignored),
+    ("tokenizer_dir", Ignored),
+    ("resume", Ignored),
+    ("logger_name", Ignored),
+    ("data", Ignored),
+    ("mixed_precision", Read),
+    ("accelerate", Read),
+    ("program", Read),
+    ("zero_stage", Read),
+    ("zpg", Read),
+    ("adam_offload", Read),
+    ("ring_attn_size", Read),
+    ("dynamic_batch", Read),
+    ("max_tokens_per_gpu", Read),
+    ("advantage", Read),
+    ("vision_tower", Read),
+    ("deepspeed_config.zero_stage", Read),
+    ("deepspeed_config.offload_optimizer_device", Read),
+    ("deepspeed_config.offload_param_device", Read),
+    ("deepspeed_config.deepspeed_config_file", Read),
+    ("deepspeed_config.*", Ignored),
+    ("deepspeed_file.*", Ignored),
     ("reward_funcs", Read),
     ("num_generations", Read),
     ("use_vllm", Read),
@@ -282,4 +383,37 @@ pub(super) const KNOWN: &[Known] = &[
     ("eval_interval", Ignored),
     ("eval_first", Ignored),
     ("run_config.*", Ignored),
+    ("data_path", Ignored),
+    ("cache_dir", Ignored),
+    ("evaluation_strategy", Ignored),
+    ("lazy_preprocess", Ignored),
+    ("logging_dir", Ignored),
+    ("logging_first_step", Ignored),
+    ("adam_beta1", Ignored),
+    ("adam_beta2", Ignored),
+    ("adam_epsilon", Ignored),
+    ("group_by_length", Ignored),
+    ("dataloader_pin_memory", Ignored),
+    ("dataset_config_name", Ignored),
+    ("train_file", Ignored),
+    ("validation_file", Ignored),
+    ("local_rank", Ignored),
+    ("apply_chat_template", Ignored),
+    ("input_key", Ignored),
+    ("max_epochs", Ignored),
+    ("save_path", Ignored),
+    ("ckpt.*", Ignored),
+    ("logger.*", Ignored),
+    ("eval.*", Ignored),
+    ("adam.*", Ignored),
+    ("actor.*", Ignored),
+    ("algo.*", Ignored),
+    ("critic.*", Ignored),
+    ("data.*", Ignored),
+    ("ds.*", Ignored),
+    ("ref.*", Ignored),
+    ("reward.*", Ignored),
+    ("rollout.*", Ignored),
+    ("train.*", Ignored),
+    ("vllm.*", Ignored),
 ];

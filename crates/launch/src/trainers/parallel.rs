@@ -3,7 +3,8 @@
 //! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
 //! and a remark that replicas are the default. Does not read other files.
 
-use super::{Dialect, foundry};
+use super::common::{Dialect, is_trainer, put};
+use super::{foundry, litgpt, openrlhf};
 use crate::RemarkKind;
 use crate::accelerate::{fsdp, software};
 use crate::deepspeed;
@@ -14,6 +15,33 @@ use railwright_spec::plan::Sharding;
 pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if dialect == Dialect::Foundry {
         return foundry::parallel(fields);
+    }
+    if dialect == Dialect::OpenRlhf {
+        return openrlhf::parallel(fields);
+    }
+    if dialect == Dialect::LitGpt {
+        return litgpt::parallel(fields);
+    }
+    if fields.document.has("deepspeed_file") {
+        deepspeed::shards(fields, "deepspeed_file.");
+        return software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+    }
+    for path in ["deepspeed_config.zero_stage", "zero_stage"] {
+        if let Some(stage) = fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|n| *n <= 3)
+        {
+            let sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+            fields.set("plan.sharding", &sharding, path);
+            for (path, key) in [
+                ("deepspeed_config.offload_optimizer_device", "plan.offload.optimizer"),
+                ("deepspeed_config.offload_param_device", "plan.offload.parameters"),
+            ] {
+                if fields.word(path).is_some_and(|word| matches!(word.as_str(), "cpu" | "nvme")) {
+                    fields.set(key, &1.0, path);
+                }
+            }
+            fields.take("deepspeed");
+            return software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+        }
     }
     let path = "use_distributed_optimizer";
     if let Some(shards) = fields.flag(path) {
@@ -41,6 +69,16 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if let Some(word) = fields.word(path) {
         return named(fields, path, &word);
     }
+    let path = "deepspeed_config.deepspeed_config_file";
+    if let Some(word) = fields.word(path) {
+        return named(fields, path, &word);
+    }
+    let path = "accelerate";
+    if let Some(Data::Text(_)) = fields.document.get(path).map(|entry| entry.data.clone())
+        && let Some(word) = fields.word(path)
+    {
+        return named(fields, path, &word);
+    }
     let list = match fields.document.get("fsdp").map(|entry| entry.data.clone()) {
         Some(Data::List(items)) if !items.is_empty() => {
             Some(items.iter().map(|item| item.data.shown()).collect::<Vec<_>>().join(" "))
@@ -63,7 +101,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                 fields.source("fsdp").1,
             );
             if let Some(strategy) = strategy.filter(|_| !is_v2) {
-                super::put(
+                put(
                     &mut fields.document,
                     "fsdp_config.fsdp_sharding_strategy",
                     Data::Text(strategy.to_ascii_uppercase()),
@@ -71,7 +109,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
                 );
             }
             if words.contains("offload") {
-                super::put(
+                put(
                     &mut fields.document,
                     "fsdp_config.fsdp_offload_params",
                     Data::Flag(true),
@@ -84,8 +122,18 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     if fields.document.has("parallelism_config") {
         fsdp::parallelism(fields);
     }
+    if dialect == Dialect::Transformers && !is_trainer(fields) {
+        let message = "this script has a training loop of its own: sharding is open, pass `--sharding`";
+        fields.draft.remark(RemarkKind::Unresolved, "plan.sharding", None, message);
+        fields.draft.leave_open("plan.sharding", "", None, "the script has a training loop of its own");
+        return software(fields, "transformers-2026", "Hugging Face's models, eager");
+    }
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &none, "replicas, as neither `deepspeed` nor `fsdp` is given");
+    if dialect == Dialect::Transformers && fields.take("accelerate").is_none() {
+        // `torchrun` and `python` start nothing that would shard.
+        return software(fields, "transformers-2026", "Hugging Face's models, eager");
+    }
     let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \
         `--sharding fsdp` if it shards";
     fields.draft.remark(RemarkKind::Assumed, "plan.sharding", None, message);

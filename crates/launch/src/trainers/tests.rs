@@ -1,5 +1,7 @@
 //! One configuration of each trainer, and what keeps adapters and full fine-tuning apart.
 
+mod commands;
+
 use super::*;
 use crate::{Launch, detect, read as read_any};
 use railwright_spec::run::Value;

@@ -75,10 +75,16 @@ impl Answer for Answered {
             }
             document.heading(if self.pareto.is_some() { "first layout" } else { "best layout" });
             document.paragraph(Cell::new(best.command.as_str(), Tone::Name));
-            let export = if self.not_expressed.is_empty() {
-                "run `railwright export --to megatron` with the same flags for a launch command".to_owned()
-            } else {
-                format!("Megatron-LM has no flag for {}", self.not_expressed.join(", "))
+            let export = match (self.not_expressed.join(", "), self.expressed_by.first()) {
+                (keys, _) if keys.is_empty() => {
+                    "run `railwright export --to megatron` with the same flags for a launch command"
+                        .to_owned()
+                }
+                (keys, Some(writer)) => format!(
+                    "run `railwright export --to {writer}` with the same flags for a launch file; Megatron-LM has \
+                     no flag for {keys}"
+                ),
+                (keys, None) => format!("Megatron-LM has no flag for {keys}"),
             };
             document.paragraph(Cell::new(export, Tone::Faint));
         }

@@ -34,7 +34,12 @@ impl Answer for Answered {
             } else {
                 "with the same global batch"
             };
-            document.heading_with("cluster sizes", format!("best layout of each, {remark}"));
+            let layouts = if self.kept.is_empty() {
+                "best layout of each".to_owned()
+            } else {
+                format!("best layout of each with {}", self.kept)
+            };
+            document.heading_with("cluster sizes", format!("{layouts}, {remark}"));
             document.table(self.table());
             self.remarks(&mut document);
         }

@@ -16,6 +16,12 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         "megatron_cp_algo" | "adaptive_cp_algo" => Some("p2p".to_owned()),
         _ => None,
     });
+    // Linear attention with full attention in every n-th layer is a variant of attention in Megatron-Core.
+    if arguments.mentions("full_attention_interval") {
+        rename(arguments, "full_attention_interval", "linear_attention_freq", |word| Some(word.to_owned()));
+        let name = "experimental_attention_variant";
+        rename(arguments, "full_attention_interval", name, |_| Some("gated_delta_net".to_owned()));
+    }
     // Shared experts are counted, each as wide as a routed one.
     if let (Some(count), Some(width)) =
         (number(arguments, "n_shared_experts"), number(arguments, "moe_ffn_hidden_size"))

@@ -1,0 +1,28 @@
+//! What edits of every kind of file have in common.
+//!
+//! Responsible for: settings as texts, targets, and the operations that a kind of file provides. Edits nothing.
+
+use railwright_spec::run::Run;
+use std::collections::BTreeMap;
+
+/// A framework's settings as a file has them: the name in the framework's words, the values as texts.
+pub(crate) type Settings = BTreeMap<String, Vec<String>>;
+
+/// A setting and what it is to be; `None` to remove it.
+pub(crate) type Target = (String, Option<Vec<String>>);
+
+/// How a kind of file is read into settings, and which edits may reach a setting.
+pub(crate) trait Language {
+    /// All settings of a text; `None` where it cannot be read.
+    fn settings(&self, text: &str) -> Option<Settings>;
+    /// Texts that may have the setting as wanted, the most natural edit first.
+    fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
+    /// The setting as a user of the framework writes it.
+    fn spelled(&self, name: &str) -> String;
+    /// Why the framework cannot be given a plan.
+    fn refusal(&self, _to: &Run) -> Option<String> {
+        None
+    }
+    /// The settings to change for a plan; `thorough` sets also those that an absent word should have settled.
+    fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target>;
+}

@@ -1,0 +1,273 @@
+//! Commands of a script that start a trainer.
+//!
+//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats that its launcher gets (`torchrun`,
+//! `deepspeed`, `accelerate launch`). Runs nothing.
+
+use super::common::{Dialect, put};
+use super::keys;
+use crate::Context;
+use crate::document::{self, Data, Document};
+use crate::shell::{self, Command, Word};
+use railwright_spec::problem::Problem;
+use std::path::Path;
+
+/// Values without a variable's value, and where they stand.
+pub(super) type Unknown = Vec<(String, usize)>;
+
+/// Programs with the words behind them that train; `swift infer`, `swift export` and their like do not.
+const PROGRAMS: &[(&str, &[&str], Dialect)] = &[
+    ("swift", &["sft", "pt", "rlhf"], Dialect::Swift),
+    ("llamafactory-cli", &["train"], Dialect::LlamaFactory),
+    ("trl", &["sft", "dpo", "grpo", "kto", "reward", "rloo"], Dialect::Trl),
+];
+
+/// Ends of scripts, and modules.
+const SCRIPTS: &[(&str, Dialect)] = &[
+    ("swift/cli/sft.py", Dialect::Swift),
+    ("swift/cli/pt.py", Dialect::Swift),
+    ("swift/cli/rlhf.py", Dialect::Swift),
+    ("src/train_bash.py", Dialect::LlamaFactory),
+    ("openrlhf.cli.train_sft", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_rm", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_dpo", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_kto", Dialect::OpenRlhf),
+    ("openrlhf.cli.train_ppo_ray", Dialect::OpenRlhf),
+];
+
+/// Flags of a script on Transformers' arguments: the micro-batch, and names of the model.
+const MICRO_BATCH: &str = "per_device_train_batch_size";
+const MODELS: [&str; 4] = ["model_name_or_path", "model_name", "model_id", "model"];
+
+/// Modules that start other programs.
+const LAUNCHERS: [&str; 4] =
+    ["torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", "deepspeed"];
+
+/// Flags of launchers, and the keys that they become.
+const RANKS: &[(&str, &str)] = &[
+    ("nproc_per_node", "NPROC_PER_NODE"),
+    ("num_gpus", "NPROC_PER_NODE"),
+    ("nnodes", "NNODES"),
+    ("num_nodes", "NNODES"),
+    ("num_processes", "num_processes"),
+    ("config_file", "accelerate"),
+    ("mixed_precision", "mixed_precision"),
+    ("zero_stage", "deepspeed_config.zero_stage"),
+    ("deepspeed_config_file", "deepspeed"),
+];
+
+/// The name of a flag as its parser has it.
+fn flag(word: &Word) -> Option<String> {
+    Some(word.text.strip_prefix("--")?.split('=').next()?.replace('-', "_"))
+}
+
+/// The trainer that words start, the index of its first argument, and the words that name it.
+fn start(words: &[Word]) -> Option<(Dialect, usize, String)> {
+    let last = |word: &Word| word.text.rsplit('/').next().unwrap_or_default().to_owned();
+    for (index, pair) in words.windows(2).enumerate() {
+        let program = last(&pair[0]);
+        let found = PROGRAMS
+            .iter()
+            .find(|(name, verbs, _)| *name == program && verbs.contains(&pair[1].text.as_str()));
+        if let Some((name, _, dialect)) = found {
+            return Some((*dialect, index + 2, format!("{name} {}", pair[1].text)));
+        }
+    }
+    for (index, word) in words.iter().enumerate() {
+        if let Some((name, dialect)) = SCRIPTS.iter().find(|(name, _)| word.text.ends_with(name)) {
+            return Some((*dialect, index + 1, (*name).to_owned()));
+        }
+    }
+    // A wrapper may start another program: the last before the flags counts.
+    let first = words.iter().position(|word| flag(word).as_deref() == Some(MICRO_BATCH))?;
+    let before = words.get(..first)?;
+    let module = before.windows(2).rposition(|pair| {
+        matches!(pair[0].text.as_str(), "-m" | "--module") && !LAUNCHERS.contains(&pair[1].text.as_str())
+    });
+    let is_python = |word: &Word| Path::new(&word.text).extension().is_some_and(|end| end == "py");
+    let script = before.iter().rposition(is_python);
+    let program = script.or(module.map(|index| index + 1))?;
+    let behind = words.get(program + 1..)?;
+    let has = |name: &str| behind.iter().any(|word| flag(word).as_deref() == Some(name));
+    if !MODELS.iter().any(|name| has(name)) {
+        return None;
+    }
+    let is_factory = has("stage") && (has("finetuning_type") || has("cutoff_len"));
+    let dialect = if is_factory { Dialect::LlamaFactory } else { Dialect::Transformers };
+    Some((dialect, program + 1, format!("{} --{MICRO_BATCH}", last(words.get(program)?))))
+}
+
+/// The trainer that a script starts, and why.
+pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
+    let is_yaml =
+        text.lines().any(|line| line.starts_with("model_name_or_path:") || line.starts_with("base_model:"));
+    let marks = PROGRAMS.iter().map(|(name, ..)| *name).chain(SCRIPTS.iter().map(|(name, _)| *name));
+    let has_mark = marks.into_iter().any(|mark| text.contains(mark))
+        || text.contains("--per_device_train_batch_size")
+        || text.contains("--per-device-train-batch-size");
+    // Python that declares such flags, and configurations, are no scripts.
+    let is_python =
+        ["import ", "from ", "def "].iter().any(|start| text.lines().any(|line| line.starts_with(start)));
+    if is_yaml || is_python || !has_mark || !text.contains("--") || text.len() > document::LONGEST {
+        return None;
+    }
+    let script = shell::read_alone(text);
+    let (dialect, _, why) = started(&script).pop().map(|(_, start)| start)?;
+    Some((dialect, format!("the command `{why}`")))
+}
+
+/// The commands that start a trainer: those of the script, and else those that a variable holds.
+fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
+    let known = |command: Command| Some((command.clone(), start(&command.words)?));
+    let found: Vec<_> = script.commands.iter().cloned().filter_map(known).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    let held = script.variables.values().filter_map(|words| {
+        let words: Vec<Word> = words
+            .iter()
+            .flat_map(|word| {
+                word.text.split_whitespace().map(|part| Word {
+                    text: part.to_owned(),
+                    line: word.line,
+                    unknown: word.unknown.iter().filter(|u| part.contains(&u.text)).cloned().collect(),
+                })
+            })
+            .filter(|word| word.text != "\\")
+            .collect();
+        let line = words.first().map_or(1, |word| word.line);
+        known(Command { words, line, is_alone: true, ..Command::default() })
+    });
+    held.collect()
+}
+
+/// Keys of the command, and those without a value.
+pub(super) fn parse(
+    dialect: Dialect,
+    text: &str,
+    file: &str,
+    context: &Context<'_>,
+) -> Result<(Document, Unknown), Problem> {
+    document::check_length(text, file)?;
+    let script = shell::read(text, file, context, |_| Vec::new());
+    let mut document = Document::default();
+    let mut unknown = Vec::new();
+    let mut all = started(&script);
+    all.retain(|(_, (found, ..))| *found == dialect);
+    let count = all.len();
+    let Some((command, (_, first, name))) = all.pop() else {
+        return Err(Problem::new("no command in this file starts the trainer").in_file(file));
+    };
+    if count > 1 {
+        unknown.push((format!("{count} commands start a trainer; the last is read"), command.line));
+    }
+    for (line, what, why) in &script.open {
+        unknown.push((format!("{what}: {why}"), *line));
+    }
+    if dialect == Dialect::OpenRlhf {
+        put(&mut document, "program", Data::Text(name), command.line);
+    }
+    let (before, behind) = command.words.split_at(first.min(command.words.len()));
+    launcher(before, &mut document, &mut unknown);
+    flags(behind, &mut document, &mut unknown);
+    // `NPROC_PER_NODE=8 swift sft`
+    for (name, value) in command.prefix.iter().filter(|(name, _)| keys::is_known(name)) {
+        if document.get(name).is_none() {
+            put(&mut document, name, Data::of_word(value), command.line);
+        }
+    }
+    for (name, values) in &script.variables {
+        if keys::is_known(name)
+            && document.get(name).is_none()
+            && let Some(word) = values.first().filter(|word| word.unknown.is_empty())
+        {
+            put(&mut document, name, Data::of_word(&word.text), word.line);
+        }
+    }
+    Ok((document, unknown))
+}
+
+/// What a launcher starts; assignments in front of it are settings too.
+fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
+    let is_accelerate =
+        words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
+    if is_accelerate {
+        put(document, "accelerate", Data::Flag(true), words.first().map_or(0, |word| word.line));
+    }
+    for (index, word) in words.iter().enumerate() {
+        let Some(name) = flag(word) else {
+            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
+                put(document, name, Data::of_word(value), word.line);
+            }
+            continue;
+        };
+        let (value, place) = match word.text.split_once('=') {
+            Some((_, value)) => (value.to_owned(), word),
+            None => match words.get(index + 1) {
+                Some(next) => (next.text.clone(), next),
+                None => continue,
+            },
+        };
+        let key = match RANKS.iter().find(|(known, _)| *known == name) {
+            Some((_, key)) => (*key).to_owned(),
+            None if name.starts_with("fsdp_") => format!("fsdp_config.{name}"),
+            None if name.starts_with("offload_") => format!("deepspeed_config.{name}"),
+            None => continue,
+        };
+        // Numbers of nodes may be a range, and `gpu` or `auto` is what the machine has.
+        let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes");
+        if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
+            unknown.push((format!("--{name} {value}"), word.line));
+            put(document, &key, Data::Text("auto".to_owned()), word.line);
+        } else {
+            put(document, &key, Data::of_word(&value), word.line);
+        }
+    }
+}
+
+fn flags(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let Some(text) = word.text.strip_prefix("--") else {
+            if let Some((name, value)) = word.text.split_once('=').filter(|(name, _)| keys::is_known(name)) {
+                put(document, name, Data::of_word(value), word.line);
+            }
+            continue;
+        };
+        let (name, first) = match text.split_once('=') {
+            Some((name, value)) => (name, Some((value.to_owned(), word))),
+            None => (text, words.next_if(|w| !w.text.starts_with("--")).map(|w| (w.text.clone(), w))),
+        };
+        let mut more = Vec::new();
+        while let Some(word) = words.next_if(|w| !w.text.starts_with("--")) {
+            more.push(word.text.as_str());
+        }
+        let name = name.replace('-', "_");
+        // Names of modules follow each other; of other flags the first word decides.
+        let first = first.map(|(value, word)| {
+            let is_list = name.ends_with("target_modules");
+            let value = if is_list { more.iter().fold(value, |list, name| list + "," + name) } else { value };
+            (value, word)
+        });
+        match first {
+            Some((value, word)) if !word.unknown.is_empty() => {
+                // Names of models are the last part of their paths.
+                let tail = value.rsplit('/').next().unwrap_or_default();
+                if MODELS.contains(&name.as_str())
+                    && value.contains('/')
+                    && !tail.is_empty()
+                    && !tail.contains(['$', '{', '*'])
+                {
+                    put(document, &name, Data::Text(tail.to_owned()), word.line);
+                } else if keys::is_known(&name) {
+                    unknown.push((format!("--{name} {value}"), word.line));
+                    // `auto` keeps a value open, so that no default is stated for it.
+                    if !matches!(name.as_str(), "bf16" | "fp16") {
+                        put(document, &name, Data::Text("auto".to_owned()), word.line);
+                    }
+                }
+            }
+            Some((value, word)) => put(document, &name, Data::of_word(&value), word.line),
+            None => put(document, &name, Data::Flag(true), word.line),
+        }
+    }
+}

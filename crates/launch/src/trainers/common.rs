@@ -1,0 +1,70 @@
+//! What the readers of trainers share: the trainers, models by name, and marks of Transformers' own.
+//!
+//! Responsible for: names without the endings of other storage forms. Reads no configuration.
+
+use crate::document::{Data, Document, Entry, Spot};
+use crate::fields::Fields;
+
+/// A trainer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    LlamaFactory,
+    Axolotl,
+    Trl,
+    Swift,
+    Foundry,
+    OpenRlhf,
+    LitGpt,
+    /// A script of the user's own on Transformers' `TrainingArguments`.
+    Transformers,
+}
+
+impl Dialect {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::LlamaFactory => "LLaMA-Factory",
+            Self::Axolotl => "Axolotl",
+            Self::Trl => "TRL",
+            Self::Swift => "ms-swift",
+            Self::Foundry => "llm-foundry",
+            Self::OpenRlhf => "OpenRLHF",
+            Self::LitGpt => "LitGPT",
+            Self::Transformers => "Transformers' Trainer",
+        }
+    }
+}
+
+/// A key of a command.
+pub(super) fn put(document: &mut Document, path: &str, data: Data, line: usize) {
+    document.entries.push(Entry::new(path.to_owned(), data, Spot { line, column: 0 }));
+}
+
+/// The model of an identifier of Hugging Face.
+pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
+    // Repositories of the same weights in another form.
+    if let Some(end) = ["-GPTQ", "-AWQ", "-4bit", "-nf4"].iter().find(|end| name.contains(**end)) {
+        let (source, line) = fields.source(path);
+        crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
+    }
+    // Linearized experts are the same weights, each expert as matrices of its own.
+    let stem =
+        ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
+            .iter()
+            .fold(name.to_owned(), |name, end| name.replace(end, ""));
+    fields.named_model(path, &stem);
+}
+
+/// Whether a script takes Transformers' `TrainingArguments`, whose defaults then apply: flags that its own loops rarely have.
+pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
+    const OWN: [&str; 8] = [
+        "logging_steps",
+        "save_strategy",
+        "save_steps",
+        "evaluation_strategy",
+        "eval_strategy",
+        "overwrite_output_dir",
+        "tf32",
+        "bf16",
+    ];
+    OWN.iter().filter(|key| fields.document.has(key)).count() > 1
+}

@@ -1,0 +1,101 @@
+//! LitGPT's YAML: pre-training, full fine-tuning and adapters on Lightning Fabric.
+//!
+//! Responsible for: what its commands do with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags of
+//! adapters. A model that the file describes itself is left open.
+
+use crate::RemarkKind;
+use crate::accelerate::software;
+use crate::adapter;
+use crate::document::Data;
+use crate::fields::Fields;
+use railwright_spec::plan::{Recompute, Sharding};
+
+/// Matrices by the flags that give them adapters, and whether these are on by default.
+const TARGETS: [(&str, &[&str], bool); 5] = [
+    ("lora_query", &["q_proj"], true),
+    ("lora_key", &["k_proj"], false),
+    ("lora_value", &["v_proj"], true),
+    ("lora_projection", &["o_proj"], false),
+    ("lora_mlp", &["gate_proj", "up_proj", "down_proj"], false),
+];
+
+/// Whether the file has the dimensions of its model itself: no reader knows these names.
+pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {
+    let has_size = fields.document.get("model_config.n_layer").is_some();
+    for entry in fields.document.entries.iter_mut().filter(|entry| entry.path.starts_with("model_config")) {
+        entry.taken = true;
+    }
+    if has_size {
+        let (source, line) = fields.source("model_config.n_layer");
+        let message = "the dimensions of `model_config` are not read: pass the model with `--model`";
+        fields.draft.remark(RemarkKind::Unresolved, &source, line, message);
+        fields.draft.leave_open("model.name", &source, line, "the file describes its model itself");
+        fields.take("model_name_or_path");
+    }
+    has_size
+}
+
+/// On several devices fine-tuning shards over all of them and checkpoints every block; pre-training shards within each node.
+pub(super) fn parallel(fields: &mut Fields<'_>) {
+    let tunes = fields.text().lines().any(|line| line.starts_with("checkpoint_dir:"));
+    let devices = fields.draft.spec().cluster.devices;
+    let per_node = fields.draft.spec().cluster.devices_per_node;
+    match devices {
+        Some(1) => {
+            let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
+            fields.default("plan.sharding", &none, "one device");
+            fields.default("plan.recompute", &Recompute::None, "LitGPT checkpoints nothing on one device");
+        }
+        Some(_) => {
+            let group = per_node.filter(|_| !tunes);
+            let sharding = Sharding { zero_stage: 3, group, reshard_after_forward: true };
+            fields.default("plan.sharding", &sharding, "LitGPT uses FSDP on several devices");
+            let recompute = if tunes { Recompute::Full { layers: None } } else { Recompute::None };
+            let why = "LitGPT checkpoints every block of fine-tuning under FSDP, and none of pre-training";
+            fields.default("plan.recompute", &recompute, why);
+        }
+        None => {
+            let message = "sharding and recompute depend on the number of devices: both are open";
+            fields.draft.remark(RemarkKind::Unresolved, "devices", None, message);
+            for key in ["plan.sharding", "plan.recompute"] {
+                fields.draft.leave_open(key, "devices", None, "depends on the number of devices");
+            }
+        }
+    }
+    software(fields, "fsdp1-2023", "Lightning Fabric's FSDP");
+    let path = "precision";
+    if fields.document.get(path).is_some_and(|entry| entry.data.shown().contains("-true")) {
+        let message = "weights and moments are estimated with 32-bit copies, an upper bound of memory";
+        fields.remark(RemarkKind::NotModelled, path, message);
+    }
+    adapters(fields);
+    let path = "quantize";
+    if let Some(word) = fields.word(path).filter(|word| !matches!(word.as_str(), "none" | "null" | "")) {
+        let (source, line) = fields.source(path);
+        let bits = if word.contains("int8") { "8" } else { "4" };
+        adapter::quantized(&mut fields.draft, &source, line, bits);
+    }
+}
+
+/// A rank makes it fine-tuning of adapters.
+fn adapters(fields: &mut Fields<'_>) {
+    let path = "lora_r";
+    if fields.document.get(path).is_none() {
+        return;
+    }
+    let (source, line) = fields.source(path);
+    adapter::lora(&mut fields.draft, &source, line);
+    let mut names: Vec<String> = Vec::new();
+    for (flag, targets, is_default) in TARGETS {
+        if fields.flag(flag).unwrap_or(is_default) {
+            names.extend(targets.iter().map(|name| (*name).to_owned()));
+        }
+    }
+    if fields.take("lora_head").is_some_and(|entry| entry.data == Data::Flag(true)) {
+        fields.remark(RemarkKind::NotModelled, "lora_head", "adapters of the output layer are not estimated");
+    }
+    let (source, line) = fields.source("lora_query");
+    adapter::set_targets(&mut fields.draft, &names, &source, line);
+    let usual = adapter::Usual { of: "LitGPT", ..adapter::PEFT };
+    adapter::read(fields, &[path], &[], usual);
+}

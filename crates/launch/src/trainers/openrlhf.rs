@@ -1,0 +1,105 @@
+//! OpenRLHF: fine-tuning, preferences and reinforcement learning under DeepSpeed, by the flags of its commands.
+//!
+//! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and what a step leaves out. Generation is not read.
+
+use crate::RemarkKind;
+use crate::deepspeed;
+use crate::fields::Fields;
+use railwright_spec::plan::{ContextKind, Optimizer, Sharding};
+
+/// A global batch of 128; micro-batches of 8, and of 1 in reinforcement learning.
+pub(super) fn batch(fields: &mut Fields<'_>) {
+    if fields.document.get("global_train_batch_size").is_none() {
+        fields.default("plan.global_batch", &128_u64, "OpenRLHF trains on 128 samples a step by default");
+    }
+    let path = "dynamic_batch";
+    if fields.flag(path) == Some(true) {
+        let tokens = "max_tokens_per_gpu";
+        // Ranks of a ring take as many tokens each.
+        let count = fields.count(tokens).unwrap_or(16_192);
+        let count = count.saturating_mul(fields.count("ring_attn_size").unwrap_or(1).max(1));
+        if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
+            fields.set("plan.micro_batch", &(count / length).max(1), path);
+            let message = "samples are packed up to a number of tokens: estimated with as many samples of maximum length as fit";
+            fields.remark(RemarkKind::Assumed, path, message);
+        }
+        return;
+    }
+    if fields.document.get("per_device_train_batch_size").is_none() {
+        let micro: u64 = if is_reinforced(fields) { 1 } else { 8 };
+        fields.default("plan.micro_batch", &micro, "OpenRLHF's default");
+    }
+}
+
+fn is_reinforced(fields: &Fields<'_>) -> bool {
+    fields.document.get("program").is_some_and(|entry| entry.data.shown().contains("ppo"))
+}
+
+/// ZeRO of stage 2 by default, and rings of ranks that share a sequence.
+pub(super) fn parallel(fields: &mut Fields<'_>) {
+    let path = "zero_stage";
+    match fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|stage| *stage <= 3) {
+        Some(stage) => {
+            let mut sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+            if let Some(group) = fields.count("zpg").filter(|&group| group > 1 && stage == 3) {
+                sharding.group = Some(group);
+                let message = "estimated as hybrid sharding: optimizer states, which ZeRO++ shards over all \
+                    ranks, are counted in each group";
+                fields.remark(RemarkKind::NotModelled, "zpg", message);
+            }
+            fields.set("plan.sharding", &sharding, path);
+        }
+        None if fields.document.get(path).is_some() => {
+            fields.remark(RemarkKind::Unresolved, path, "determines sharding, which is open");
+        }
+        None => {
+            let sharding = Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
+            fields.default("plan.sharding", &sharding, "OpenRLHF uses ZeRO stage 2 by default");
+        }
+    }
+    let path = "adam_offload";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.offload.optimizer", &1.0, path);
+    }
+    let path = "ring_attn_size";
+    if let Some(ranks) = fields.count(path).filter(|&ranks| ranks > 0) {
+        fields.set("plan.context_parallel", &ranks, path);
+        if ranks > 1 {
+            fields.set("plan.context_kind", &ContextKind::Ring, path);
+        }
+    }
+    crate::accelerate::software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+    let path = "lora_rank";
+    if fields
+        .document
+        .get(path)
+        .is_some_and(|entry| entry.data.shown().parse().is_ok_and(|rank: u64| rank > 0))
+    {
+        let (source, line) = fields.source(path);
+        fields.draft.set("plan.optimizer", &Optimizer::Lora, &source, line);
+    } else {
+        fields.take(path);
+        fields.default("plan.optimizer", &Optimizer::Adam, "OpenRLHF's default");
+    }
+}
+
+/// What a step leaves out, by program.
+pub(super) fn remarks(fields: &mut Fields<'_>) {
+    let lengths = ["max_prompt_length", "max_completion_length"].map(|path| fields.count(path));
+    if let [Some(prompt), Some(completion)] = lengths
+        && fields.draft.spec().plan.sequence_length.is_none()
+    {
+        fields.set("plan.sequence_length", &prompt.saturating_add(completion), "max_completion_length");
+    }
+    let Some(program) = fields.word("program") else { return };
+    if program.contains("ppo") {
+        let message = "a step is one actor update: generation, rewards and log-probabilities are excluded";
+        fields.remark(RemarkKind::NotModelled, "program", message);
+        if fields.word("advantage").is_none_or(|word| word == "gae") {
+            fields.remark(RemarkKind::NotModelled, "program", "a critic is also trained; it is not modelled");
+        }
+    } else if ["train_rm", "train_dpo", "train_kto"].iter().any(|other| program.contains(other)) {
+        let message = "a sample is a pair, and other models may be in memory: estimated as one sequence each, a lower bound";
+        fields.remark(RemarkKind::NotModelled, "program", message);
+    }
+}

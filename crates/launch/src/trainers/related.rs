@@ -1,0 +1,49 @@
+//! The files of DeepSpeed and accelerate that a configuration or a command names.
+//!
+//! Responsible for: their settings of sharding, ranks and precision as keys of the same document; the trainer's own keys take precedence.
+//! Leaves the name of a file that cannot be opened.
+
+use crate::Context;
+use crate::document::{self, Data, Document, Entry, Spot};
+
+/// Sections and keys of accelerate's file that a trainer does not have itself.
+const ACCELERATE: [&str; 5] =
+    ["fsdp_config", "deepspeed_config", "parallelism_config", "num_processes", "mixed_precision"];
+
+/// Adds the settings of the files that can be opened.
+pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
+    for (key, part) in [("accelerate", 1), ("deepspeed", 0), ("deepspeed_config.deepspeed_config_file", 0)] {
+        let Some(Data::Text(path)) = document.get(key).map(|entry| entry.data.clone()) else { continue };
+        let Ok((name, text)) = context.open(&path, file) else { continue };
+        let read = if part == 1 { document::yaml(&text, &name) } else { document::json(&text, &name) };
+        let Ok(other) = read else { continue };
+        let mut more = Vec::new();
+        for entry in other.entries {
+            let section = entry.path.split('.').next().unwrap_or_default();
+            let is_wanted = if part == 1 {
+                ACCELERATE.contains(&section)
+            } else {
+                matches!(section, "zero_optimization" | "activation_checkpointing")
+            };
+            let path = if part == 1 { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
+            if is_wanted && document.get(&path).is_none() {
+                // The lines of the other file would be taken for lines of this one.
+                more.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
+            }
+        }
+        if part == 0 && more.is_empty() {
+            // A file without `zero_optimization` shards nothing.
+            let path = "deepspeed_file.zero_optimization.stage".to_owned();
+            more.push(Entry::new(path, Data::Integer(0), Spot { line: 0, column: 0 }));
+        }
+        document.entries.retain(|entry| entry.path != key);
+        document.entries.extend(more);
+        if part == 1 {
+            document.entries.push(Entry::new(
+                "accelerate".to_owned(),
+                Data::Flag(true),
+                Spot { line: 0, column: 0 },
+            ));
+        }
+    }
+}
