@@ -10,12 +10,19 @@
 //! all flows on their links are checked again. A flow is also selected if it lost its bottleneck, or is
 //! faster than a selected flow at the bottleneck of that flow. This repeats until all have one, so the result
 //! is the full solution.
+//!
+//! **Changes that reach far.** If many flows are selected, all are filled in order of their rates, and the next solutions go back in this order
+//! as far as a change can have an effect (`rewind`).
 
 mod filling;
+mod queue;
+mod rewind;
+mod routes;
 
 use filling::Level;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use queue::Queue;
+use rewind::Order;
+use routes::{Hop, Routes};
 
 /// A flow under way; its number is used again after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,23 +30,14 @@ pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
-/// Number of selection rounds after which all reachable flows are selected.
-const ROUNDS: u32 = 12;
-/// Share of selected flows above which a full solution is cheaper.
+/// Share of flows under way that rounds of selection fill at most, all rounds together: a full solution is cheaper.
 const MANY: usize = 6;
-/// Solutions without choosing after one that reached far.
+/// Flows filled in order in vain, per flow under way, after which selection is tried again.
+const WASTED: usize = 1;
+/// Solutions without selection after one that reached far.
 const FAR: u32 = 255;
 /// No link.
 const NONE: u32 = u32::MAX;
-
-/// Where a flow passes, and where each link remembers it.
-#[derive(Clone, Debug, Default)]
-struct Passage {
-    /// Links in order, each with the share of the flow that it carries.
-    route: Vec<(u32, f64)>,
-    /// Position in each link's list.
-    at: Vec<u32>,
-}
 
 /// State of a flow in a solution, except its rate.
 #[derive(Clone, Copy, Debug)]
@@ -48,13 +46,11 @@ struct State {
     before: f64,
     /// The link at which it is frozen.
     bottleneck: u32,
-    /// The same before the solution.
-    held: u32,
     /// The solution that last chose it.
     chosen: u32,
 }
 
-const FRESH: State = State { before: 0.0, bottleneck: NONE, held: NONE, chosen: 0 };
+const FRESH: State = State { before: 0.0, bottleneck: NONE, chosen: 0 };
 
 /// A flow on a link: the flow, the hop of its route that this link is, and its share.
 #[derive(Clone, Copy, Debug)]
@@ -71,8 +67,6 @@ struct Link {
     capacity: f64,
     /// Flows that pass.
     passes: Vec<Pass>,
-    /// The solution that last visited it.
-    seen: u32,
     /// Whether flows came or went since the last solution.
     dirty: bool,
 }
@@ -83,7 +77,7 @@ pub struct Allocator {
     links: Vec<Link>,
     /// By link.
     levels: Vec<Level>,
-    passages: Vec<Passage>,
+    routes: Routes,
     states: Vec<State>,
     /// Bytes a second by flow. Filling reads these and `open` at random, so they are apart from the rest.
     rates: Vec<f64>,
@@ -100,9 +94,12 @@ pub struct Allocator {
     touched: Vec<u32>,
     /// The lowest rate of the flows that left since the last solution.
     left_at: f64,
-    /// Solutions to come that fill from the level without choosing, as the last changes reached far.
+    /// Solutions to come that fill in order without selection, as the last changes reached far.
     far: u32,
-    heap: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Flows that the last solutions gave a rate in vain.
+    wasted: usize,
+    order: Order,
+    queue: Queue,
 }
 
 impl Allocator {
@@ -116,7 +113,7 @@ impl Allocator {
             rates: Vec::new(),
             open: Vec::new(),
             alone: Vec::new(),
-            passages: Vec::new(),
+            routes: Routes::default(),
             states: Vec::new(),
             free: Vec::new(),
             dirty: Vec::new(),
@@ -126,55 +123,63 @@ impl Allocator {
             touched: Vec::new(),
             left_at: f64::INFINITY,
             far: 0,
-            heap: BinaryHeap::new(),
+            wasted: 0,
+            order: Order::default(),
+            queue: Queue::default(),
         }
     }
 
     /// A flow comes. Of a link that stands in the route twice the first share counts, and links without a share do not.
     pub fn insert(&mut self, route: &[(u32, f64)]) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.passages.push(Passage::default());
+            self.routes.grow();
             self.states.push(FRESH);
             self.rates.push(0.0);
             self.open.push(0);
             self.alone.push(f64::INFINITY);
-            self.passages.len() as u32 - 1
+            self.routes.len() as u32 - 1
         });
-        let Self { links, passages, states, rates, alone, dirty, .. } = self;
-        let (passage, state) = (&mut passages[slot as usize], &mut states[slot as usize]);
+        let is_kept = self.order.is_kept;
+        let Self { links, routes, states, rates, alone, dirty, .. } = self;
+        let state = &mut states[slot as usize];
         let alone = &mut alone[slot as usize];
         *alone = f64::INFINITY;
         *state = State { chosen: state.chosen, ..FRESH };
         rates[slot as usize] = 0.0;
-        passage.route.clear();
-        passage.at.clear();
+        routes.begin(slot, route.len());
         for &(number, share) in route {
-            if share <= 0.0 || passage.route.iter().any(|known| known.0 == number) {
+            if share <= 0.0 || routes.of(slot).iter().any(|known| known.link == number) {
                 continue;
             }
             let link = &mut links[number as usize];
             *alone = alone.min(link.capacity / share);
-            passage.at.push(link.passes.len() as u32);
-            link.passes.push(Pass { slot, hop: passage.route.len() as u32, share });
-            passage.route.push((number, share));
+            let at = link.passes.len() as u32;
+            link.passes.push(Pass { slot, hop: routes.of(slot).len() as u32, share });
+            routes.push(slot, Hop { link: number, at, share });
             if !link.dirty {
                 link.dirty = true;
                 dirty.push(number);
             }
+        }
+        if is_kept && !self.routes.of(slot).is_empty() {
+            self.joins(slot);
         }
         Slot(slot)
     }
 
     /// A flow goes.
     pub fn remove(&mut self, slot: Slot) {
-        let Self { links, passages, dirty, .. } = self;
-        for hop in 0..passages[slot.0 as usize].route.len() {
-            let passage = &passages[slot.0 as usize];
-            let (number, at) = (passage.route[hop].0, passage.at[hop] as usize);
+        if self.order.is_kept {
+            self.leaves(slot.0);
+        }
+        let Self { links, routes, dirty, .. } = self;
+        for hop in 0..routes.of(slot.0).len() {
+            let Hop { link: number, at, .. } = routes.of(slot.0)[hop];
+            let at = at as usize;
             let link = &mut links[number as usize];
             link.passes.swap_remove(at);
             if let Some(moved) = link.passes.get(at) {
-                passages[moved.slot as usize].at[moved.hop as usize] = at as u32;
+                routes.of_mut(moved.slot)[moved.hop as usize].at = at as u32;
             }
             if !link.dirty {
                 link.dirty = true;
@@ -185,7 +190,7 @@ impl Allocator {
         if self.states[slot.0 as usize].bottleneck != NONE {
             self.left_at = self.left_at.min(self.rates[slot.0 as usize]);
         }
-        self.passages[slot.0 as usize].route.clear();
+        self.routes.clear(slot.0);
         self.free.push(slot.0);
     }
 
@@ -199,64 +204,102 @@ impl Allocator {
         if self.dirty.is_empty() {
             return;
         }
+        let level = self.level();
+        let active = self.routes.len() - self.free.len();
+        if self.far == 0 {
+            self.order.is_kept = false;
+            self.next_solution();
+            self.choose_at_changes();
+            if !self.fill_chosen(active) {
+                self.far = FAR;
+                self.wasted = 0;
+                self.start_order();
+                self.raise();
+            }
+        } else {
+            self.far -= 1;
+            self.clear_changes();
+            self.rewind(level);
+            self.raise();
+        }
+        let mut differ = 0;
+        for &slot in &self.chosen {
+            let rate = self.rates[slot as usize];
+            // A flow that left has no route and no rate that counts.
+            if rate != self.states[slot as usize].before && !self.routes.of(slot).is_empty() {
+                differ += 1;
+                changed(Slot(slot), rate);
+            }
+        }
+        // Filling in order is in vain for flows that keep their rates.
+        self.wasted = if differ * 2 * MANY > self.chosen.len() { 0 } else { self.wasted + self.chosen.len() };
+        if self.wasted > WASTED * active {
+            self.far = 0;
+        }
+        self.next_solution();
+    }
+
+    fn next_solution(&mut self) {
         self.solution = self.solution.wrapping_add(1);
         self.chosen.clear();
         self.touched.clear();
-        let level = self.level();
-        self.choose_at_changes();
-        let active = self.passages.len() - self.free.len();
-        let mut round = 0;
+    }
+
+    /// Fills the chosen flows, and those that lose their bottleneck by it, until all have one; false if there are too many.
+    fn fill_chosen(&mut self, active: usize) -> bool {
+        let mut filled = 0;
         while !self.chosen.is_empty() {
-            if self.far > 0 || round >= ROUNDS || self.chosen.len() * MANY > active {
-                self.far = if self.far == 0 { FAR } else { self.far - 1 };
-                self.fill_from(level);
-                break;
+            filled += self.chosen.len();
+            if filled * MANY > active {
+                return false;
             }
-            let has_others = self.fill();
-            round += 1;
             let known = self.chosen.len();
-            if has_others {
+            if self.fill() {
                 self.choose_without_bottleneck();
             }
             if self.chosen.len() == known {
                 break;
             }
         }
-        let mut differ = 0;
-        for &slot in &self.chosen {
-            let rate = self.rates[slot as usize];
-            if rate != self.states[slot as usize].before {
-                differ += 1;
-                changed(Slot(slot), rate);
-            }
+        true
+    }
+
+    /// Marks a flow as given a rate by this solution, and its links.
+    fn choose(&mut self, slot: u32) {
+        if !self.mark(slot) {
+            return;
         }
-        if differ * 2 * MANY < active {
-            self.far = 0;
+        for hop in self.routes.of(slot) {
+            let level = &mut self.levels[hop.link as usize];
+            if level.seen != self.solution {
+                level.seen = self.solution;
+                self.touched.push(hop.link);
+            }
         }
     }
 
-    fn choose(&mut self, slot: u32) {
+    /// Keeps the rate of a flow for comparison; false if that was done in this solution.
+    fn mark(&mut self, slot: u32) -> bool {
         let state = &mut self.states[slot as usize];
         if state.chosen == self.solution {
-            return;
+            return false;
         }
         state.chosen = self.solution;
         state.before = self.rates[slot as usize];
-        state.held = state.bottleneck;
         self.chosen.push(slot);
-        for &(number, _) in &self.passages[slot as usize].route {
-            let link = &mut self.links[number as usize];
-            if link.seen != self.solution {
-                link.seen = self.solution;
-                self.touched.push(number);
-            }
-        }
+        true
     }
 
     /// What a link carries.
     fn used(&self, number: u32) -> f64 {
         let passes = &self.links[number as usize].passes;
         passes.iter().map(|pass| self.rates[pass.slot as usize] * pass.share).sum()
+    }
+
+    fn clear_changes(&mut self) {
+        for number in self.dirty.drain(..) {
+            self.links[number as usize].dirty = false;
+        }
     }
 
     /// New flows, and those whose bottleneck is not full any more.
