@@ -18,7 +18,7 @@ use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, FlopPerSecond, Seconds};
 use railwright_spec::run::{Amount, Field, Section as _, Value};
-use railwright_tuner::size::{Goal, Machine, Sized, Sizing, numbers, reach};
+use railwright_tuner::size::{Goal, Machine, Sized, Sizing, Verdict, numbers, reach};
 use serde::Serialize;
 
 /// A finished table and its request.
@@ -119,9 +119,14 @@ pub fn size(
             Found::Stopped => break,
         }
     }
-    let sized = sizing.finish();
+    let mut sized = sizing.finish();
+    let is_complete = !searcher.is_stopped();
+    if !is_complete {
+        // Sizes that were not tried may meet the goal, or meet it better.
+        sized.verdict = Verdict::default();
+    }
     let mut answer =
-        answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, !searcher.is_stopped())?;
+        answered(asked, wanted.growing_batch, &first_of_kind, sized, &batch, tokens, is_complete)?;
     for remark in first_of_kind.iter().filter_map(|setting| searcher.network_remark(setting)) {
         if !answer.chosen.contains(&remark) {
             answer.chosen.push(remark);

@@ -22,6 +22,13 @@ fn commands() -> Vec<Vec<String>> {
         "gpus list",
         "clusters list",
         "network cost --gpus 1024",
+        "network show rail-optimized --gpus 1024",
+        "network failures --gpus 1024",
+        "network traffic llama-3-8b --cluster dgx-h100 --gpus 64 --tp 8",
+        "network simulate llama-3-8b --cluster dgx-h100 --gpus 64 --tp 8",
+        "network collective all-reduce --gpus 64",
+        "network design llama-3-8b --cluster dgx-h100 --gpus 64 --domains 8 --speeds 400G --tp 8 --pp 1 --cp 1",
+        "network rail-only",
         "validate runs.csv",
         "explain",
     ];

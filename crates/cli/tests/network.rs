@@ -215,7 +215,8 @@ fn a_design_needs_no_cluster() {
     };
     let (open, named) = (with(&[]), with(&["--cluster", "dgx-h100"]));
     assert_eq!(open.code, 0, "{}", open.stderr);
-    let chosen = "cluster dgx-h100";
+    // The printed command has `--cluster` in any case.
+    let chosen = " cluster dgx-h100";
     let outcome: Vec<&str> = open.stdout.lines().filter(|line| line.contains(chosen)).collect();
     assert_eq!(outcome.len(), 1, "{}", open.stdout);
     assert!(!named.stdout.contains(chosen));
@@ -223,6 +224,27 @@ fn a_design_needs_no_cluster() {
         text.lines().filter(|line| line.contains("rail-only")).map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(rows(&open.stdout), rows(&named.stdout));
+}
+
+/// The command at the end of a design simulates the cheapest network with its plan, and comes to the same step.
+#[test]
+fn the_next_command_of_a_design_runs() {
+    let design = [
+        &["network", "design", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--quiet"][..],
+        &["--domains", "8", "--speeds", "200G", "--topologies", "clos", "--oversubscriptions", "2"],
+        &["--network", "radix=16"],
+    ]
+    .concat();
+    let printed = run(&design).stdout;
+    let (_, next) = printed.split_once("next: `").expect("a next step");
+    let (command, _) = next.split_once('`').expect("a command");
+    let words: Vec<&str> = command.split_whitespace().skip(1).collect();
+    assert_eq!(words[..3], ["network", "simulate", "llama-3-8b"]);
+    let simulated = json(&words, 0);
+    let designed = json(&design, 0);
+    let cheapest = &designed["rows"][0]["simulated"]["step_time"];
+    let [here, there] = [&simulated["step_time"], cheapest].map(|time| time.as_f64().expect("a time"));
+    assert!((here / there - 1.0).abs() < 1e-9, "{command}: {here} {there}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
 /// Selection.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// Index of the row to take; `None` when no row meets the goal, or nothing was asked.

@@ -16,7 +16,7 @@ use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
 use classes::Classes;
-use railwright_answers::{Question as _, Searcher, Setting, published_batch};
+use railwright_answers::{Question as _, Searcher, Setting, published_batch, quoted};
 use railwright_network::bill::prices::Prices;
 use railwright_network::topology::{DesignSpec, Routing};
 use railwright_spec::calibration::Calibration;
@@ -27,6 +27,7 @@ use railwright_spec::plan::{PlanSpec, Segment, divided_batch, divisible_batch, u
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Dollars};
 use railwright_spec::run::{Field, Run, Sheet, Value};
+use railwright_tuner::codesign::fabric::cluster_on;
 use railwright_tuner::codesign::{
     Axes, Codesign, Found, Grid, Judging, NoPlan, Progress, answer, best_first, judge, usual_domains,
 };
@@ -59,6 +60,8 @@ pub(crate) struct Answered {
     pub(super) is_complete: bool,
     pub(super) device_price: String,
     pub(super) years: f64,
+    /// A command that simulates the cheapest network.
+    pub(super) next: Option<String>,
 }
 
 /// Designs networks. The answer is no when the model fits on none.
@@ -77,8 +80,10 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
     let watching = printer.watching(BAR, "simulating");
     let judged = priced.judge(setting, false, &searcher, &|done, all| watching.advance(done, all));
     watching.finish();
+    priced.is_complete &= judged.is_continue();
+    priced.conclude();
+    let next = priced.next(arguments, (&asked, setting));
     let Priced { codesign, chosen, is_complete, device_price, .. } = priced;
-    let is_complete = is_complete && judged.is_continue();
     let is_no = codesign.rows.iter().all(|row| row.step_time.is_none());
     printer.warnings(&codesign.warnings);
     let answer = Answered {
@@ -89,6 +94,7 @@ pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Fail
         is_complete,
         device_price,
         years: arguments.years,
+        next,
     };
     let path = arguments.output.output.as_deref();
     let is_picture =
@@ -127,6 +133,35 @@ impl Priced {
         let (model, machine) = (&setting.run.model, &setting.run.cluster);
         let judging = Judging { model, machine, found: &self.found, routing: self.routing, every_network };
         judge(&mut self.codesign, &judging, searcher, watch)
+    }
+
+    /// Takes the recommendation back if anything was stopped: networks that were left out may be cheaper.
+    fn conclude(&mut self) {
+        if !self.is_complete {
+            self.codesign.contenders.clear();
+            self.codesign.rows.iter_mut().for_each(|row| row.cheapest_token = false);
+        }
+    }
+
+    /// A command that simulates the cheapest network with its plan; none if the machine has other domains.
+    fn next(&self, arguments: &Design, (asked, setting): (&Asked<'_>, &Setting)) -> Option<String> {
+        let row = self.codesign.rows.get(*self.codesign.contenders.first()?)?;
+        let found = self.found.get(row.class)?.as_ref().ok()?;
+        if row.domain != setting.run.cluster.scale_up.domain_size {
+            return None;
+        }
+        let cluster = cluster_on(&row.design, &setting.run.cluster).ok()?;
+        let estimate = asked.command(&of_cluster(setting, &cluster), &found.plan).ok()?;
+        let run = estimate.strip_prefix("railwright estimate")?;
+        let mut line = format!("railwright network simulate{run} --topology {}", row.topology.name());
+        line += &format!(" --network-bandwidth {}Gbit/s", row.speed.get() * 8.0 / 1e9);
+        if row.topology.takes("leaf_oversubscription") {
+            line += &format!(" --network leaf_oversubscription={}", row.oversubscription);
+        }
+        for key in &arguments.keys {
+            line += &format!(" --network {}", quoted(key));
+        }
+        Some(line)
     }
 }
 

@@ -21,7 +21,10 @@ impl Answer for Answered {
     fn document(&self, _: Terminal) -> Document {
         let mut document = Document::default();
         if !self.is_complete {
-            document.paragraph(Cell::new("stopped early: not all cluster sizes were tried", Tone::Doubtful));
+            document.paragraph(Cell::new(
+                "stopped early: not all cluster sizes were tried, so none is recommended",
+                Tone::Doubtful,
+            ));
         }
         self.verdict(&mut document);
         document.spans(vec![Cell::new(self.title.as_str(), Tone::Strong)]);
@@ -133,7 +136,7 @@ impl Answered {
             ]);
         } else if verdict.is_no {
             document.spans(vec![Cell::new(format!("not {goal}"), Tone::Bad), self.nearest().into()]);
-        } else if self.sized.rows.is_empty() {
+        } else if self.sized.rows.is_empty() && self.is_complete {
             let reason = self
                 .sized
                 .impossible

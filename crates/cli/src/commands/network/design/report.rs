@@ -6,7 +6,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
-use railwright_spec::quantity::{Dollars, Seconds};
+use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds};
 use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched};
 use serde::Serialize;
 
@@ -50,12 +50,20 @@ impl Answer for Answered {
         }
         document.table(self.table());
         document.blocks.push(Block::Bullets(self.remarks()));
+        if let Some(next) = &self.next {
+            document.next_step(format!("`{next}`"));
+        }
         document
     }
 }
 
 fn price(amount: Dollars) -> Cell {
     Cell::dollars(amount)
+}
+
+/// The bandwidth as `--speeds` takes it: `400G`.
+fn short_speed(speed: BytesPerSecond) -> String {
+    format!("{}G", (speed.get() * 8.0 / 1e6).round() / 1e3)
 }
 
 /// A constant share in whole percent.
@@ -96,12 +104,15 @@ impl Answered {
     }
 
     fn table(&self) -> Table {
+        let shown = self.shown();
+        // One size of all is also in the remarks.
+        let is_one_size = shown.windows(2).all(|pair| pair[0].domain == pair[1].domain);
         let mut columns = vec![
-            Column::numbers("domain"),
+            if is_one_size { Column::numbers("domain").expendable(8) } else { Column::numbers("domain") },
             Column::words("network"),
             Column::numbers("NIC"),
+            Column::numbers("closed form").expendable(7),
             Column::numbers("step"),
-            Column::numbers("simulated"),
             Column::numbers("tokens/s").expendable(6),
             Column::numbers("network's part").expendable(4),
             Column::numbers("dollars"),
@@ -112,7 +123,6 @@ impl Answered {
             Column::prose("plan").expendable(3),
         ];
         // A network off the front is never shown without a mark.
-        let shown = self.shown();
         let is_marked = self.shows_all || shown.iter().any(|row| !row.on_front);
         if is_marked {
             columns.push(Column::words("front"));
@@ -124,17 +134,17 @@ impl Answered {
             let mut cells = vec![
                 Cell::whole(row.domain),
                 Cell::new(name(row), tone),
-                Cell::number(gigabits(row.speed), row.speed.get()),
-                row.step_time.map_or_else(
-                    || match class.map(|class| class.searched) {
-                        Some(Searched::NothingFits) => Cell::new("nothing fits", Tone::Bad),
-                        _ => Cell::new("not searched", Tone::Doubtful),
-                    },
-                    |time| Cell::number(human::seconds(time), time.get()),
-                ),
-                row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
-                    Cell::number(human::seconds(simulated.step_time), simulated.step_time.get())
-                }),
+                Cell::number(short_speed(row.speed), row.speed.get()),
+                row.step_time
+                    .map_or_else(Cell::default, |time| Cell::number(human::seconds(time), time.get())),
+                match (&row.simulated, row.step_time, class.map(|class| class.searched)) {
+                    (Some(simulated), ..) => {
+                        Cell::number(human::seconds(simulated.step_time), simulated.step_time.get())
+                    }
+                    (None, Some(_), _) => Cell::default(),
+                    (None, None, Some(Searched::NothingFits)) => Cell::new("nothing fits", Tone::Bad),
+                    (None, None, _) => Cell::new("not searched", Tone::Doubtful),
+                },
                 row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
                 row.network_share.map_or_else(Cell::default, Cell::percent),
                 price(row.dollars),
@@ -145,8 +155,10 @@ impl Answered {
                     simulated.cost.map_or_else(
                         || Cell::new("no price", Tone::Doubtful),
                         |cost| {
-                            let [low, high] = [cost.dollars_low, cost.dollars_high].map(Dollars::get);
-                            Cell::number(format!("${low:.4} to ${high:.4}"), cost.dollars.get())
+                            let [low, high] = [cost.dollars_low, cost.dollars_high]
+                                .map(|bound| format!("{:.4}", bound.get()));
+                            let text = if low == high { format!("${low}") } else { format!("${low}-{high}") };
+                            Cell::number(text, cost.dollars.get())
                         },
                     )
                 }),

@@ -80,3 +80,26 @@ fn recommendations_are_the_best_of_all_simulated_networks() {
         std::fs::write(path, table.join("\n") + "\n").expect("written");
     }
 }
+
+/// A recommendation needs every network: without the rest of the search, the same simulated networks have none.
+#[test]
+fn a_stopped_design_recommends_nothing() {
+    let words = "design llama-3-8b --cluster dgx-h100 --gpus 64 --domains 8 --speeds 400G --topologies \
+                 rail-only,rail-optimized --oversubscriptions 1 --tp 1 --pp 1 --cp 1";
+    let line = Line::try_parse_from(words.split_whitespace()).expect("arguments");
+    let asked = open_run::ask(&line.design.run).map_err(|_| "a run").expect("a question");
+    let setting = asked.settings.first().expect("one cluster");
+    let searcher = Searcher::new(line.design.effort.wanted(), &Unwatched).expect("workers");
+    let priced = priced(&line.design, (&asked, setting), None, &searcher);
+    let mut priced = priced.map_err(|_| "networks").expect("networks");
+    let judged = priced.judge(setting, false, &searcher, &|_, _| ControlFlow::Continue(()));
+    assert!(judged.is_continue());
+    priced.conclude();
+    assert!(!priced.codesign.contenders.is_empty());
+    assert!(priced.next(&line.design, (&asked, setting)).is_some());
+    priced.is_complete = false;
+    priced.conclude();
+    assert!(priced.codesign.contenders.is_empty());
+    assert!(priced.codesign.rows.iter().all(|row| !row.cheapest_token));
+    assert_eq!(priced.next(&line.design, (&asked, setting)), None);
+}
