@@ -227,7 +227,7 @@ function BySize({ answer }: { answer: CostAnswer }) {
             fromZero
             x={{
               title: texts.devices2,
-              format: (value) => (value >= 1024 ? `${value / 1024}k` : String(value)),
+              format: count,
               log: true,
               ticks: rows.map((row) => row.devices),
             }}
@@ -266,5 +266,7 @@ function cheapest(rows: CostAnswer['cheapest_by_devices']): string {
     if (last?.name === row.name) last.until = row.devices
     else parts.push({ name: row.name, until: row.devices })
   }
+  const [only] = parts
+  if (parts.length === 1 && only) return `Cheapest at every size: ${only.name}.`
   return `Cheapest: ${parts.map((part, index) => (index === parts.length - 1 ? `${part.name} beyond` : `${part.name} up to ${count(part.until)}`)).join(', ')}.`
 }

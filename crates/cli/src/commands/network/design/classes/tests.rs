@@ -42,6 +42,7 @@ fn stopped_after(questions: usize) -> Answered {
         is_complete: priced.is_complete,
         device_price: priced.device_price,
         years: 4.0,
+        next: None,
     }
 }
 
