@@ -159,7 +159,7 @@ mod tests {
     fn plan(sequences: u64, jitter: u64) -> Synthetic {
         let plan =
             Synthetic { data: RANKS, tensor: 1, steps: STEPS, overlapped: true, ..Synthetic::default() };
-        Synthetic { sequences, jitter, ..plan }
+        Synthetic { jitter, sequences, ..plan }
     }
 
     fn report(plan: &Synthetic) -> StragglerReport {
