@@ -12,6 +12,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use std::io::{self, Read};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The environment variable for the number of rayon threads.
@@ -23,7 +24,7 @@ const MISTAKEN: u128 = 1024;
 /// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
 const SHARE: (u64, u64) = (3, 4);
 /// Interval of the guard.
-const LOOK: Duration = Duration::from_millis(50);
+const LOOK: Duration = Duration::from_millis(5);
 /// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
 
@@ -119,8 +120,34 @@ fn exceeded(limit: u64) -> Problem {
 /// The problem of the limit, where it is reached.
 pub(crate) fn check() -> Result<(), Problem> {
     match LIMIT.get() {
-        Some(&limit) if used().is_some_and(|used| used > limit) => Err(exceeded(limit)),
+        Some(&limit) if used().is_some_and(|used| used > limit.max(IDLE.load(Ordering::Relaxed))) => {
+            Err(exceeded(limit))
+        }
         _ => Ok(()),
+    }
+}
+
+/// Memory in use when no question was being answered, the last time. What a question gave back stays with the allocator, and the next one takes it from there: a server
+/// whose memory stays above the limit refuses only what needs more.
+static IDLE: AtomicU64 = AtomicU64::new(0);
+/// Questions that are being answered.
+static OPEN: AtomicUsize = AtomicUsize::new(0);
+
+/// A question to a server, while it is answered.
+pub(crate) struct Open(());
+
+impl Open {
+    pub(crate) fn new() -> Self {
+        OPEN.fetch_add(1, Ordering::Relaxed);
+        Self(())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if OPEN.fetch_sub(1, Ordering::Relaxed) == 1 {
+            IDLE.store(used().unwrap_or(0), Ordering::Relaxed);
+        }
     }
 }
 

@@ -2,7 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+use crate::support::served::Served;
 use crate::support::{Outcome, program, run, scratch};
+use serde_json::json;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -67,6 +69,22 @@ fn a_decompression_bomb_ends_at_the_limit() {
     }
     let log = File::new("bomb.log.gz", &out.finish().expect("packed"));
     is_at_the_limit(&run(&["log", log.path(), "--memory-limit", "64MiB"]));
+}
+
+/// Memory that a large question gave back serves the next one: it is no reason to refuse.
+#[test]
+fn a_server_answers_after_a_question_that_reached_the_limit() {
+    let (large, small) =
+        (File::new("large.json.gz", &bomb(2_000_000)), File::new("small.json.gz", &bomb(2_000)));
+    let server = Served::new(&[large.path(), small.path(), "--memory-limit", "100MiB"]);
+    let ask = |file: &File| server.ask("profile", &json!({ "paths": [file.path()] }));
+    for _ in 0..2 {
+        let refused = ask(&large);
+        assert_eq!(refused.status, 422, "{}", refused.text);
+        assert!(refused.problems().contains("the memory limit of 100 MiB is reached"), "{}", refused.text);
+        let answered = ask(&small);
+        assert_eq!(answered.status, 200, "{}", answered.text);
+    }
 }
 
 #[test]

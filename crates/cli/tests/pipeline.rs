@@ -22,7 +22,7 @@ fn pages_of_recorded_jobs() {
     for line in [
         "8 stages, 16 micro-batches, 20 steps",
         "step 18: 3.50 s; stalls cost 242 ms; expected 3.01 s",
-        "stage 7 has 8.3% more work than the mean stage",
+        "stage 7 computes 8.3% longer than the mean stage",
         "forward of step 16",
         "nothing",
     ] {

@@ -9,8 +9,10 @@ mod begin;
 mod blame;
 mod cause;
 mod chain;
+mod lengths;
 mod links;
 mod opening;
+mod paced;
 mod peers;
 mod replay;
 mod replicas;
@@ -22,6 +24,7 @@ mod verdict;
 
 pub use blame::Charged;
 pub use cause::{CauseClass, Evidence};
+pub use lengths::LENGTHS;
 pub use links::SlowGroup;
 pub use report::{
     Culprit, Moment, StragglerReport, joined_straggler_report, straggler_report, stragglers_of,

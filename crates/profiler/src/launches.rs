@@ -4,6 +4,7 @@
 //! real traces, and refuses to take the nearest call for a row whose own call is missing.
 
 use crate::RankTrace;
+use crate::captures::captures;
 use crate::trace::{GpuActivities, HostKind, NONE};
 
 /// For each row of a device the row of the host that launched it, [`NONE`] where the trace has none.
@@ -22,6 +23,39 @@ pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     }
     let find = Lookup::new(calls);
     gpu.iter().map(|row| row.correlation.map_or(NONE, |correlation| find.get(correlation))).collect()
+}
+
+/// Whether the first rows of a device are missing: the host launched work before the first one, and no row has its number. What the device did until then is not
+/// known. Calls within the capture of a graph launch nothing, and those for the host leave no row.
+pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
+    let host = &trace.host;
+    let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return false };
+    let until = host.starts().partition_point(|&start| start < first);
+    let mut launched: Vec<(u32, i64)> = (0..until)
+        .filter(|&at| host.kinds().get(at) == Some(&HostKind::Runtime))
+        .filter_map(|at| host.get(at))
+        .filter(|row| {
+            let name = trace.names.get(row.name);
+            name.contains("Launch") && !name.contains("HostFunc")
+        })
+        .filter_map(|row| Some((row.correlation?, row.start)))
+        .collect();
+    if launched.is_empty() {
+        return false;
+    }
+    launched.sort_unstable();
+    let mut ran = vec![false; launched.len()];
+    for correlation in trace.gpu.iter().filter_map(|row| row.correlation) {
+        let at = launched.partition_point(|launch| launch.0 < correlation);
+        let same = launched.iter().skip(at).take_while(|launch| launch.0 == correlation).count();
+        ran.iter_mut().skip(at).take(same).for_each(|ran| *ran = true);
+    }
+    if ran.iter().all(|ran| *ran) {
+        return false;
+    }
+    let captured = captures(trace);
+    let is_captured = |time: i64| captured.iter().any(|&(begin, end)| begin <= time && time < end);
+    launched.iter().zip(ran).any(|(launch, ran)| !ran && !is_captured(launch.1))
 }
 
 /// From a number to a row: an array where the numbers lie close together, as they do in whole traces, else a search.
@@ -89,5 +123,46 @@ mod tests {
             assert_eq!(found[..10], [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
             assert_eq!(found[10..], [NONE, NONE]);
         }
+    }
+
+    #[test]
+    fn launches_without_work_before_the_first_row_are_lost() {
+        let lacks = |calls: &[(i64, &str, u32)], ran: &[(i64, u32)]| {
+            let mut trace = RankTrace::default();
+            for &(start, name, correlation) in calls {
+                let name = trace.names.intern(name);
+                let (end, kind) = (start + 1, HostKind::Runtime);
+                let correlation = Some(correlation);
+                trace.host.push(HostActivity {
+                    start,
+                    end,
+                    name,
+                    kind,
+                    correlation,
+                    ..HostActivity::default()
+                });
+            }
+            for &(start, correlation) in ran {
+                let end = start + 5;
+                trace.gpu.push(GpuActivity {
+                    start,
+                    end,
+                    correlation: Some(correlation),
+                    ..GpuActivity::default()
+                });
+            }
+            lacks_first(&trace)
+        };
+        let launch = "cudaLaunchKernel";
+        assert!(lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 2)]));
+        // Work that was launched before the first row may run behind it.
+        assert!(!lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 1), (20, 2)]));
+        // What is lost behind the first row leaves the beginning whole.
+        assert!(!lacks(&[(1, launch, 1), (30, launch, 2)], &[(9, 1)]));
+        assert!(!lacks(&[(1, "cudaLaunchHostFunc", 1), (3, launch, 2)], &[(9, 2)]));
+        let begin = (0, "cudaStreamBeginCapture_v2", 5);
+        let captured = [begin, (1, launch, 1), (2, "cudaStreamEndCapture", 6), (3, "cudaGraphLaunch", 2)];
+        assert!(!lacks(&captured, &[(9, 2)]));
+        assert!(!lacks(&[], &[(9, 2)]) && !lacks(&[(1, launch, 1)], &[]));
     }
 }

@@ -6,6 +6,7 @@
 use crate::RankTrace;
 use crate::causes::LATE_START;
 use crate::communication::{Classes, NameTable};
+use crate::launches::lacks_first;
 use crate::trace::{GpuKind, HostKind, NONE};
 
 /// Disjoint intervals in order, with sums.
@@ -175,8 +176,8 @@ impl Occupancy {
             ended.push(ended.last().copied().unwrap_or(end).max(end));
         }
         let busy = Intervals::union(busy);
-        let (host_late, late_start) =
-            late_launches(trace.host.starts().first().copied(), &calls, &busy, &launched);
+        let recorded = trace.host.starts().first().copied().filter(|_| !lacks_first(trace));
+        let (host_late, late_start) = late_launches(recorded, &calls, &busy, &launched);
         let window =
             (busy.starts.first().copied().unwrap_or_default(), busy.ends.last().copied().unwrap_or_default());
         Self {
@@ -188,7 +189,7 @@ impl Occupancy {
             kernels,
             launches,
             ended,
-            recorded: trace.host.starts().first().map_or(window.0, |&first| first.min(window.0)),
+            recorded: recorded.map_or(window.0, |first| first.min(window.0)),
             window,
             host_alone,
         }
@@ -329,7 +330,7 @@ fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
 }
 
 /// From when the device fell idle to when what ended the idleness was launched, and from there to its start where that is late. Before its first row it is idle from
-/// the host's first one (`recorded`) on.
+/// the host's first one (`recorded`) on, where that is known.
 fn late_launches(
     recorded: Option<i64>,
     calls: &[(u32, i64)],

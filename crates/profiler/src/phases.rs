@@ -133,6 +133,7 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
         let within = match marks.of(row.name) {
             Mark::None => around,
             Mark::Phase(phase) => Some(narrowed(around, phase)),
+            Mark::Lists => around.or(Some(Phase::Optimizer)),
             Mark::Checkpoint => Some(Phase::Recompute),
         };
         backward |= within == Some(Phase::Backward);

@@ -244,7 +244,7 @@ export const perRankAndStepAt = 'Per rank and step, at the target share of the r
 export const theseRecordsHaveNoSteps = 'These records have no steps, so the cost per step is unknown.'
 export const cannotTellWhichRankDelays = 'It is unknown which rank delays the job'
 export const noStraggler = 'No straggler'
-export const noDelayCostsMoreThan = ': no delay exceeds the noise of'
+export const noDelayCostsMoreThan = ': no delay costs more than'
 export const theLinkOfTheGroup = (value: Part) => `Slow link in the group of ranks ${value}`
 export const stageComputesLongerThanThe = (stage: Part) => `Stage ${stage} takes longer to compute than the other stages`
 export const costUnknown = 'cost unknown'
@@ -271,7 +271,10 @@ export const costPerStep = 'Cost per step'
 export const waitsCaused = 'Waits caused'
 export const lateBy = 'Late by'
 export const cause = 'Cause'
-export const withinTheNoise = 'within the noise'
+export const noDelay = 'no delay'
+export const belowTheLeastCost = 'below the least cost'
+export const notReported = 'not reported'
+export const ranksDelayEachOther = (cause: string) => `Ranks delay each other in turn (${cause})`
 
 // timeline.tsx
 export const step3 = 'Step'

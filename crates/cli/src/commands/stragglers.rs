@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use crate::printer::{Answer, Printer, Terminal};
 use railwright_profiler::attribution::{
-    CauseClass, Culprit, Evidence, Kind, Named, StragglerReport, Verdict, joined_straggler_report,
+    CauseClass, Culprit, Evidence, Kind, LENGTHS, Named, StragglerReport, Verdict, joined_straggler_report,
 };
 use railwright_profiler::groups::RankSet;
 use railwright_spec::human;
@@ -92,7 +92,7 @@ impl Answer for Stragglers {
                 if report.from_host { "outside of operators" } else { "devices idle" },
                 Cell::percent(report.idle),
             ),
-            ("noise per step", time(report.noise)),
+            ("least reported cost", time(report.noise)),
             ("replay error", replay_error(report)),
             ("clocks", report.clocks.reason.as_str().into()),
         ]);
@@ -137,6 +137,9 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} are stragglers together ({})", what(first), first.cause)
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
+        Kind::Group if first.cause == LENGTHS => {
+            format!("{} delay each other in turn ({LENGTHS})", what(first))
+        }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),
         Kind::Stage => format!("{} takes longer to compute than the other stages", what(first)),
     };
@@ -245,7 +248,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
             time(culprit.waits),
             Cell::percent(culprit.waits_share),
             Cell::whole(u64::from(culprit.last)),
-            Cell::new(if culprit.is_straggler { culprit.cause_name } else { "within the noise" }, tone),
+            Cell::new(cause(report, culprit), tone),
         ];
         if bounds {
             row.push(culprit.certainty.name().into());
@@ -253,6 +256,17 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
         row
     });
     document.table(Table { columns, rows: rows.collect() });
+}
+
+/// The cause of a rank's delay, or why it is not reported.
+fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
+    match culprit.cost {
+        _ if culprit.is_straggler => culprit.cause_name,
+        cost if cost <= 0.0 => "no delay",
+        cost if cost <= report.noise => "below the least cost",
+        // What it costs alone, others that are reported cost as well.
+        _ => "not reported",
+    }
 }
 
 /// Waits by rank where no cost is known.

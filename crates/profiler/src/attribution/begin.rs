@@ -8,6 +8,7 @@ use super::chain::Chains;
 use crate::Job;
 use crate::RankTrace;
 use crate::joined::Joined;
+use crate::launches::lacks_first;
 use crate::trace::HostKind;
 
 /// Of every member whether it was recorded when the steps began: by rows of its host from then on, or by others that entered its first collective and waited for it.
@@ -26,24 +27,9 @@ fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
         return false;
     }
     let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return true };
-    let mut ran: Vec<u32> = trace.gpu.iter().filter_map(|row| row.correlation).collect();
-    ran.sort_unstable();
-    let missing = |at: usize| {
-        let Some(row) = host.get(at) else { return false };
-        let launches = trace.names.get(row.name).contains("Launch");
-        launches && row.correlation.is_some_and(|correlation| ran.binary_search(&correlation).is_err())
-    };
     let until = host.starts().partition_point(|&start| start < first);
-    let calls = host.kinds().iter().take(until).enumerate().filter(|(_, kind)| **kind == HostKind::Runtime);
-    let mut called = false;
-    for (at, _) in calls {
-        if missing(at) {
-            return false;
-        }
-        called = true;
-    }
-    // What ran first was launched before the host's first row: what came before it may be missing, too.
-    called
+    // Without a call before it, what ran first was launched before the host's first row: what came before it may be missing, too.
+    host.kinds().iter().take(until).any(|kind| *kind == HostKind::Runtime) && !lacks_first(trace)
 }
 
 /// Whether other ranks entered the first collective of a member long before it, with none missing: the member

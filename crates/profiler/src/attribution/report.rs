@@ -6,8 +6,10 @@
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
+use super::lengths;
 use super::links::{SlowGroup, slow_groups};
 use super::opening::{opened, opening};
+use super::paced::paced;
 use super::peers::{Stretch, Stretches};
 use super::replay::replay;
 use super::stages::slow_stages;
@@ -54,7 +56,7 @@ pub struct Culprit {
     /// behaviour of untraced ranks.
     #[serde(rename = "at_most_ns")]
     pub at_most: f64,
-    /// Whether that is above the noise.
+    /// Whether the verdict names it.
     pub is_straggler: bool,
     /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
     #[serde(rename = "waits_ns")]
@@ -127,7 +129,7 @@ pub struct StragglerReport {
     /// Step time with all ranks at the median speed of their peers.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
-    /// Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
+    /// Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
     /// Replay error as a share of the steps.
@@ -193,8 +195,9 @@ pub fn joined_straggler_report(
         tables.communication = names.clone();
     }
     let views = workers.map(&job.members, |_, member| View::new(&member.trace, &tables));
-    let windows = windows_by(&views, joined, workers);
+    let mut windows = windows_by(&views, joined, workers);
     drop(views);
+    windows.leave_out_warm_up(job.members.iter().map(|member| &member.trace));
     let mut report = stragglers_of(job, joined, &tables.communication, &windows, workers);
     report.warnings.extend(windows.warnings);
     report
@@ -273,6 +276,13 @@ fn judge(
                 }
             }
         }
+        if cause == CauseClass::Unknown
+            && let Some(launches) = paced(&chains, &stretches, member, count)
+        {
+            cause = CauseClass::SlowHost;
+            evidence.insert(0, launches);
+            evidence.truncate(3);
+        }
         culprits.push(Culprit {
             rank: job.members[member].rank,
             host: job.members[member].trace.identity.host.clone(),
@@ -345,6 +355,23 @@ fn judge(
         }
     });
     let mut named: Vec<Named> = named.collect();
+    // What steps differ by is no measure here: different sequences are why they do.
+    if named.is_empty()
+        && base > without
+        && let Some(cost) = lengths::cost(job, names, (&chains, joined), base)
+    {
+        let mut ranks: Vec<u32> = job.members.iter().map(|member| member.rank).collect();
+        ranks.sort_unstable();
+        let cost_s = cost as f64 / count / 1e9;
+        named.push(Named {
+            kind: Kind::Group,
+            ranks,
+            stage: None,
+            cause: lengths::LENGTHS,
+            cost_s,
+            certainty,
+        });
+    }
     // A rank that does nothing that its peers do not do as well is late behind another one that is named: no accusation without evidence.
     let mut first = true;
     named.retain(|one| {

@@ -1,4 +1,4 @@
-//! Pipeline stages with more work than the others.
+//! Pipeline stages that compute longer than the others.
 //!
 //! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other)
 //! that others wait for them. Does not compare ranks of one stage: see stragglers.

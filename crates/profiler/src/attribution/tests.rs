@@ -507,3 +507,54 @@ fn longer_products_beside_unchanged_ones_are_more_work() {
     // Another process that takes the device now and then.
     assert_eq!(cause(&|at| norms[at] && at % 9 < 3), None);
 }
+
+/// Work that starts long after its launch on an idle device: the profile and the verdict have the same cause and the same time.
+#[test]
+fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
+    use crate::causes::Cause;
+    use crate::profile::{Options, profile};
+    let latency = 6_000_000;
+    // The latency of the first kernel of all lies before the first step, which begins with that kernel.
+    let late_start = (1..4).map(|step| (3, step, latency)).collect();
+    let per_step = latency as f64 * 3.0 / 4.0;
+    let mut job = Synthetic { late_start, ..plan() }.job();
+    let joined = join(&mut job, &JoinOptions::default());
+    let report = joined_straggler_report(&job, &joined, None, &OneByOne);
+    let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+    assert_eq!((named.ranks.as_slice(), named.cause), (&[3][..], CauseClass::LaunchLatency.name()));
+    assert!((named.cost_s * 1e9 / per_step - 1.0).abs() < 0.05, "{named:?}");
+    let profiled = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
+    let rows = profiled.causes.iter().filter(|row| row.cause == Cause::LaunchLatency);
+    // The mean of ranks and steps, of which one rank is late in every step.
+    let of_rank = rows.map(|row| row.mean_ns).sum::<f64>() * job.members.len() as f64;
+    let evidence = report.ranks[0].evidence.iter().find(|one| one.name.starts_with("idle after a launch"));
+    let in_verdict = evidence.expect("evidence").own;
+    assert!(
+        (of_rank / in_verdict - 1.0).abs() < 0.03,
+        "{of_rank} in the profile, {in_verdict} in the verdict"
+    );
+    assert!((in_verdict / per_step - 1.0).abs() < 0.03, "{in_verdict}");
+}
+
+/// A warm-up many times as long as a step is a one-off cost: it leaves the verdict as it leaves the means of the profile.
+#[test]
+fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
+    let stalls = vec![(1, 0, 400_000_000)];
+    let report = report(&Synthetic { steps: 6, stalls, slow_chip: vec![(5, 1.1)], ..plan() });
+    assert_eq!(report.steps, 5);
+    let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+    assert_eq!((named.ranks.as_slice(), named.cause), (&[5][..], CauseClass::SlowChip.name()));
+    assert!(report.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
+}
+
+/// The first kernels of a rank's recording are lost: what its device did then is not known, and no host is to blame.
+#[test]
+fn lost_first_kernels_accuse_nobody() {
+    let mut job = plan().job();
+    let trace = &mut job.members[6].trace;
+    let mut kept = GpuActivities::default();
+    trace.gpu.iter().skip(20).for_each(|row| kept.push(row));
+    trace.gpu = kept;
+    let report = straggler_report(&mut job, &JoinOptions::default());
+    assert!(report.culprits.is_empty(), "{:?}", report.culprits);
+}

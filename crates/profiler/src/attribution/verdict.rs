@@ -5,6 +5,7 @@
 //! replay is inaccurate or a rank has no counterparts.
 
 use super::chain::Chains;
+use super::lengths::LENGTHS;
 use super::links::SlowLink;
 use super::replay::replay;
 use super::stages::SlowStage;
@@ -37,7 +38,7 @@ pub enum Verdict {
     Straggler,
     /// A group whose transfers take longer than those of its peers.
     SlowLink,
-    /// A pipeline stage with more work than others.
+    /// A pipeline stage that computes longer than others, or sequences of different lengths.
     Imbalance,
     /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
     None,
@@ -52,7 +53,7 @@ pub enum Verdict {
 pub enum Kind {
     /// Ranks that are late.
     Rank,
-    /// A group with slow transfers.
+    /// A group with slow transfers, or ranks that delay each other in turn.
     Group,
     /// A pipeline stage.
     Stage,
@@ -276,6 +277,9 @@ impl Doubts {
         let worst = named.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
         match worst.map(|worst| worst.kind) {
             Some(Kind::Rank) => (Verdict::Straggler, Vec::new()),
+            Some(Kind::Group) if worst.is_some_and(|worst| worst.cause == LENGTHS) => {
+                (Verdict::Imbalance, Vec::new())
+            }
             Some(Kind::Group) => (Verdict::SlowLink, Vec::new()),
             Some(Kind::Stage) => (Verdict::Imbalance, Vec::new()),
             None if self.acquittal.is_empty() => (Verdict::None, Vec::new()),

@@ -6,6 +6,7 @@
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
 use crate::captures::captures;
+use crate::launches::lacks_first;
 use crate::occupancy::Intervals;
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::view::{Role, View};
@@ -293,14 +294,18 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// From the first activity of a rank to the end of the last; all of time where its host was not recorded.
+/// From the first activity of a rank to the end of the last; all of time where its host was not recorded. Where the first work of the device is missing it begins with
+/// the device: the idle time before would be that of a busy device.
 fn recorded(view: &View<'_>) -> (i64, i64) {
     let host = &view.trace.host;
     let (Some(&first), Some(last)) = (host.starts().first(), host.ends().iter().copied().max()) else {
         return (i64::MIN, i64::MAX);
     };
     let device = view.gpu.starts().first().copied().zip(view.gpu.ends().iter().copied().max());
-    device.map_or((first, last), |device| (first.min(device.0), last.max(device.1)))
+    device.map_or((first, last), |device| {
+        let begin = if lacks_first(view.trace) { device.0 } else { first.min(device.0) };
+        (begin, last.max(device.1))
+    })
 }
 
 impl Idle<'_> {
@@ -411,6 +416,17 @@ mod tests {
         );
         assert_eq!(causes(8_100_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
         assert_eq!(causes(9_000_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
+        // A launch without its work: the device was at work until its first row, and that is not recorded.
+        let name = trace.names.intern("cudaLaunchKernel");
+        let (start, end, kind) = (1_000_000, 1_010_000, HostKind::Runtime);
+        let lost = HostActivity { start, end, name, kind, correlation: Some(9), ..HostActivity::default() };
+        trace.host.push(lost);
+        trace.host.sort();
+        let view = View::new(&trace, &Tables::shipped());
+        let parts =
+            Idle::new(&view).stretches(&view, Piece { start: 0, end: 3_010_000, role: Role::None, row: 0 });
+        let causes: Vec<_> = parts.iter().map(|part| (part.cause, part.end)).collect();
+        assert_eq!(causes, [(Cause::NotRecorded, 3_010_000)]);
     }
 
     #[test]

@@ -29,14 +29,15 @@ impl Rule for MissingRanks {
         if missing.is_empty() {
             return Vec::new();
         }
+        let job = context.job;
+        let recorded = job.members.len();
+        let count = (job.world_size as usize).saturating_sub(recorded);
+        let more = if count > missing.len() { ", ..." } else { "" };
         vec![Finding {
             id: self.id().to_owned(),
-            message: format!(
-                "{} were not recorded",
-                extent(missing.len(), context.job.world_size, context.job.world_size_known)
-            ),
+            message: format!("{} were not recorded", extent(count, job.world_size, job.world_size_known)),
             cost: None,
-            evidence: vec![human::ranks(&missing)],
+            evidence: vec![format!("{}{more}", human::ranks(&missing))],
             advice: "waits for these ranks are estimates; record at least all ranks of one replica"
                 .to_owned(),
             ..Finding::default()

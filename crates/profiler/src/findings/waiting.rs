@@ -4,8 +4,8 @@
 //! of reported stragglers, and single ranks, which do not show the late rank.
 
 use super::{Context, Inference, Rule, percent, time};
-use crate::attribution::{Culprit, Verdict};
-use crate::profile::Finding;
+use crate::attribution::{Culprit, LENGTHS, Named, StragglerReport, Verdict};
+use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
@@ -25,7 +25,8 @@ impl Rule for Waiting {
          the cause. Reported from 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
-         sequences of different lengths, experts of different load."
+         sequences of different lengths, experts of different load. For sequences of different lengths, \
+         visible in attention kernels, the cost is by replay with equal attention, from 3% of the step."
     }
 
     fn inference(&self) -> Inference {
@@ -35,6 +36,12 @@ impl Rule for Waiting {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
+        if let Some((report, named)) = context
+            .stragglers
+            .and_then(|report| Some((report, report.culprits.iter().find(|named| named.cause == LENGTHS)?)))
+        {
+            return vec![lengths(context, report, named)];
+        }
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
         // One rank alone does not show who is late.
         let Some(report) = context.stragglers.filter(|_| context.share(lost) >= 0.05) else {
@@ -87,5 +94,26 @@ impl Rule for Waiting {
             advice: advice.to_owned(),
             ..Finding::default()
         }]
+    }
+}
+
+/// Sequences of different lengths, by replay.
+fn lengths(context: &Context<'_>, report: &StragglerReport, named: &Named) -> Finding {
+    let cost = named.cost_s * 1e9;
+    let share = named.certainty.worded(&percent(context.share(cost)));
+    Finding {
+        id: Waiting.id().to_owned(),
+        message: format!("ranks wait for each other in turn ({LENGTHS}): {share} of the step"),
+        cost: Some(cost),
+        explained: Explained::Whole,
+        certainty: report.bounds_only.as_ref().map(|_| named.certainty),
+        evidence: vec![
+            format!("{} per step by replay with attention of the same duration on all ranks", time(cost)),
+            "attention kernels differ between ranks, matrix products do not".to_owned(),
+        ],
+        advice:
+            "distribute sequences over ranks by the time of their attention, or pack them to equal lengths"
+                .to_owned(),
+        ..Finding::default()
     }
 }

@@ -12,6 +12,8 @@ pub(super) enum Mark {
     None,
     /// A part of the step.
     Phase(Phase),
+    /// The optimizer, where nothing around it is a part of the step: an operator on lists of tensors, which a model may call, too.
+    Lists,
     /// The backward pass of a checkpoint: what it calls directly is forward work done again.
     Checkpoint,
 }
@@ -23,6 +25,9 @@ pub(super) fn mark(name: &str) -> Mark {
     }
     if updates(name) {
         return Mark::Phase(Phase::Optimizer);
+    }
+    if is_on_lists(name) {
+        return Mark::Lists;
     }
     if name.starts_with("aten::") || name.starts_with("nccl:") || name.starts_with("c10d::") {
         return Mark::None;
@@ -63,10 +68,15 @@ pub(super) fn mark(name: &str) -> Mark {
     Mark::None
 }
 
-/// Whether an operator works on lists of parameters or gradients: their norm, clipping, scaling and update. FSDP moves shards with lists of copies.
+/// Whether an operator updates parameters or unscales gradients, and does nothing else.
 fn updates(name: &str) -> bool {
-    let lists = ["aten::_foreach_", "aten::_fused_adam", "aten::_fused_sgd", "aten::_amp_foreach_"];
-    lists.iter().any(|head| name.starts_with(head)) && !name.starts_with("aten::_foreach_copy")
+    let updates = ["aten::_fused_adam", "aten::_fused_sgd", "aten::_fused_adagrad", "aten::_amp_foreach_"];
+    updates.iter().any(|head| name.starts_with(head))
+}
+
+/// Whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. FSDP moves shards with lists of copies.
+fn is_on_lists(name: &str) -> bool {
+    name.starts_with("aten::_foreach_") && !name.starts_with("aten::_foreach_copy")
 }
 
 fn is_checkpoint(name: &str) -> bool {
@@ -110,12 +120,12 @@ mod tests {
             ("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", Phase::Other),
             ("recompute_attention", Phase::Recompute),
             ("layer_3 wgrad", Phase::BackwardWeight),
-            ("aten::_foreach_norm", Phase::Optimizer),
             ("aten::_fused_adamw_", Phase::Optimizer),
         ] {
             assert_eq!(mark(name), Mark::Phase(phase), "{name}");
         }
         assert_eq!(mark("autograd::engine::evaluate_function: CheckpointFunctionBackward"), Mark::Checkpoint);
+        assert_eq!(mark("aten::_foreach_norm"), Mark::Lists);
         for name in [
             "aten::embedding_dense_backward",
             "aten::_foreach_copy_",

@@ -138,3 +138,26 @@ fn a_short_step_between_two_updates_is_no_update() {
     }
     assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 0);
 }
+
+/// A model's own operators on lists of tensors belong to its pass; outside of every pass they are those of an optimizer.
+#[test]
+fn lists_of_tensors_belong_to_the_pass_around_them() {
+    use HostKind::{Annotation, Operator, Runtime};
+    let trace = trace(
+        &[
+            (0, 20, Annotation, "## forward ##", 0, None),
+            (2, 10, Operator, "aten::_foreach_mul", 0, None),
+            (3, 4, Runtime, "cudaLaunchKernel", 0, Some(1)),
+            (20, 40, Operator, "autograd::engine::evaluate_function: MulBackward0", 1, None),
+            (22, 30, Operator, "aten::_foreach_add", 1, None),
+            (23, 24, Runtime, "cudaLaunchKernel", 1, Some(2)),
+            (50, 60, Operator, "aten::_foreach_norm", 0, None),
+            (51, 52, Runtime, "cudaLaunchKernel", 0, Some(3)),
+            (70, 80, Annotation, "## backward ##", 0, None),
+            (71, 78, Operator, "aten::_fused_adamw_", 0, None),
+            (72, 73, Runtime, "cudaLaunchKernel", 0, Some(4)),
+        ],
+        &[(5, "k", Some(1)), (25, "k", Some(2)), (55, "k", Some(3)), (75, "k", Some(4))],
+    );
+    assert_eq!(found(&trace).0, [Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Optimizer]);
+}

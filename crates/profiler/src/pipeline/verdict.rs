@@ -187,7 +187,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
         // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
         let text = format!(
-            "stage {} has {more} more work than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",
+            "stage {} computes {more} longer than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",
             slowest.stage,
             time(cost),
             of_step(cost)
@@ -196,7 +196,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     } else {
         let cost = page.typical.imbalance;
         let text = format!(
-            "stage {} has {more} more work than the mean stage{why}: imbalance costs {} per step, {} of it",
+            "stage {} computes {more} longer than the mean stage{why}: imbalance costs {} per step, {} of it",
             slowest.stage,
             time(cost),
             of_step(cost)

@@ -164,7 +164,22 @@ impl Parser {
             };
             return Err(problem.in_file(label));
         }
-        Ok(finish::finish(self.fill, &self.head, self.identity))
+        if self.head.own {
+            return Err(Problem::new(
+                "a timeline that `railwright timeline` wrote is no recording of a rank",
+            )
+            .in_file(label)
+            .hint("open it in Perfetto; `railwright compare` accepts the run file itself"));
+        }
+        let trace = finish::finish(self.fill, &self.head, self.identity);
+        // An empty report would look like that of an idle rank.
+        match trace.report.damages.iter().find(|damage| damage.kind == DamageKind::UnreadableEvent) {
+            Some(damage) if trace.gpu.is_empty() && trace.host.is_empty() => {
+                let first = damage.places.first().map_or("", |place| place.1.as_str());
+                Err(Problem::new(format!("no event of the trace can be read: {first}")).in_file(label))
+            }
+            _ => Ok(trace),
+        }
     }
 
     fn spot<'a>(&self, window: &'a [u8], at: usize) -> Spot<'a> {

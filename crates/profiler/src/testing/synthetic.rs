@@ -38,6 +38,8 @@ pub struct Synthetic {
     pub described: bool,
     /// Whether they record their sequence number.
     pub numbered: bool,
+    /// By how much attention, half as long as the other kernels of a layer, varies between layers of replicas with their sequences, in parts per thousand; 0 for none.
+    pub sequences: u64,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,
     /// (rank, factor): more kernels of the same kind.
@@ -46,6 +48,8 @@ pub struct Synthetic {
     pub stalls: Vec<(u32, u32, i64)>,
     /// (rank, step, nanoseconds): the host stands still before the first launch of a step.
     pub late: Vec<(u32, u32, i64)>,
+    /// (rank, step, nanoseconds): the first kernel of a step starts that long after its launch, on an idle device.
+    pub late_start: Vec<(u32, u32, i64)>,
     /// (rank, nanoseconds): the host takes that long for every launch.
     pub slow_host: Vec<(u32, i64)>,
     /// (shard, factor): transfers of the data parallel group of this tensor parallel shard that take longer.
@@ -73,10 +77,12 @@ impl Default for Synthetic {
             jitter: 20,
             described: true,
             numbered: false,
+            sequences: 0,
             slow_chip: Vec::new(),
             more_work: Vec::new(),
             stalls: Vec::new(),
             late: Vec::new(),
+            late_start: Vec::new(),
             slow_host: Vec::new(),
             slow_links: Vec::new(),
             end_jitter: 1_000,
@@ -157,6 +163,11 @@ impl Synthetic {
             for &(rank, _, late) in self.late.iter().filter(|late| late.1 == step) {
                 if let Some(rank) = ranks.get_mut(rank as usize) {
                     rank.host = rank.host.max(rank.device) + late;
+                }
+            }
+            for &(rank, _, latency) in self.late_start.iter().filter(|late| late.1 == step) {
+                if let Some(rank) = ranks.get_mut(rank as usize) {
+                    rank.device = rank.host.max(rank.device) + rank.launch + latency;
                 }
             }
             if self.gathered {
@@ -273,6 +284,14 @@ impl Synthetic {
             let wobble = 1.0 + (rank.random.below(2 * self.jitter + 1) as f64 - self.jitter as f64) * 1e-3;
             let name = if k % 2 == 0 { "sm90_gemm_bf16" } else { "layer_norm_kernel" };
             rank.kernel(name, (usual * wobble) as i64);
+        }
+        if self.sequences > 0 {
+            // Ranks of one replica have the same sequences.
+            let seed = u64::from(number / self.tensor) * 7919 + u64::from(step) * 104_729 + u64::from(layer);
+            let mut random = Recurrence(seed);
+            random.below(2);
+            let length = random.below(2 * self.sequences + 1) as f64 - self.sequences as f64;
+            rank.kernel("flash_fwd_kernel", (self.compute as f64 / 2.0 * (1.0 + length * 1e-3)) as i64);
         }
     }
 

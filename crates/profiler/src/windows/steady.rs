@@ -31,15 +31,33 @@ fn median(durations: &[f64]) -> f64 {
 /// How many leading steps come before the steady state: at most half of them.
 fn leading(durations: &[f64]) -> usize {
     let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
-    let far = (most + 1..=durations.len() / 2).rev().find(|&count| is_far(durations, count));
-    far.or_else(|| may_be_apart(durations, most).rev().find(|&count| is_apart(durations, count))).unwrap_or(0)
+    let far = far(durations);
+    (far > most)
+        .then_some(far)
+        .or_else(|| may_be_apart(durations, most).rev().find(|&count| is_apart(durations, count)))
+        .unwrap_or(0)
 }
 
-/// Whether each of this number of leading steps is many times as long as all others: the test where few steps are left to compare with.
-fn is_far(durations: &[f64], count: usize) -> bool {
-    let (before, rest) = durations.split_at(count);
-    let longest = rest.iter().copied().fold(0.0, f64::max);
-    before.iter().all(|duration| *duration > APART * longest)
+/// How many leading steps are many times as long as all others; at most half of them.
+fn far(durations: &[f64]) -> usize {
+    // The longest of those from each step on.
+    let mut longest = 0.0_f64;
+    let mut rests: Vec<f64> = durations
+        .iter()
+        .rev()
+        .map(|duration| {
+            longest = longest.max(*duration);
+            longest
+        })
+        .collect();
+    rests.reverse();
+    let mut shortest = f64::INFINITY;
+    let steps = (1..).zip(durations).zip(rests.iter().skip(1)).take(durations.len() / 2);
+    let far = steps.filter(|((_, duration), rest)| {
+        shortest = shortest.min(**duration);
+        shortest > APART * **rest
+    });
+    far.last().map_or(0, |((count, _), _)| count)
 }
 
 /// Whether this number of leading steps is apart from all others.
@@ -129,12 +147,21 @@ impl Windows {
 
     /// Takes steps before the steady state out, and notes them.
     pub(crate) fn settle<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
+        self.leave_out(traces, leading);
+    }
+
+    /// The same for steps that are warm-up beyond doubt: annotated, or many times as long as all others. A first step that is longer by less may be that of a late rank.
+    pub(crate) fn leave_out_warm_up<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
+        self.leave_out(traces, far);
+    }
+
+    fn leave_out<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>, count: fn(&[f64]) -> usize) {
         if self.is_inference() {
             return;
         }
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         let annotated = traces.map(|trace| warm_up_of(&self.steps, &annotated(trace))).max().unwrap_or(0);
-        let count = annotated + leading(durations.get(annotated..).unwrap_or_default());
+        let count = annotated + count(durations.get(annotated..).unwrap_or_default());
         if count == 0 {
             return;
         }
@@ -200,6 +227,13 @@ mod tests {
         assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);
     }
 
+    /// Whether each of this number of leading steps is many times as long as all others.
+    fn is_far(durations: &[f64], count: usize) -> bool {
+        let (before, rest) = durations.split_at(count);
+        let longest = rest.iter().copied().fold(0.0, f64::max);
+        before.iter().all(|duration| *duration > APART * longest)
+    }
+
     proptest! {
         #[test]
         fn few_numbers_of_steps_are_looked_at_and_none_is_missed(
@@ -217,6 +251,8 @@ mod tests {
             };
             let all = (1..=durations.len() / 2).rev().find(is_leading).unwrap_or(0);
             prop_assert_eq!(leading(&durations), all);
+            let far_by_all = (1..=durations.len() / 2).rev().find(|&count| is_far(&durations, count)).unwrap_or(0);
+            prop_assert_eq!(far(&durations), far_by_all);
             prop_assert!(may_be_apart(&durations, most).count() <= 64);
         }
     }

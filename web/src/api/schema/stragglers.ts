@@ -76,7 +76,7 @@ export type StragglersAnswer =
        */
       step_time_without_ns: number
       /**
-       * Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds.
+       * Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by.
        */
       noise_ns: number
       /**
@@ -444,7 +444,7 @@ export interface Culprit {
    */
   at_most_ns: number
   /**
-   * Whether that is above the noise.
+   * Whether the verdict names it.
    */
   is_straggler: boolean
   /**

@@ -1,5 +1,5 @@
 // Who the others wait for: ranks by what they cost the step, why, and when.
-// Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the noise.
+// Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the least reported cost.
 import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
 import { afresh } from '../../timeline/address'
@@ -11,6 +11,13 @@ import type { TabProps } from '.'
 import { readingOf } from './job'
 import { signed, words } from './types'
 import * as texts from '../../words/traces'
+
+/** The cause of a rank's delay, or why it is not reported. */
+function causeOf(row: Culprit, least: number): string {
+  if (row.is_straggler) return row.cause_name
+  if (row.cost_ns <= 0) return texts.noDelay
+  return row.cost_ns <= least ? texts.belowTheLeastCost : texts.notReported
+}
 
 export function Stragglers({ paths, job }: TabProps) {
   const { answer, problems, loading } = useAnswer<StragglersAnswer>('stragglers', { paths, ...readingOf(job) })
@@ -33,8 +40,14 @@ export function Stragglers({ paths, job }: TabProps) {
         ) : found.length === 0 ? (
           answer.culprits.map((one) => (
             <span key={one.ranks.join()}>
-              <b>{one.kind === 'group' ? texts.theLinkOfTheGroup(one.ranks.join(', ')) : texts.stageComputesLongerThanThe(one.stage)}</b>:{' '}
-              {one.cost_s === null ? texts.costUnknown : span(one.cost_s * 1e9)} {texts.perStep}{' '}
+              <b>
+                {one.kind === 'stage'
+                  ? texts.stageComputesLongerThanThe(one.stage)
+                  : one.cause === 'slow link'
+                    ? texts.theLinkOfTheGroup(one.ranks.join(', '))
+                    : texts.ranksDelayEachOther(one.cause)}
+              </b>
+              : {one.cost_s === null ? texts.costUnknown : span(one.cost_s * 1e9)} {texts.perStep}{' '}
             </span>
           ))
         ) : (
@@ -136,7 +149,7 @@ export function Stragglers({ paths, job }: TabProps) {
             },
             { key: 'lateness', title: texts.lateBy, value: (row) => row.lateness_ns, cell: (row) => span(row.lateness_ns), align: 'right' },
             { key: 'last', title: texts.lastToArrive, value: (row) => row.last, align: 'right' },
-            { key: 'cause', title: texts.cause, value: (row) => (row.is_straggler ? row.cause_name : texts.withinTheNoise) },
+            { key: 'cause', title: texts.cause, value: (row) => causeOf(row, answer.noise_ns) },
           ]}
         />
       </section>

@@ -13,6 +13,7 @@ use crate::args::Arguments;
 use crate::commands;
 use crate::exit::Failure;
 use crate::input::{access, jobs_found};
+use crate::limits;
 use crate::printer::{Listener, Printer};
 use bytes::Bytes;
 use railwright_server::{Desk, Outcome, Question, Reply, Watch};
@@ -115,7 +116,9 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
     let listener = Listener::new(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     crate::run::launch::forget();
+    let open = limits::Open::new();
     let end = commands::run(&arguments.command, &printer);
+    drop(open);
     crate::run::launch::forget();
     let outcome = match end {
         Ok(end) => Outcome::from(end),

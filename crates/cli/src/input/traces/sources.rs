@@ -304,6 +304,11 @@ fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
     Ok(all.into_iter().flatten().collect())
 }
 
+/// Whether something is neither a file nor a folder, such as a pipe.
+fn is_special(path: &Path) -> bool {
+    access::exists(path) && !access::is_file(path) && !access::is_folder(path)
+}
+
 /// The files of a folder and of the folders in it, its own first.
 fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
     let entries = disk::read_dir(access::to_read(path)?)
@@ -311,7 +316,8 @@ fn folder(path: &Path, depth: u32) -> Result<Vec<PathBuf>, Problem> {
     let mut all: Vec<PathBuf> = entries
         .flatten()
         .map(|e| path.join(e.file_name()))
-        .filter(|p| !hidden(p) && access::to_read(p).is_ok())
+        // Opening a pipe or a socket would wait for a writer.
+        .filter(|p| !hidden(p) && access::to_read(p).is_ok() && !is_special(p))
         .take(MOST)
         .collect();
     sort(&mut all);

@@ -243,7 +243,8 @@ impl Fill {
             .suspects
             .first()
             .is_none_or(|first| (start.saturating_sub(first.start)).unsigned_abs() > LONG as u64);
-        if far && self.suspects.len() < 64 {
+        let long = end.saturating_sub(start) > LONG;
+        if (far || long) && self.suspects.len() < 64 {
             self.suspects.push(Suspect { start, offset: spot.offset, line: spot.line() });
         }
         match role {

@@ -102,23 +102,28 @@ fn drop_outliers(fill: &mut Fill) {
     let mut dropped = Vec::new();
     fill.gpu.retain(|row| {
         fits(row.start, row.end) || {
-            dropped.push((row.start, row.name));
+            dropped.push((row.start, row.end, row.name));
             false
         }
     });
     fill.host.retain(|row| {
         fits(row.start, row.end) || {
-            dropped.push((row.start, row.name));
+            dropped.push((row.start, row.end, row.name));
             false
         }
     });
-    for (start, name) in dropped {
+    let seconds = |nanoseconds: i64| nanoseconds as f64 / 1e9;
+    for (start, end, name) in dropped {
         let suspect = fill.suspects.iter().find(|s| s.start == start);
-        let (offset, line) = suspect.map_or((0, 0), |s| (s.offset, s.line));
+        let (offset, line) = suspect.map_or((0, String::new()), |s| (s.offset, format!("line {}: ", s.line)));
         let name = fill.names.get(name);
         fill.report.note(DamageKind::OutlyingTime, offset, || {
-            let away = start.saturating_sub(middle) as f64 / 1e9;
-            format!("line {line}: `{name}` lies {away:.0} s from the middle of the trace")
+            if fits(start, start) {
+                let long = seconds(end.saturating_sub(start));
+                return format!("{line}`{name}` takes {long:.0} s, longer than the trace");
+            }
+            let away = seconds(start.saturating_sub(middle));
+            format!("{line}`{name}` lies {away:.0} s from the middle of the trace")
         });
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Head {
     pub(super) base: i64,
     /// Whether anything in it is of PyTorch's own.
     pub(super) kineto: bool,
+    /// Whether the program wrote the file itself, as a timeline.
+    pub(super) own: bool,
 }
 
 #[derive(Deserialize)]
@@ -48,6 +50,10 @@ impl Head {
                 self.base = numbers::whole(quoted.unwrap_or(value))
                     .and_then(|v| i64::try_from(v).ok())
                     .ok_or_else(|| "the time base is not a whole number".to_owned())?;
+            }
+            b"otherData" => {
+                let about: Value = serde_json::from_slice(value).map_err(|e| e.to_string())?;
+                self.own = about["producer"] == "railwright";
             }
             b"host_name" | b"hostname" => {
                 identity.host = serde_json::from_slice::<String>(value).ok().filter(|h| !h.is_empty());

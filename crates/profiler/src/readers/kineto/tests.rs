@@ -386,3 +386,40 @@ fn streams_that_the_host_names_are_kept_beside_its_rows() {
         .collect();
     assert_eq!(named, [(30_000, 0, None), (40_000, 7, Some(9))]);
 }
+
+const KERNEL: &str =
+    r#"{"ph":"X","cat":"kernel","name":"gemm","pid":0,"tid":7,"ts":TS,"dur":DUR,"args":{"stream":7}}"#;
+
+fn of_events(head: &str, events: &[String]) -> Result<RankTrace, Problem> {
+    read(format!("{{{head}\"schemaVersion\":1,\"traceEvents\":[{}]}}", events.join(",")).as_bytes())
+}
+
+#[test]
+fn a_trace_without_a_readable_event_is_no_empty_trace() {
+    let problem = of_events("", &[r#"{"ph":"X","cat":"kernel","na"me":1}"#.to_owned()]).unwrap_err();
+    assert!(problem.message.starts_with("no event of the trace can be read"), "{problem}");
+    // One without events is that of an idle rank.
+    assert!(of_events("", &[]).is_ok());
+}
+
+#[test]
+fn a_timeline_of_the_program_is_no_recording() {
+    let text = railwright_step::chrome::to_string(
+        &railwright_step::Step::default(),
+        railwright_step::chrome::Options::default(),
+    );
+    let problem = read(text.as_bytes()).unwrap_err();
+    assert!(problem.message.contains("is no recording of a rank"), "{problem}");
+}
+
+#[test]
+fn an_event_that_outlasts_the_trace_is_named_with_its_line() {
+    let event = |ts: i64, dur: &str| KERNEL.replace("TS", &ts.to_string()).replace("DUR", dur);
+    let mut events: Vec<String> = (0..8).map(|at| event(1_000 + at * 10, "5")).collect();
+    events.insert(4, event(1_039, "1000000000000000"));
+    let trace = of_events("", &events).expect("a trace");
+    assert_eq!((trace.gpu.len(), trace.report.count(DamageKind::OutlyingTime)), (8, 1));
+    let place = &trace.report.damages[0].places[0];
+    assert_eq!(place.1, "line 1: `gemm` takes 1000000000 s, longer than the trace");
+    assert!(place.0 > 0);
+}

@@ -1,0 +1,209 @@
+//! Ranks that delay each other in turn, because attention takes longer now on one and now on another: sequences of different lengths.
+//!
+//! Responsible for: the evidence in kernels (at one place of the program attention differs between ranks, and matrix products do not), and what the steps would take with
+//! every attention kernel at the median of its place, by replay. Refuses jobs in which products differ as much: their ranks are slower in turn for another reason.
+
+use super::chain::Chains;
+use super::replay::replay;
+use crate::Job;
+use crate::RankTrace;
+use crate::communication::NameTable;
+use crate::joined::Joined;
+use crate::kernels::KernelTable;
+use crate::matching::line::median;
+use crate::trace::GpuKind;
+use railwright_step::OperatorFamily;
+use std::collections::BTreeMap;
+
+/// The cause of such a delay, as [`super::Named`] has it.
+pub const LENGTHS: &str = "sequence lengths";
+
+/// Below this share of a step nothing is reported: the sequences of any data set differ somewhat, and a better order of them costs work.
+const LEAST_SHARE: f64 = 0.03;
+
+/// Attention differs between ranks by this share of its duration, at least; kernels of equal work differ by 1 or 2%.
+const SCATTER: f64 = 0.05;
+
+/// And by as many times what products differ by.
+const APART: f64 = 3.0;
+
+/// Ranks that are compared, at most; of more, evenly chosen ones.
+const COMPARED: usize = 256;
+
+/// Calls of one kernel on one rank in the order of time: (end, duration), in nanoseconds.
+type Calls = Vec<(i64, i64)>;
+
+/// Kernels of attention and of products within a time, by name.
+type Heavy = BTreeMap<String, (OperatorFamily, Calls)>;
+
+/// The ends of attention kernels with what each took beyond the median of its place, in nanoseconds; by member.
+type Excesses = Vec<Vec<(i64, i64)>>;
+
+/// What the steps would be shorter by were attention equal at every place, in nanoseconds of all steps. None if nothing shows that it differs by the sequences.
+pub(super) fn cost(
+    job: &Job,
+    table: &NameTable,
+    (chains, joined): (&Chains, &Joined),
+    base: i64,
+) -> Option<i64> {
+    let stride = job.members.len().div_ceil(COMPARED).max(1);
+    let members: Vec<usize> = (0..job.members.len()).collect();
+    let heavy: Vec<Heavy> =
+        members.iter().map(|&at| heavy(&job.members[at].trace, table, chains.span)).collect();
+    let compared: Vec<&Heavy> = heavy.iter().step_by(stride).collect();
+    let mut scatters: BTreeMap<bool, (f64, f64)> = BTreeMap::new();
+    let mut medians: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
+    let names: std::collections::BTreeSet<&String> = compared.iter().flat_map(|heavy| heavy.keys()).collect();
+    for name in names {
+        let Some((family, places)) = places(&compared, name) else { continue };
+        let is_attention = family == OperatorFamily::Attention;
+        let sum = scatters.entry(is_attention).or_default();
+        let usual: Vec<i64> = places
+            .into_iter()
+            .map(|mut place| {
+                let middle = median(&mut place);
+                sum.0 += place.iter().map(|duration| (duration - middle).abs()).sum::<f64>();
+                sum.1 += middle * place.len() as f64;
+                middle as i64
+            })
+            .collect();
+        if is_attention {
+            medians.insert(name.as_str(), usual);
+        }
+    }
+    let scatter = |of: bool| scatters.get(&of).map_or(0.0, |(apart, all)| apart / all.max(1.0));
+    if scatter(true) < SCATTER || scatter(true) < APART * scatter(false) {
+        return None;
+    }
+    let excesses: Excesses = heavy.iter().map(|heavy| excesses(heavy, &medians)).collect();
+    let own = |member: usize, place: usize| {
+        let (event, before) = (&chains.events[member][place], place.checked_sub(1));
+        let from = before.map_or(event.time - event.own, |before| chains.events[member][before].time);
+        (event.own - within(&excesses[member], from, event.time)).max(0)
+    };
+    let transfer = |member: usize, place: usize| chains.events[member][place].transfer;
+    let saved = base - replay(chains, joined, &own, &transfer).span;
+    (saved as f64 > LEAST_SHARE * base as f64).then_some(saved)
+}
+
+/// The durations of a kernel by its place, on all ranks that run it as often as most do. None with fewer than three ranks.
+fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f64>>)> {
+    let all: Vec<&(OperatorFamily, Calls)> = compared.iter().filter_map(|heavy| heavy.get(name)).collect();
+    let family = all.first()?.0;
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for of in &all {
+        *counts.entry(of.1.len()).or_default() += 1;
+    }
+    let (count, ranks) = counts.into_iter().max_by_key(|of| (of.1, of.0))?;
+    let same = || all.iter().filter(|of| of.1.len() == count);
+    let place = |at: usize| same().filter_map(|of| of.1.get(at)).map(|call| call.1 as f64).collect();
+    (ranks >= 3).then(|| (family, (0..count).map(place).collect()))
+}
+
+/// What a rank's attention kernels took beyond the median of their places, by end.
+fn excesses(heavy: &Heavy, medians: &BTreeMap<&str, Vec<i64>>) -> Vec<(i64, i64)> {
+    let mut found: Vec<(i64, i64)> = heavy
+        .iter()
+        .filter_map(|(name, (_, calls))| Some((calls, medians.get(name.as_str())?)))
+        .filter(|(calls, usual)| calls.len() == usual.len())
+        .flat_map(|(calls, usual)| calls.iter().zip(usual).map(|(call, usual)| (call.0, call.1 - usual)))
+        .collect();
+    found.sort_unstable();
+    found
+}
+
+/// The excesses of kernels that end in `(from, to]`.
+fn within(excesses: &[(i64, i64)], from: i64, to: i64) -> i64 {
+    let before = |time: i64| excesses.partition_point(|excess| excess.0 <= time);
+    excesses.get(before(from)..before(to)).unwrap_or_default().iter().map(|excess| excess.1).sum()
+}
+
+fn heavy(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> Heavy {
+    let classes = table.classes(&trace.names);
+    let families = KernelTable::shipped();
+    let mut known: BTreeMap<crate::NameId, Option<OperatorFamily>> = BTreeMap::new();
+    let mut calls: BTreeMap<crate::NameId, Calls> = BTreeMap::new();
+    for row in trace.gpu.iter() {
+        let computes =
+            row.kind == GpuKind::Kernel && row.collective.is_none() && !classes.communicates(row.name);
+        if !computes || row.start < span.0 || row.end > span.1 {
+            continue;
+        }
+        let family = known.entry(row.name).or_insert_with(|| {
+            let family = families.family(trace.names.get(row.name));
+            matches!(family, OperatorFamily::MatrixProduct | OperatorFamily::Attention).then_some(family)
+        });
+        if family.is_some() {
+            calls.entry(row.name).or_default().push((row.end, row.end - row.start));
+        }
+    }
+    let named = |(name, mut calls): (crate::NameId, Calls)| {
+        calls.sort_unstable();
+        let family = known.get(&name).copied().flatten()?;
+        Some((trace.names.get(name).to_owned(), (family, calls)))
+    };
+    calls.into_iter().filter_map(named).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::attribution::{Kind, StragglerReport, Verdict, straggler_report};
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// As many that no rank has the longest sequences of most steps.
+    const RANKS: u32 = 16;
+    const STEPS: u32 = 8;
+
+    fn plan(sequences: u64, jitter: u64) -> Synthetic {
+        let plan =
+            Synthetic { data: RANKS, tensor: 1, steps: STEPS, overlapped: true, ..Synthetic::default() };
+        Synthetic { jitter, sequences, ..plan }
+    }
+
+    fn report(plan: &Synthetic) -> StragglerReport {
+        straggler_report(&mut plan.job(), &JoinOptions::default())
+    }
+
+    /// By how much the rank with most attention exceeds the medians of all places, mean of the steps in nanoseconds: gradients are reduced once all are there.
+    fn planted(plan: &Synthetic) -> f64 {
+        let job = plan.job();
+        let of_rank = |trace: &RankTrace| -> Vec<f64> {
+            let rows = trace.gpu.iter().filter(|row| trace.names.get(row.name) == "flash_fwd_kernel");
+            rows.map(|row| (row.end - row.start) as f64).collect()
+        };
+        let ranks: Vec<Vec<f64>> = job.members.iter().map(|member| of_rank(&member.trace)).collect();
+        let layers = plan.layers as usize;
+        let beyond = |at: usize| {
+            let usual = median(&mut ranks.iter().map(|rank| rank[at]).collect::<Vec<f64>>());
+            ranks.iter().map(|rank| rank[at] - usual).collect::<Vec<f64>>()
+        };
+        let of_step = |step: usize| {
+            let mut sums = vec![0.0; ranks.len()];
+            for at in step * layers..(step + 1) * layers {
+                sums.iter_mut().zip(beyond(at)).for_each(|(sum, beyond)| *sum += beyond);
+            }
+            sums.into_iter().fold(0.0, f64::max)
+        };
+        (0..STEPS as usize).map(of_step).sum::<f64>() / f64::from(STEPS)
+    }
+
+    #[test]
+    fn sequences_of_different_lengths_are_an_imbalance_of_all_ranks() {
+        assert_eq!(report(&plan(1, 0)).verdict, Verdict::None);
+        let uneven = plan(700, 0);
+        let report = report(&uneven);
+        assert_eq!(report.verdict, Verdict::Imbalance);
+        let [named] = report.culprits.as_slice() else { panic!("{:?}", report.culprits) };
+        assert_eq!((named.kind, named.cause, named.ranks.len()), (Kind::Group, LENGTHS, RANKS as usize));
+        let (cost, planted) = (named.cost_s * 1e9, planted(&uneven));
+        assert!((cost / planted - 1.0).abs() < 0.15, "{cost} of {planted}");
+    }
+
+    #[test]
+    fn ranks_whose_products_differ_as_much_are_not_accused_of_their_sequences() {
+        let report = report(&plan(200, 200));
+        assert!(report.culprits.iter().all(|named| named.cause != LENGTHS), "{:?}", report.culprits);
+    }
+}

@@ -1,0 +1,74 @@
+//! Hosts that launch communication late while the device is busy.
+//!
+//! Responsible for: how much of what a rank's stretches took beyond its peers' comes from later launches of the communication that ends them. The device computes
+//! meanwhile, so no idle time shows such a host. Refuses ranks whose launches the trace does not have.
+
+use super::cause::Evidence;
+use super::chain::{Chains, What};
+use super::peers::{Stretch, Stretches};
+use crate::matching::line::median;
+
+/// Peers that a stretch is compared with, at most.
+const PEERS: usize = 16;
+
+/// When the communication that ends a stretch was launched, from the start of the stretch, in nanoseconds.
+fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
+    let member = stretch.member as usize;
+    let event = chains.events.get(member)?.get(stretch.events.1 as usize)?;
+    let part = event.part.filter(|_| event.what == What::Start)?;
+    let launch = chains.launches.get(member)?.as_ref()?.get(part as usize)?;
+    Some(launch.time - stretch.from)
+}
+
+/// Evidence that later launches explain at least half of what a member's stretches took beyond its peers'; None if they do not. Times are for one of `steps`.
+pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps: f64) -> Option<Evidence> {
+    let (mut excess, mut explained, mut own_sum, mut peers_sum) = (0, 0, 0.0, 0.0);
+    for stretch in stretches.lists.get(member)?.iter().filter(|stretch| stretch.own > stretch.usual) {
+        let beyond = stretch.own - stretch.usual;
+        excess += beyond;
+        let (Some(own), Some(column)) = (launched(chains, stretch), stretch.column) else { continue };
+        let others = stretches.columns.get(column as usize)?.iter().filter(|at| at.0 as usize != member);
+        let mut peers: Vec<f64> = others
+            .take(PEERS)
+            .filter_map(|&at| launched(chains, stretches.get(at)))
+            .map(|launch| launch as f64)
+            .collect();
+        if peers.is_empty() {
+            continue;
+        }
+        let usual = median(&mut peers);
+        // A launch before the stretch delays nothing in it, however early those of the peers are.
+        let later = own.max(0) - (usual as i64).max(0);
+        explained += later.clamp(0, beyond);
+        own_sum += own.max(0) as f64;
+        peers_sum += usual.max(0.0);
+    }
+    (excess > 0 && explained * 2 >= excess).then(|| Evidence {
+        name: "until communication is launched".to_owned(),
+        own: own_sum / steps,
+        peers: peers_sum / steps,
+        unit: "ns",
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::attribution::straggler_report;
+    use crate::joined::JoinOptions;
+    use crate::testing::Synthetic;
+
+    /// A host whose launches take nearly as long as the kernels keeps the device busy and gathers late.
+    #[test]
+    fn a_host_that_gathers_late_beside_a_busy_device_is_slow() {
+        let mut found = Vec::new();
+        for launch in [100_000, 150_000, 190_000, 230_000, 400_000] {
+            let plan =
+                Synthetic { tensor: 1, data: 8, gathered: true, overlapped: true, ..Synthetic::default() };
+            let plan = Synthetic { slow_host: vec![(2, launch)], ..plan };
+            let report = straggler_report(&mut plan.job(), &JoinOptions::default());
+            found.extend(report.culprits);
+        }
+        assert!(!found.is_empty());
+        assert!(found.iter().all(|named| named.ranks == [2] && named.cause == "slow host"), "{found:?}");
+    }
+}
