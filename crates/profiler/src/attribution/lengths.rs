@@ -10,8 +10,8 @@ use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::kernels::KernelTable;
-use crate::matching::line::median;
 use crate::trace::GpuKind;
+use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 

@@ -6,7 +6,7 @@
 use super::cause::Evidence;
 use super::chain::{Chains, What};
 use super::peers::{Stretch, Stretches};
-use crate::matching::line::median;
+use railwright_spec::median;
 
 /// Peers that a stretch is compared with, at most.
 const PEERS: usize = 16;
