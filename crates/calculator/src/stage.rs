@@ -19,6 +19,7 @@ use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
 use railwright_spec::model::Layer;
+use railwright_spec::plan::Group;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -218,22 +219,17 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
 }
 
+/// Growth of what a collective waits for proxies with the nodes of its group: every further one adds an eighth.
+pub(crate) fn spread(group: &Group) -> f64 {
+    1.0 + (group.domains() - 1) as f64 / 8.0
+}
+
 /// Host time of a pass without the fixed part of each micro-batch: linear in the work.
 pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let software = costing.software;
-    let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
-        software.pipelined_collective_stall_us
-    } else {
-        0.0
-    };
-    let per_rank = per_rank.max(if costing.layout.tensor.is_inside_domain() {
-        0.0
-    } else {
-        software.spanning_collective_stall_us
-    });
-    // Every further node of the group adds an eighth: more proxies to wait for.
-    let spread = 1.0 + (costing.layout.tensor.domains() - 1) as f64 / 8.0;
-    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread;
+    let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
+    let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
+    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
     let per_kernel = software.host_us_per_kernel;
     move |work: &Work| {
         work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)

@@ -89,7 +89,8 @@ pub struct Software {
     /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
     /// queue of their own.
     pub pipelined_collective_stall_us: f64,
-    /// The same while the tensor group itself spans scale-up domains: each ring step waits for a proxy thread on the host.
+    /// Microseconds, per rank of a tensor group that spans scale-up domains, that each of its collectives takes longer: ring steps follow one
+    /// another, and each waits for a proxy thread of the host. Part of the collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
     /// Host microseconds per transfer between stages while both ends wait: shapes and types that go ahead as messages of their own. Zero
     /// where shapes are agreed once.
@@ -130,6 +131,9 @@ pub struct Software {
     /// Whether each rank of a ZeRO-1 or ZeRO-2 group broadcasts the tensors that it has stepped, one rank after another, where others gather
     /// all shards at once.
     pub broadcasts_parameters: bool,
+    /// Whether the optimizer's moments wait in pageable host memory between steps, so that inference has the device's.
+    #[serde(default)]
+    pub parks_moments: bool,
     /// How its code reaches the device.
     pub execution: Execution,
     /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
@@ -298,7 +302,6 @@ impl Software {
             host_us_per_micro_batch: self.host_us_per_micro_batch / rate,
             host_us_per_expert_layer: self.host_us_per_expert_layer / rate,
             pipelined_collective_stall_us: self.pipelined_collective_stall_us / rate,
-            spanning_collective_stall_us: self.spanning_collective_stall_us / rate,
             ..self.clone()
         }
     }
