@@ -72,6 +72,9 @@ pub struct Software {
     /// The same of rotary embedding, per rotated element of queries and keys.
     #[serde(default)]
     pub rotary_bytes: Option<[f64; 2]>,
+    /// Bytes that GELU composed of the framework's own operators moves per element, forward and backward; absent where one kernel does it.
+    #[serde(default)]
+    pub composed_gelu_bytes: Option<[f64; 2]>,
     /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro-batch
     /// (autocast): once forward, once for the gradient, once more where the forward pass is recomputed.
     #[serde(default)]
@@ -181,7 +184,8 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
     own.elementwise_passes /= elementwise;
     own.cast_passes /= elementwise;
     own.weight_cast_bytes /= elementwise;
-    for bytes in [&mut own.norm_bytes, &mut own.rotary_bytes].into_iter().flatten() {
+    let composed = [&mut own.norm_bytes, &mut own.rotary_bytes, &mut own.composed_gelu_bytes];
+    for bytes in composed.into_iter().flatten() {
         *bytes = bytes.map(|each| each / elementwise);
     }
     own.loss_bytes_per_logit /= loss;
