@@ -8,7 +8,7 @@ mod contents;
 pub(crate) use contents::{Piece, contents};
 
 use crate::costing::Costing;
-use crate::layer::LayerCost;
+use crate::layer::{LayerCost, spread};
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
 use crate::partition::recomputed_layers;
@@ -19,7 +19,6 @@ use crate::sharding;
 use crate::treatment::{Coverage, Treatment};
 use crate::work::Work;
 use railwright_spec::model::Layer;
-use railwright_spec::plan::Group;
 use railwright_spec::quantity::Seconds;
 
 /// One virtual stage.
@@ -217,11 +216,6 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
     }
     let (large, small) = (device.max(host), device.min(host));
     large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
-}
-
-/// Growth of what a collective waits for proxies with the nodes of its group: every further one adds an eighth.
-pub(crate) fn spread(group: &Group) -> f64 {
-    1.0 + (group.domains() - 1) as f64 / 8.0
 }
 
 /// Host time of a pass without the fixed part of each micro-batch: linear in the work.

@@ -6,7 +6,6 @@ use crate::collectives::Collective;
 use crate::costing::Costing;
 use crate::operators::{Cost, Device, Pass, Source};
 use crate::program::{Exchange, Kernel, Operation, Overlap};
-use crate::stage::spread;
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::plan::Group;
 use railwright_spec::precision::DataType;
@@ -118,4 +117,9 @@ pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
         }
         Overlap::BehindAttention(_) => 0.0,
     }
+}
+
+/// Growth of what a collective waits for proxies with the nodes of its group: every further one adds an eighth.
+pub(crate) fn spread(group: &Group) -> f64 {
+    1.0 + (group.domains() - 1) as f64 / 8.0
 }
