@@ -6,6 +6,8 @@
 mod price;
 mod recompute;
 
+pub(crate) use price::spread;
+
 use crate::costing::Costing;
 use crate::program::{self, Exchange, Operation};
 use crate::work::Work;

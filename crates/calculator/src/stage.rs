@@ -8,7 +8,7 @@ mod contents;
 pub(crate) use contents::{Piece, contents};
 
 use crate::costing::Costing;
-use crate::layer::LayerCost;
+use crate::layer::{LayerCost, spread};
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
 use crate::partition::recomputed_layers;
@@ -221,19 +221,9 @@ pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
 /// Host time of a pass without the fixed part of each micro-batch: linear in the work.
 pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     let software = costing.software;
-    let per_rank = if costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain() {
-        software.pipelined_collective_stall_us
-    } else {
-        0.0
-    };
-    let per_rank = per_rank.max(if costing.layout.tensor.is_inside_domain() {
-        0.0
-    } else {
-        software.spanning_collective_stall_us
-    });
-    // Every further node of the group adds an eighth: more proxies to wait for.
-    let spread = 1.0 + (costing.layout.tensor.domains() - 1) as f64 / 8.0;
-    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread;
+    let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
+    let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
+    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
     let per_kernel = software.host_us_per_kernel;
     move |work: &Work| {
         work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)

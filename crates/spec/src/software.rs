@@ -72,6 +72,9 @@ pub struct Software {
     /// The same of rotary embedding, per rotated element of queries and keys.
     #[serde(default)]
     pub rotary_bytes: Option<[f64; 2]>,
+    /// Bytes that GELU composed of the framework's own operators moves per element, forward and backward; absent where one kernel does it.
+    #[serde(default)]
+    pub composed_gelu_bytes: Option<[f64; 2]>,
     /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro-batch
     /// (autocast): once forward, once for the gradient, once more where the forward pass is recomputed.
     #[serde(default)]
@@ -89,7 +92,8 @@ pub struct Software {
     /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
     /// queue of their own.
     pub pipelined_collective_stall_us: f64,
-    /// The same while the tensor group itself spans scale-up domains: each ring step waits for a proxy thread on the host.
+    /// Microseconds, per rank of a tensor group that spans scale-up domains, that each of its collectives takes longer: ring steps follow one
+    /// another, and each waits for a proxy thread of the host. Part of the collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
     /// Host microseconds per transfer between stages while both ends wait: shapes and types that go ahead as messages of their own. Zero
     /// where shapes are agreed once.
@@ -130,6 +134,9 @@ pub struct Software {
     /// Whether each rank of a ZeRO-1 or ZeRO-2 group broadcasts the tensors that it has stepped, one rank after another, where others gather
     /// all shards at once.
     pub broadcasts_parameters: bool,
+    /// Whether the optimizer's moments wait in pageable host memory between steps, so that inference has the device's.
+    #[serde(default)]
+    pub parks_moments: bool,
     /// How its code reaches the device.
     pub execution: Execution,
     /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
@@ -177,7 +184,8 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
     own.elementwise_passes /= elementwise;
     own.cast_passes /= elementwise;
     own.weight_cast_bytes /= elementwise;
-    for bytes in [&mut own.norm_bytes, &mut own.rotary_bytes].into_iter().flatten() {
+    let composed = [&mut own.norm_bytes, &mut own.rotary_bytes, &mut own.composed_gelu_bytes];
+    for bytes in composed.into_iter().flatten() {
         *bytes = bytes.map(|each| each / elementwise);
     }
     own.loss_bytes_per_logit /= loss;
@@ -298,7 +306,6 @@ impl Software {
             host_us_per_micro_batch: self.host_us_per_micro_batch / rate,
             host_us_per_expert_layer: self.host_us_per_expert_layer / rate,
             pipelined_collective_stall_us: self.pipelined_collective_stall_us / rate,
-            spanning_collective_stall_us: self.spanning_collective_stall_us / rate,
             ..self.clone()
         }
     }

@@ -3,7 +3,7 @@
 use super::{Kernel, Operation};
 use crate::costing::Costing;
 use crate::work::Family;
-use railwright_spec::model::{Cut, FeedForward, Layer, Mlp, Module, Usage, Weight};
+use railwright_spec::model::{Activation, Cut, FeedForward, Layer, Mlp, Module, Position, Usage, Weight};
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
@@ -96,7 +96,8 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
 }
 
 /// The activation of an MLP on `tokens` full-width tokens: gated it reads two widths and writes one, and backward reads three and
-/// writes two; plain it reads one and writes one, and backward reads two and writes one.
+/// writes two; plain it reads one and writes one, and backward reads two and writes one. GELU that is composed of the framework's
+/// operators moves the bytes of each. Its launches are one, as those of composed norms: the host's time per kernel was fitted so.
 pub(super) fn activation(
     costing: &Costing<'_>,
     mlp: &Mlp,
@@ -104,12 +105,20 @@ pub(super) fn activation(
     visit: &mut impl FnMut(Operation<'_>),
 ) {
     let (forward, backward) = if mlp.gated { (3.0, 5.0) } else { (2.0, 3.0) };
-    let unit = tokens
-        * mlp.intermediate_size as f64
-        * costing.activation_bytes
-        * costing.software.elementwise_passes;
-    for (phase, widths) in [(Phase::Forward, forward), (Phase::BackwardInput, backward)] {
-        let kernel = Kernel::Stream { bytes: Bytes::new(unit * widths), derived: None };
+    let elements = tokens * mlp.intermediate_size as f64;
+    let unit = elements * costing.activation_bytes * costing.software.elementwise_passes;
+    let bytes = composed_gelu(costing, mlp)
+        .map_or([forward * unit, backward * unit], |bytes| bytes.map(|each| each * elements));
+    for (phase, bytes) in [Phase::Forward, Phase::BackwardInput].into_iter().zip(bytes) {
+        let kernel = Kernel::Stream { bytes: Bytes::new(bytes), derived: None };
         visit(Operation::new(Family::Activation, phase, kernel, 1.0));
     }
+}
+
+/// Bytes per element of a GELU that the software composes, forward and backward. Transformers composes that of models with learned
+/// positions (`gelu_new` of GPT-2) and calls one kernel for the rest.
+fn composed_gelu(costing: &Costing<'_>, mlp: &Mlp) -> Option<[f64; 2]> {
+    let is_composed =
+        !mlp.gated && mlp.activation == Activation::Gelu && costing.model.position == Position::Learned;
+    costing.software.composed_gelu_bytes.filter(|_| is_composed)
 }

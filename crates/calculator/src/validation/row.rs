@@ -413,7 +413,9 @@ fn attention_kernel(framework: &str, notes: &str) -> AttentionKernel {
     ];
     if unfused.iter().any(|phrase| text.contains(phrase)) {
         AttentionKernel::Unfused
-    } else if text.contains("flashattention-3") || text.contains("flash attention 3") || text.contains("fa3")
+    } else if ["flashattention-3", "flash attention 3", "flash_attention_3", "fa3"]
+        .iter()
+        .any(|phrase| text.contains(phrase))
     {
         AttentionKernel::Flash3
     } else if text.contains("flashattention-2")

@@ -46,6 +46,7 @@ struct Changes {
     fused_expert_dispatch: Option<bool>,
     overlap: Option<Overlap>,
     broadcasts_parameters: Option<bool>,
+    parks_moments: Option<bool>,
     /// Multiple of the host's rate: all its costs are divided by it.
     host_rate: Option<f64>,
 }
@@ -93,6 +94,7 @@ impl Changes {
             fused_expert_dispatch: self.fused_expert_dispatch.unwrap_or(software.fused_expert_dispatch),
             overlap: self.overlap.unwrap_or(software.overlap),
             broadcasts_parameters: self.broadcasts_parameters.unwrap_or(software.broadcasts_parameters),
+            parks_moments: self.parks_moments.unwrap_or(software.parks_moments),
             ..software
         }
     }

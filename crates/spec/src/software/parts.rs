@@ -69,6 +69,7 @@ impl Software {
             elementwise_passes: self.elementwise_passes * streams,
             norm_bytes: self.norm_bytes.map(|bytes| bytes.map(|each| each * streams)),
             rotary_bytes: self.rotary_bytes.map(|bytes| bytes.map(|each| each * streams)),
+            composed_gelu_bytes: self.composed_gelu_bytes.map(|bytes| bytes.map(|each| each * streams)),
             weight_cast_bytes: self.weight_cast_bytes * streams,
             cast_passes: self.cast_passes * streams,
             loss_bytes_per_logit: self.loss_bytes_per_logit * streams,
