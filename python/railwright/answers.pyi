@@ -8737,7 +8737,7 @@ class Stragglers(Answer):
         """Step time with all ranks at the median speed of their peers."""
     @property
     def noise_ns(self) -> float:
-        """Below this a rank's cost is noise, or less than the replay is off by, in nanoseconds."""
+        """Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by."""
     @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all were traced."""
@@ -8826,7 +8826,7 @@ class Culprit(Record):
         """Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any behaviour of untraced ranks."""
     @property
     def is_straggler(self) -> bool:
-        """Whether that is above the noise."""
+        """Whether the verdict names it."""
     @property
     def waits_ns(self) -> float:
         """Waits of all ranks of which it is the root, for a step, in nanoseconds."""
@@ -9354,7 +9354,7 @@ class WhatifSummary(Record):
         """Tokens per second and device."""
     @property
     def model_flop_utilisation(self) -> float:
-        """Model FLOP utilisation, full attention, of the peak in the activations' format: formats of products compare."""
+        """Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format."""
     @property
     def memory(self) -> float:
         """Memory on the stage that needs most."""
@@ -9468,7 +9468,7 @@ class WhatifDifference(Record):
         """Tokens per second over those before."""
     @property
     def model_flop_utilisation(self) -> float:
-        """Change of utilisation, in shares of the peak."""
+        """Change of the utilisation. Runs of other compute formats have other peaks."""
     @property
     def memory(self) -> float:
         """Change of the memory on the stage that needs most."""

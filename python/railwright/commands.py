@@ -149,9 +149,11 @@ def check(
 
 
 def goodput(
-    *,
-    gpus: int | str | PathLike[str],
+    model: str | PathLike[str] | None = None,
     cluster: str | PathLike[str] | None = None,
+    *,
+    run: str | PathLike[str] | None = None,
+    gpus: int | str | PathLike[str] | None = None,
     nics: int | str | PathLike[str] | None = None,
     price_per_device_hour: float | str | PathLike[str] | None = None,
     checkpoint_time: str | PathLike[str] | None = None,
@@ -172,12 +174,15 @@ def goodput(
 ) -> answers.Goodput:
     """Estimate goodput over time, with failures, checkpoints and restarts.
 
-    gpus: GPUs of the job.
-    cluster: Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file (default: dgx-h100).
+    model: Model, launch file or log of the job, for the checkpoint size and, from a file, the number of GPUs.
+    cluster: Cluster, for GPUs per host and the price: a name from `clusters list` or `gpus list`, or a file [default: that of the
+        run file, else dgx-h100].
+    run: Run file of the job, for its checkpoint size, GPUs and cluster.
+    gpus: GPUs of the job [default: from the run file or launch file].
     nics: NICs of the job [default: one per GPU].
     price_per_device_hour: Price of a GPU-hour in dollars [default: the catalogue's].
     checkpoint_time: Time from the start of a checkpoint until it is restorable.
-    checkpoint_bytes: Size of a checkpoint, for --storage-bandwidth.
+    checkpoint_bytes: Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run].
     storage_bandwidth: Bandwidth of the storage for the whole job.
     checkpoint_stall: Training pause per checkpoint [default: the whole checkpoint time].
     interval: Training time between checkpoints [default: the one with the highest goodput].
@@ -193,7 +198,7 @@ def goodput(
     output: Write to a file; its suffix sets the format.
     memory_limit: Limit the memory of this program, such as `8GiB` [default: 3/4 of the machine].
     """
-    found: answers.Goodput = ask(('goodput',), {"gpus": gpus, "cluster": cluster, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "output": output, "memory-limit": memory_limit})
+    found: answers.Goodput = ask(('goodput',), {"model": model, "cluster": cluster, "run": run, "gpus": gpus, "nics": nics, "price-per-device-hour": price_per_device_hour, "checkpoint-time": checkpoint_time, "checkpoint-bytes": checkpoint_bytes, "storage-bandwidth": storage_bandwidth, "checkpoint-stall": checkpoint_stall, "interval": interval, "mtbf": mtbf, "component-mtbf": component_mtbf, "detection-time": detection_time, "restart-time": restart_time, "spares": spares, "repair-time": repair_time, "slow-share": slow_share, "slow-factor": slow_factor, "output": output, "memory-limit": memory_limit})
     return found
 
 

@@ -100,7 +100,7 @@ export interface Summary {
    */
   tokens_per_second_per_device: number
   /**
-   * Model FLOP utilisation, full attention, of the peak in the activations' format: formats of products compare.
+   * Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format.
    */
   model_flop_utilisation: number
   /**
@@ -288,7 +288,7 @@ export interface Difference {
    */
   speedup: number
   /**
-   * Change of utilisation, in shares of the peak.
+   * Change of the utilisation. Runs of other compute formats have other peaks.
    */
   model_flop_utilisation: number
   /**
