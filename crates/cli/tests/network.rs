@@ -240,11 +240,12 @@ fn the_next_command_of_a_design_runs() {
     let (command, _) = next.split_once('`').expect("a command");
     let words: Vec<&str> = command.split_whitespace().skip(1).collect();
     assert_eq!(words[..3], ["network", "simulate", "llama-3-8b"]);
-    let simulated = json(&words, 0);
-    let designed = json(&design, 0);
+    let simulated = json(&[&words[..], &["--json", "--quiet"]].concat(), 0);
+    let designed = json(&[&design[..], &["--json"]].concat(), 0);
     let cheapest = &designed["rows"][0]["simulated"]["step_time"];
     let [here, there] = [&simulated["step_time"], cheapest].map(|time| time.as_f64().expect("a time"));
-    assert!((here / there - 1.0).abs() < 1e-9, "{command}: {here} {there}");
+    // A design simulates with merged exchanges (`MISSED_BY_MERGING`).
+    assert!((here / there - 1.0).abs() < 5e-3, "{command}: {here} {there}");
 }
 
 #[test]

@@ -186,7 +186,7 @@ fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     assert_eq!(times[3], (40_000_000, 80_000_000));
     let reported = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
     // 120 ms against a mean of (3 x 60 + 120) / 4 = 75 ms.
-    assert!(reported.message.contains("60.0% more"), "{}", reported.message);
+    assert!(reported.message.contains("60.0% longer"), "{}", reported.message);
 }
 
 /// The path holds the step together: its parts make the step, it goes forward in time, and the slow stage has most of it.

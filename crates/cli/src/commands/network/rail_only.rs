@@ -236,7 +236,11 @@ fn money(report: &RailOnlyReport, document: &mut Document) {
         Column::numbers("rail-only switches"),
         Column::numbers("transceivers").expendable(1),
     ];
-    columns.extend(report.price_ratios.iter().map(|ratio| Column::numbers(&format!("{ratio:.2}"))));
+    // A narrow terminal has room for every other ratio.
+    columns.extend(report.price_ratios.iter().enumerate().map(|(index, ratio)| {
+        let column = Column::numbers(&format!("{ratio:.2}"));
+        if index % 2 == 1 { column.expendable(3) } else { column }
+    }));
     let rows = report.costs.iter().map(|row| {
         let mut cells = vec![
             Cell::whole(row.devices),
