@@ -244,8 +244,8 @@ fn the_next_command_of_a_design_runs() {
     let designed = json(&[&design[..], &["--json"]].concat(), 0);
     let cheapest = &designed["rows"][0]["simulated"]["step_time"];
     let [here, there] = [&simulated["step_time"], cheapest].map(|time| time.as_f64().expect("a time"));
-    // A design simulates with merged exchanges (`MISSED_BY_MERGING`).
-    assert!((here / there - 1.0).abs() < 5e-3, "{command}: {here} {there}");
+    // The step of a design includes what retransmissions on flapping links add, a fraction of a thousandth.
+    assert!((-1e-9..1e-3).contains(&(there / here - 1.0)), "{command}: {here} {there}");
 }
 
 #[test]
