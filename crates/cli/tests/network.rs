@@ -244,7 +244,7 @@ fn the_next_command_of_a_design_runs() {
     let designed = json(&[&design[..], &["--json"]].concat(), 0);
     let cheapest = &designed["rows"][0]["simulated"]["step_time"];
     let [here, there] = [&simulated["step_time"], cheapest].map(|time| time.as_f64().expect("a time"));
-    // The step of a design includes what retransmissions on flapping links add, a fraction of a thousandth.
+    // The step of a design includes the retries of an allocator close to the limit, a fraction of a thousandth here.
     assert!((-1e-9..1e-3).contains(&(there / here - 1.0)), "{command}: {here} {there}");
 }
 

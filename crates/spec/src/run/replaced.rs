@@ -76,7 +76,9 @@ mod tests {
         let mut spec = saved();
         let paths: Vec<&str> = settings.iter().filter_map(|set| Some(set.split_once('=')?.0)).collect();
         let lost = spec.give_way(&paths);
-        settings.iter().for_each(|set| spec.set(set).expect("a setting"));
+        for set in settings {
+            spec.set(set).expect("a setting");
+        }
         (spec, lost)
     }
 

@@ -153,13 +153,16 @@ impl Priced {
         let cluster = cluster_on(&row.design, &setting.run.cluster).ok()?;
         let estimate = asked.command(&of_cluster(setting, &cluster), &found.plan).ok()?;
         let run = estimate.strip_prefix("railwright estimate")?;
-        let mut line = format!("railwright network simulate{run} --topology {}", row.topology.name());
-        line += &format!(" --network-bandwidth {}Gbit/s", row.speed.get() * 8.0 / 1e9);
-        if row.topology.takes("leaf_oversubscription") {
-            line += &format!(" --network leaf_oversubscription={}", row.oversubscription);
-        }
-        for key in &arguments.keys {
-            line += &format!(" --network {}", quoted(key));
+        let speed = row.speed.get() * 8.0 / 1e9;
+        let mut line = format!(
+            "railwright network simulate{run} --topology {} --network-bandwidth {speed}Gbit/s",
+            row.topology.name()
+        );
+        let own = row.topology.takes("leaf_oversubscription");
+        let own = own.then(|| format!("leaf_oversubscription={}", row.oversubscription));
+        for key in own.iter().chain(&arguments.keys) {
+            line += " --network ";
+            line += &quoted(key);
         }
         Some(line)
     }
