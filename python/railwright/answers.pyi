@@ -8746,7 +8746,7 @@ class Stragglers(Answer):
         """Waits of all ranks for a step, in nanoseconds, summed over ranks."""
     @property
     def idle(self) -> float:
-        """The mean share of its window that a device is idle."""
+        """The share of a typical step that a device is idle, mean over the ranks."""
     @property
     def from_host(self) -> bool:
         """Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time."""

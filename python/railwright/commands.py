@@ -180,8 +180,8 @@ def goodput(
     run: Run file of the job, for its checkpoint size, GPUs and cluster.
     gpus: GPUs of the job [default: from the run file or launch file].
     nics: NICs of the job [default: one per GPU].
-    price_per_device_hour: Price of a GPU-hour in dollars [default: the catalogue's].
-    checkpoint_time: Time from the start of a checkpoint until it is restorable.
+    price_per_device_hour: Price of a GPU-hour in dollars [default: that of the run file, else the catalogue's].
+    checkpoint_time: Time from the start of a checkpoint until it is restorable [default: that of the run file].
     checkpoint_bytes: Size of a checkpoint, for --storage-bandwidth [default: weights and optimizer states of the run].
     storage_bandwidth: Bandwidth of the storage for the whole job.
     checkpoint_stall: Training pause per checkpoint [default: the whole checkpoint time].

@@ -4,6 +4,7 @@
 //! one is. Refuses to change what was specified.
 
 use crate::pricing::Pricing;
+use crate::resolve::unspecified;
 use crate::searcher::{Effort, Searcher};
 use crate::setting::Setting;
 use crate::watch::Watch;
@@ -88,6 +89,7 @@ fn by_search(
     let outcome = ran.first().map(|ran| search.outcome(&ran.results));
     if let Some(found) = outcome.and_then(|outcome| outcome.candidates.into_iter().next()) {
         first.run.plan = found.plan;
+        first.chosen = unspecified(&first.spec, &first.run);
         first.chosen.insert(
             0,
             "layout: first result of `railwright search`, because no common layout fits".to_owned(),

@@ -81,7 +81,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
 }
 
 /// What was chosen where nothing was specified, the weightiest first.
-fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
+pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     let plan = &run.plan;
     let specified = &spec.plan;
     let mut chosen = Vec::new();

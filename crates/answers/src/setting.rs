@@ -102,10 +102,14 @@ impl Setting {
         text
     }
 
-    /// The run file of a plan.
+    /// The run file of a plan: the fewest settings that lead to it, so that others can be changed without what followed from these.
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
-        spec.plan = PlanSpec::from_plan(plan);
+        let open = PlanSpec::default();
+        let specified = self.freed.as_ref().map_or(&self.spec.plan, |_| &open);
+        spec.plan = written::shortest(specified, plan, &self.run.model, &self.run.cluster);
+        // The generation is written, so that the file means the same in later versions.
+        spec.plan.software.get_or_insert_with(|| plan.software.clone());
         // A name alone would narrow the interval without evidence: inferred and assumed software are written as such. Assumed software that is
         // assumed again where none is named is left out.
         if self.run.software_origin == SoftwareOrigin::Assumed {

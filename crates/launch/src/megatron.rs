@@ -21,6 +21,7 @@ pub(crate) mod pipeline;
 mod precision;
 mod script;
 mod world;
+pub(crate) use world::Batch;
 mod write;
 mod yaml;
 

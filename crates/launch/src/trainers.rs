@@ -221,6 +221,13 @@ fn devices(fields: &mut Fields<'_>) {
         return;
     }
     let per_node = fields.count("NPROC_PER_NODE").filter(|&n| n > 0);
+    if fields.is_auto("NNODES") {
+        if let Some(per_node) = per_node {
+            fields.set("cluster.devices_per_node", &per_node, "NPROC_PER_NODE");
+        }
+        let why = "the number of nodes has no value in this file";
+        return fields.draft.leave_open("cluster.devices", "", None, why);
+    }
     let nodes = fields.count("NNODES").filter(|&n| n > 0).unwrap_or(1);
     if let Some(per_node) = per_node {
         fields.set("cluster.devices", &per_node.saturating_mul(nodes), "NPROC_PER_NODE");

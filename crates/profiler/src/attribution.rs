@@ -9,6 +9,7 @@ mod begin;
 mod blame;
 mod cause;
 mod chain;
+mod idleness;
 mod lengths;
 mod links;
 mod opening;

@@ -23,14 +23,14 @@ pub(crate) struct Goodput {
     /// NICs of the job [default: one per GPU]
     #[arg(long, value_name = "N")]
     pub(crate) nics: Option<u64>,
-    /// Price of a GPU-hour in dollars [default: the catalogue's]
+    /// Price of a GPU-hour in dollars [default: that of the run file, else the catalogue's]
     #[arg(long, value_name = "DOLLARS")]
     pub(crate) price_per_device_hour: Option<f64>,
-    /// Time from the start of a checkpoint until it is restorable
+    /// Time from the start of a checkpoint until it is restorable [default: that of the run file]
     #[arg(
         long,
         value_name = "TIME",
-        required_unless_present = "storage_bandwidth",
+        required_unless_present_any = ["storage_bandwidth", "run", "model"],
         conflicts_with = "storage_bandwidth",
         help_heading = "Checkpoints"
     )]

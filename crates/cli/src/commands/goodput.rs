@@ -38,7 +38,7 @@ pub(crate) struct GoodputFields<'a> {
 
 /// Computes the goodput of a job.
 pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, Failure> {
-    let Job { cluster, checkpoint, mut chosen } = Job::of(arguments)?;
+    let Job { cluster, checkpoint, stall, price: own_price, mut chosen } = Job::of(arguments)?;
     let devices = cluster.devices;
     let hosts = devices.div_ceil(cluster.devices_per_node.max(1));
     let nics = arguments.nics.unwrap_or_else(|| {
@@ -50,6 +50,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         let message = format!("expected more than $0 and at most $1,000,000, found {price}");
         return Err(Problem::new(message).in_file("--price-per-device-hour").into());
     }
+    price = price.or(own_price.map(Dollars::get));
     if let (None, Some(known)) = (price, &cluster.accelerator.price) {
         price = Some(known.typical.get());
         chosen.push(format!("{} per GPU-hour ({})", human::dollars(known.typical), known.source));
@@ -62,7 +63,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &Printer) -> Result<Outcome, F
         mtbf: optional("--mtbf", &arguments.mtbf)?,
         specified: arguments.component_mtbf.iter().map(|text| component(text)).collect::<Result<_, _>>()?,
         checkpoint,
-        stall: optional("--checkpoint-stall", &arguments.checkpoint_stall)?,
+        stall: optional("--checkpoint-stall", &arguments.checkpoint_stall)?.or(stall),
         interval: optional("--interval", &arguments.interval)?,
         detection: optional("--detection-time", &arguments.detection_time)?,
         restart: optional("--restart-time", &arguments.restart_time)?,

@@ -7,6 +7,7 @@ use super::common::{Dialect, put};
 use super::keys;
 use crate::Context;
 use crate::document::{self, Data, Document};
+use crate::megatron::Batch;
 use crate::shell::{self, Command, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
@@ -148,7 +149,7 @@ pub(super) fn parse(
     context: &Context<'_>,
 ) -> Result<(Document, Unknown), Problem> {
     document::check_length(text, file)?;
-    let script = shell::read(text, file, context, |_| Vec::new());
+    let script = shell::read(text, file, context, |text| Batch::read(text, 1).variables());
     let mut document = Document::default();
     let mut unknown = Vec::new();
     let mut all = started(&script);

@@ -56,7 +56,7 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
 
 /// Whether a script takes Transformers' `TrainingArguments`, whose defaults then apply: flags that its own loops rarely have.
 pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
-    const OWN: [&str; 8] = [
+    const OWN: [&str; 10] = [
         "logging_steps",
         "save_strategy",
         "save_steps",
@@ -65,6 +65,8 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
         "overwrite_output_dir",
         "tf32",
         "bf16",
+        "deepspeed",
+        "fsdp",
     ];
     OWN.iter().filter(|key| fields.document.has(key)).count() > 1
 }

@@ -142,6 +142,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("context_parallel_size", Key("plan.context_parallel")),
     ("model_name_or_path", Read),
     ("batch_size", Read),
+    ("backend", Read),
     ("num_processes", Read),
     ("quantize", Read),
     ("lora_query", Read),

@@ -37,6 +37,12 @@ fn is_reinforced(fields: &Fields<'_>) -> bool {
 
 /// ZeRO of stage 2 by default, and rings of ranks that share a sequence.
 pub(super) fn parallel(fields: &mut Fields<'_>) {
+    let backend = "backend";
+    let is_fsdp = fields.document.get(backend).is_some_and(|entry| entry.data.shown().starts_with("fsdp"));
+    if is_fsdp {
+        let sharding = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
+        fields.set("plan.sharding", &sharding, backend);
+    }
     let path = "zero_stage";
     match fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|stage| *stage <= 3) {
         Some(stage) => {
@@ -52,6 +58,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         None if fields.document.get(path).is_some() => {
             fields.remark(RemarkKind::Unresolved, path, "determines sharding, which is open");
         }
+        None if is_fsdp => {}
         None => {
             let sharding = Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
             fields.default("plan.sharding", &sharding, "OpenRLHF uses ZeRO stage 2 by default");
@@ -68,7 +75,11 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
             fields.set("plan.context_kind", &ContextKind::Ring, path);
         }
     }
-    crate::accelerate::software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+    if is_fsdp {
+        crate::accelerate::software(fields, "transformers-2026", "Hugging Face's models, eager");
+    } else {
+        crate::accelerate::software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+    }
     let path = "lora_rank";
     if fields
         .document

@@ -6,7 +6,6 @@
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
 use super::chain::{Chains, Event};
-use super::lengths;
 use super::links::{SlowGroup, slow_groups};
 use super::opening::{opened, opening};
 use super::paced::paced;
@@ -16,6 +15,7 @@ use super::stages::slow_stages;
 use super::steps;
 use super::uneven::uneven;
 use super::verdict::{Delay, Doubts, Kind, Mending, Named, Verdict};
+use super::{idleness, lengths};
 use crate::Job;
 use crate::certainty::Certainty;
 use crate::clocks::Clocks;
@@ -140,7 +140,7 @@ pub struct StragglerReport {
     /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
     #[serde(rename = "waits_ns")]
     pub waits: f64,
-    /// The mean share of its window that a device is idle.
+    /// The share of a typical step that a device is idle, mean over the ranks.
     pub idle: f64,
     /// Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
     pub from_host: bool,
@@ -406,16 +406,7 @@ fn judge(
             culprit.share = if step_time > 0.0 { culprit.cost / step_time } else { 0.0 };
         }
     }
-    // (share of the window, whether it is idle for longer than it works, without waits)
-    let idle: Vec<(f64, bool)> = occupancies
-        .iter()
-        .map(|on| {
-            let window = (on.window.1 - on.window.0).max(1);
-            let exposed = on.communication.total() - on.communication.overlap(&on.compute);
-            let idle = window - on.compute.total() - exposed;
-            (idle as f64 / window as f64, idle > on.compute.total())
-        })
-        .collect();
+    let idle: Vec<(f64, bool)> = occupancies.iter().map(|on| idleness::of(on, windows)).collect();
     let has_devices = job.members.iter().any(|member| !member.trace.gpu.is_empty());
     let mut warnings = job.warnings.clone();
     warnings.extend(joined.warnings.iter().cloned());

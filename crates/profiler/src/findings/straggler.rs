@@ -11,6 +11,9 @@ use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 
+/// Share of the additional idle time from which on its cause decides the advice.
+const PROVEN: f64 = 0.5;
+
 pub(super) struct Straggler;
 
 impl Rule for Straggler {
@@ -67,13 +70,16 @@ impl Rule for Straggler {
                             .ranks
                             .iter()
                             .filter(|_| matches!(cause, CauseClass::SlowHost | CauseClass::LaunchLatency))
-                            .filter_map(|&rank| doing(context, rank)),
+                            .filter_map(|&rank| doing(context, rank).map(|found| found.0)),
                     )
                     .chain(partly.then(rest))
                     .chain(context.health_of(named.ranks.iter().copied().take(4)))
                     .chain(report.bounds_only.as_ref().map(|reason| format!("upper bound: {reason}")))
                     .collect(),
-                advice: advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
+                advice: proven(context, cause, &named.ranks)
+                    .unwrap_or_else(|| {
+                        advice(if partly { CauseClass::Unknown } else { cause }, context.from_host())
+                    })
                     .to_owned(),
                 ..Finding::default()
             }
@@ -82,8 +88,16 @@ impl Rule for Straggler {
     }
 }
 
-/// What the host of a rank did while its device was idle beyond the median of the ranks, most of it. None where every rank is idle for the same.
-fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
+/// The advice for what the host of a slow host's first rank was doing, where that is most of its additional idle time.
+fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32]) -> Option<&'static str> {
+    let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
+    let (_, cause, share) = doing(context, first)?;
+    super::idle::advice(cause).filter(|_| share >= PROVEN)
+}
+
+/// What the host of a rank did while its device was idle beyond the median of the ranks, most of it, with the cause and its share. None where
+/// every rank is idle for the same.
+fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
     let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
     let of = |rank: &RankWaterfall, cause: Cause| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
@@ -100,13 +114,15 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<String> {
     let parts = rank.causes.iter().filter(|part| part.cause == cause);
     let part = parts.max_by_key(|part| (part.time, std::cmp::Reverse(part.place.frame)))?;
     let frame = names.get(NameId(part.place.frame));
-    Some(format!(
+    let share = most as f64 / all as f64;
+    let line = format!(
         "rank {}: {} of its additional idle time is {}{}",
         rank.rank,
-        percent(most as f64 / all as f64),
+        percent(share),
         cause.name(),
         if frame.is_empty() { ", no recorded frame".to_owned() } else { format!(" in {}", short(frame)) }
-    ))
+    );
+    Some((line, cause, share))
 }
 
 /// What shows a rank's cause; with its number where it is one of several.

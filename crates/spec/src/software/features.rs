@@ -4,6 +4,7 @@
 //! which features a run has: that is `identified`'s.
 
 use super::{Software, catalogue, generations};
+use crate::cluster::Cluster;
 use crate::plan::Overlap;
 use crate::problem::{Problem, did_you_mean};
 use serde::Deserialize;
@@ -25,6 +26,9 @@ pub struct Feature {
     /// Lowercase phrases that rule it out where they stand.
     #[serde(default)]
     pub unless: Vec<String>,
+    /// Whether only runs of a certain purpose have it, such as reinforcement learning: it is no alternative of a run that does not name it.
+    #[serde(default)]
+    pub situational: bool,
     /// Frameworks that may have it, as generations name them; none is all.
     #[serde(default)]
     pub frameworks: Vec<String>,
@@ -56,6 +60,9 @@ pub fn features() -> &'static [Feature] {
     catalogue().map_or(&[], |catalogue| &catalogue.features)
 }
 
+/// Ranks of a node and nodes that DeepEP serves at most.
+const DISPATCHED_NODE: u64 = 8;
+const DISPATCHED_NODES: u64 = 20;
 /// The feature of fused token dispatch.
 const FUSED_DISPATCH: &str = "fused-dispatch";
 
@@ -66,11 +73,21 @@ impl Software {
         feature.is_some_and(|feature| feature.architectures.iter().any(|own| own == architecture))
     }
 
+    /// Ranks over which fused dispatch may spread experts. DeepEP's internode kernels are compiled for up to 20 nodes of 8 ranks
+    /// (`SWITCH_RDMA_RANKS` in `csrc/kernels/launch.cuh`); in scale-up domains of racks HybridEP has one domain.
+    pub fn most_dispatched_ranks(cluster: &Cluster) -> u64 {
+        let domain = cluster.scale_up.domain_size;
+        if domain > DISPATCHED_NODE { domain } else { domain.saturating_mul(DISPATCHED_NODES) }
+    }
+
     /// Whether a stack of this framework on an architecture may have a feature that it does not name.
     pub fn may_have(&self, feature: &Feature, architecture: &str) -> bool {
         let fits = |all: &[String], own: &str| all.is_empty() || all.iter().any(|one| one == own);
         let is_offered = feature.id != FUSED_DISPATCH || self.offers.fused_dispatch;
-        is_offered && fits(&feature.frameworks, &self.framework) && fits(&feature.architectures, architecture)
+        is_offered
+            && !feature.situational
+            && fits(&feature.frameworks, &self.framework)
+            && fits(&feature.architectures, architecture)
     }
 
     /// The same stack with fused token dispatch; `None` where it has it already, does not offer it, or the architecture does not run it.

@@ -141,7 +141,13 @@ impl Space {
                 || if offers.context.is_empty() { vec![base.context_kind] } else { offers.context.clone() },
                 |kind| vec![kind],
             ),
-            expert: pinned(specified.expert_parallel, only_one(has_experts && offers.expert)),
+            expert: pinned(
+                specified.expert_parallel,
+                match fused_dispatch(specified, model, cluster, software) {
+                    Some(_) => Counts::Between(1, Software::most_dispatched_ranks(cluster)),
+                    None => only_one(has_experts && offers.expert),
+                },
+            ),
             expert_tensor: pinned(specified.expert_tensor_parallel, Counts::ANY),
             data: pinned(specified.data_parallel, Counts::ANY),
             micro_batch: pinned(specified.micro_batch, Counts::ANY),

@@ -93,7 +93,7 @@ export type StragglersAnswer =
        */
       waits_ns: number
       /**
-       * The mean share of its window that a device is idle.
+       * The share of a typical step that a device is idle, mean over the ranks.
        */
       idle: number
       /**

@@ -12,8 +12,8 @@ use railwright_calculator::goodput::write_time;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
-use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds};
-use railwright_spec::run::{Field, Value};
+use railwright_spec::quantity::{Bytes, Dollars, Seconds};
+use railwright_spec::run::{Field, Value, Writing};
 
 /// The cluster without a run.
 const USUAL: &str = "dgx-h100";
@@ -24,8 +24,21 @@ pub(super) struct Job {
     pub(super) cluster: Cluster,
     /// Time to write a checkpoint.
     pub(super) checkpoint: Seconds,
+    /// Training pause per checkpoint that the run sets.
+    pub(super) stall: Option<Seconds>,
+    /// Price of a GPU-hour that the run sets.
+    pub(super) price: Option<Dollars>,
     /// Settings that were not specified.
     pub(super) chosen: Vec<String>,
+}
+
+/// What a run knows of its checkpoints and its price.
+#[derive(Default)]
+struct OfRun {
+    size: Option<(String, Bytes)>,
+    writing: Option<Writing>,
+    stall: Option<Seconds>,
+    price: Option<Dollars>,
 }
 
 impl Job {
@@ -36,16 +49,30 @@ impl Job {
         let (cluster, own) = if has_run {
             let Resolved { run, .. } = run::resolve(&of_run(arguments)?)?;
             let bytes = checkpoint_bytes(&run.model, &run.plan);
-            (run.cluster, Some((run.model.name, bytes)))
+            let own = OfRun {
+                size: Some((run.model.name, bytes)),
+                writing: run.training.checkpoints.map(|checkpoints| checkpoints.writing),
+                stall: run.training.checkpoints.and_then(|checkpoints| checkpoints.stall),
+                price: run.cost.price_per_device_hour,
+            };
+            (run.cluster, own)
         } else {
             let mut spec = run::cluster(arguments.cluster.as_deref().unwrap_or(USUAL))?;
             spec.devices = arguments.gpus;
-            (spec.resolve()?, None)
+            (spec.resolve()?, OfRun::default())
         };
-        let checkpoint = match (&arguments.checkpoint_time, &arguments.storage_bandwidth) {
-            (Some(text), _) => time("--checkpoint-time", text)?,
+        let typed = match (&arguments.checkpoint_time, &arguments.storage_bandwidth) {
+            (Some(text), _) => Some(Writing::Time(time("--checkpoint-time", text)?)),
             (None, Some(rate)) => {
-                let bytes: Bytes = match (&arguments.checkpoint_bytes, own) {
+                let hint = "write a rate with a unit, as in `200GB/s`";
+                Some(Writing::Bandwidth(read("--storage-bandwidth", rate, hint)?))
+            }
+            (None, None) => own.writing,
+        };
+        let checkpoint = match typed {
+            Some(Writing::Time(time)) => time,
+            Some(Writing::Bandwidth(rate)) => {
+                let bytes: Bytes = match (&arguments.checkpoint_bytes, own.size) {
                     (Some(text), _) => {
                         read("--checkpoint-bytes", text, "write bytes with a unit, as in `5.7TB`")?
                     }
@@ -59,20 +86,20 @@ impl Job {
                         return Err(problem.hint(hint).into());
                     }
                 };
-                let rate: BytesPerSecond =
-                    read("--storage-bandwidth", rate, "write a rate with a unit, as in `200GB/s`")?;
                 let is_positive = bytes.get() > 0.0 && rate.get() > 0.0;
                 if !is_positive {
                     return Err(Problem::new("expected more than 0").in_file("--storage-bandwidth").into());
                 }
                 write_time(bytes, rate)
             }
-            // The arguments require one of them.
-            (None, None) => {
-                return Err(Problem::new("no checkpoint time is set").in_file("--checkpoint-time").into());
+            None => {
+                let problem = Problem::new("no checkpoint time is set").in_file("--checkpoint-time");
+                let hint =
+                    "pass --checkpoint-time, or --storage-bandwidth for the size of the model's checkpoint";
+                return Err(problem.hint(hint).into());
             }
         };
-        Ok(Self { cluster, checkpoint, chosen })
+        Ok(Self { cluster, checkpoint, stall: own.stall, price: own.price, chosen })
     }
 }
 

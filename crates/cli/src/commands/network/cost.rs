@@ -246,14 +246,18 @@ impl Answer for Compared {
         let comparison = &self.comparison;
         let mut document = Document::default();
         let first = &comparison.entries[0];
-        let cheapest =
-            comparison.entries.iter().min_by(|a, b| a.bill.total.get().total_cmp(&b.bill.total.get()));
-        if let Some(cheapest) = cheapest.filter(|_| comparison.entries.len() > 1) {
-            document.verdict(format!(
-                "cheapest: {}, {} with NICs",
-                cheapest.name,
-                human::dollars(cheapest.bill.total)
-            ));
+        let least =
+            comparison.entries.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
+        // Bills within a twentieth of a percent are printed alike.
+        let cheapest: Vec<&str> = comparison
+            .entries
+            .iter()
+            .filter(|entry| entry.bill.total.get() <= least * 1.0005)
+            .map(|entry| entry.name.as_str())
+            .collect();
+        if comparison.entries.len() > 1 {
+            let names = cheapest.join(" = ");
+            document.verdict(format!("cheapest: {names}, {} with NICs", human::dollars(Dollars::new(least))));
         }
         document.heading_with(
             "network cost",

@@ -7,6 +7,7 @@ use crate::run;
 use railwright_network::imported::{Imported, RouteSetting, Surroundings, parse};
 use railwright_network::topology::{Connection, Routing};
 use railwright_spec::cluster::Cluster;
+use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Field as _, Value};
@@ -36,6 +37,13 @@ pub(super) fn read(
     let paths = u32::try_from(Connection::default().routes()).unwrap_or(u32::MAX);
     let setting = RouteSetting { routing, seed: 0, paths };
     let drawing = parse(&input::read(file, CONFIG_LIMIT)?, file)?;
+    if drawing.nodes.iter().all(|node| node.host.is_none()) && surroundings.domain > 1 {
+        chosen.push(format!(
+            "no device has a host: every {} devices in the order of the file share a scale-up domain of {}",
+            surroundings.domain,
+            human::bandwidth(surroundings.domain_bandwidth)
+        ));
+    }
     let fabric = Imported::new(&drawing, file, &surroundings, setting)?;
     if !fabric.left_out.is_empty() {
         let shown: Vec<&str> = fabric.left_out.iter().take(4).map(String::as_str).collect();

@@ -55,14 +55,20 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     document
 }
 
-/// The change with the largest reduction of the step time.
+/// The change with the largest reduction of the step time, of those that may fit.
 fn best(rehearsed: &Rehearsed) -> String {
     let answer = &rehearsed.answer;
-    let possible = answer.alone.iter().chain(&answer.together).filter_map(|rehearsal| {
-        rehearsal.possible().map(|possible| (rehearsal.name.as_str(), possible.difference.share))
-    });
-    match possible.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        None => "no change is possible".to_owned(),
+    let possible: Vec<_> = answer
+        .alone
+        .iter()
+        .chain(&answer.together)
+        .filter_map(|rehearsal| Some((rehearsal.name.as_str(), rehearsal.possible()?)))
+        .collect();
+    let fits = possible.iter().filter(|(_, possible)| possible.after.fit != Fit::DoesNotFit);
+    let shares = fits.map(|(name, possible)| (*name, possible.difference.share));
+    match shares.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        None if possible.is_empty() => "no change is possible".to_owned(),
+        None => "no change fits".to_owned(),
         Some((name, share)) if share < -5e-4 => format!("fastest: {name}, step time {}", signed(share)),
         Some(_) => "no change shortens the step".to_owned(),
     }

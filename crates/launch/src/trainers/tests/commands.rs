@@ -209,3 +209,30 @@ fn litgpt_is_read() {
     let launch = check(&own, &[("model.name", "open")]);
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
 }
+
+/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is open.
+#[test]
+fn a_transformers_script_under_slurm() {
+    let script = |nodes: &str| {
+        format!(
+            "#!/bin/bash\n#SBATCH --nodes=4\ntorchrun --nproc_per_node 8 --nnodes={nodes} train.py --model_name_or_path Qwen/Qwen3-8B \\\n  \
+             --per_device_train_batch_size 2 --deepspeed ds.json --bf16 --max_length 4096 --output_dir out\n"
+        )
+    };
+    let spec = check_in(&script("$SLURM_NNODES"), &[], &[]).spec;
+    assert_eq!(
+        (spec.cluster.devices, spec.plan.micro_batch, spec.plan.micro_batches),
+        (Some(32), Some(2), Some(1))
+    );
+    let open = check_in(&script("$NODES"), &[], &[]).spec;
+    assert_eq!((open.cluster.devices, open.cluster.devices_per_node), (None, Some(8)));
+}
+
+#[test]
+fn openrlhf_on_fsdp() {
+    let text = "torchrun --nproc_per_node=8 -m openrlhf.cli.train_sft --backend fsdp2 --max_len 512 --train_batch_size 128 \\\n  \
+                --micro_train_batch_size 2 --pretrain meta-llama/Meta-Llama-3-8B --param_dtype bf16\n";
+    let plan = check_in(text, &[], &[]).spec.plan;
+    assert_eq!(plan.sharding.map(|sharding| sharding.zero_stage), Some(3));
+    assert_eq!(plan.software.as_deref(), Some("transformers-2026"));
+}
