@@ -213,6 +213,8 @@ fn litgpt_is_read() {
 /// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is open.
 #[test]
 fn a_transformers_script_under_slurm() {
+    const FILE: &[(&str, &str)] =
+        &[("ds.json", "{\"zero_optimization\": {\"stage\": 3}, \"gradient_accumulation_steps\": \"auto\"}")];
     let script = |nodes: &str| {
         format!(
             "#!/bin/bash\n#SBATCH --nodes=4\ntorchrun --nproc_per_node 8 --nnodes={nodes} train.py --model_name_or_path Qwen/Qwen3-8B \\\n  \
@@ -224,6 +226,8 @@ fn a_transformers_script_under_slurm() {
         (spec.cluster.devices, spec.plan.micro_batch, spec.plan.micro_batches),
         (Some(32), Some(2), Some(1))
     );
+    let opened = check_in(&script("2"), FILE, &[]).spec;
+    assert_eq!((opened.cluster.devices, opened.plan.micro_batches), (Some(16), Some(1)));
     let open = check_in(&script("$NODES"), &[], &[]).spec;
     assert_eq!((open.cluster.devices, open.cluster.devices_per_node), (None, Some(8)));
 }
