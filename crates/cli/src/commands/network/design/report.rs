@@ -206,7 +206,7 @@ impl Answered {
                 let list: Vec<String> = several.iter().take(NAMED).map(|row| named(row)).collect();
                 Cell::new(
                     format!(
-                        "{among}cost per token is equal within the intervals:  {}{more}",
+                        "{among}cost per token is equal within the intervals: {}{more}",
                         list.join("; ")
                     ),
                     Tone::Doubtful,
