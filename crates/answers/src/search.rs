@@ -23,6 +23,7 @@ pub use measure::Measure;
 use railwright_calculator::memory::Fit;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
+use railwright_spec::run::Run;
 use railwright_tuner::ranking::Ranked;
 use railwright_tuner::search::{Candidate, Counters, Objective, Options, Runners, Search, by_family};
 use railwright_tuner::why_not::WhyNot;
@@ -176,8 +177,11 @@ pub fn search(
         chosen.push(format!("sequences of {} tokens", human::whole(training.sequence_length)));
     }
     for setting in asked.settings() {
-        let words = usual_server(&setting.spec.cluster, &setting.run.cluster);
-        chosen.extend(words.filter(|words| !chosen.contains(words)).into_iter().collect::<Vec<_>>());
+        if let Some(words) = usual_server(&setting.spec.cluster, &setting.run.cluster)
+            && !chosen.contains(&words)
+        {
+            chosen.push(words);
+        }
     }
     let batches = batches(asked, training, &mut chosen);
     let options = options(wanted);
@@ -247,6 +251,11 @@ pub fn search(
         .map(|named| named.answer(asked, &searcher, &batches, &options, best))
         .collect::<Result<Vec<_>, Refused>>()?;
     let map = if wanted.map { map::cells(asked, &searcher, &searches, &indices)? } else { Vec::new() };
+    let best_run = best.map(|(index, candidate)| Run {
+        plan: candidate.plan.clone(),
+        ..asked.settings()[index].run.clone()
+    });
+    let not_expressed = best_run.as_ref().map_or_else(Vec::new, not_expressed);
     let answer = Searched {
         title: title(asked, &searches),
         objective: wanted.objective,
@@ -260,12 +269,11 @@ pub fn search(
         several_settings: asked.settings().len() > 1,
         impossible: impossible(asked, problems),
         nothing,
-        expressed_by: best.map_or_else(Vec::new, |(index, candidate)| {
-            expressed_by(&asked.settings()[index], &candidate.plan)
-        }),
-        not_expressed: best.map_or_else(Vec::new, |(index, candidate)| {
-            not_expressed(&asked.settings()[index], &candidate.plan)
-        }),
+        expressed_by: best_run
+            .filter(|_| !not_expressed.is_empty())
+            .as_ref()
+            .map_or_else(Vec::new, expressed_by),
+        not_expressed,
         why_not,
         map,
         measure_next: if is_simulated { Vec::new() } else { measure::next(asked, &shown)? },

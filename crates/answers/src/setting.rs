@@ -105,18 +105,16 @@ impl Setting {
     /// The run file of a plan: the fewest settings that lead to it, so that others can be changed without what followed from these.
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
-        let open = PlanSpec::default();
-        let specified = self.freed.as_ref().map_or(&self.spec.plan, |_| &open);
-        spec.plan = written::shortest(specified, plan, &self.run.model, &self.run.cluster);
-        // The generation is written, so that the file means the same in later versions.
-        spec.plan.software.get_or_insert_with(|| plan.software.clone());
-        // A name alone would narrow the interval without evidence: inferred and assumed software are written as such. Assumed software that is
-        // assumed again where none is named is left out.
-        if self.run.software_origin == SoftwareOrigin::Assumed {
-            let open = PlanSpec { software: None, ..spec.plan.clone() };
-            if open.resolve(&self.run.model, &self.run.cluster).is_ok_and(|found| found == *plan) {
-                spec.plan = open;
-            }
+        let is_assumed = self.run.software_origin == SoftwareOrigin::Assumed;
+        let mut specified = if self.freed.is_some() { PlanSpec::default() } else { self.spec.plan.clone() };
+        if is_assumed {
+            specified.software = None;
+        }
+        spec.plan = written::shortest(&specified, plan, &self.run.model, &self.run.cluster);
+        // A generation is written, so that the file means the same in later versions; not one that is assumed again where none is named. A name
+        // alone would narrow the interval without evidence: inferred and assumed software are written as such.
+        if !is_assumed {
+            spec.plan.software.get_or_insert_with(|| plan.software.clone());
         }
         spec.unspecified_software = spec.plan.software.as_ref().and(self.run.software_origin.unspecified());
         spec

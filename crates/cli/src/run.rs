@@ -19,6 +19,9 @@ use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec, key};
 
+/// The cluster where none is named and no run has one: by far the most measured runs are of it.
+pub(crate) const USUAL_CLUSTER: &str = "dgx-h100";
+
 /// Resolves the command line; problems refer to its flags.
 pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     resolve_as(arguments, |_| ())

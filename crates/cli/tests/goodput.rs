@@ -1,6 +1,6 @@
 //! Goodput of a job: the report, settings that were not given, and questions without an answer.
 
-use crate::support::{json, run, transcript};
+use crate::support::{Folder, json, run, transcript};
 
 fn goodput(arguments: &[&str]) -> serde_json::Value {
     json(&[&["goodput"], arguments, &["--json"]].concat(), 0)
@@ -51,6 +51,23 @@ fn shares_sum_to_the_calendar() {
     assert!((number("/price/useful_hour") - 8192.0 / number("/goodput")).abs() < 1e-6);
     let (low, high) = (number("/range/lowest_ettr"), number("/range/highest_ettr"));
     assert!(low < number("/goodput") && number("/goodput") < high, "{low} {high}");
+}
+
+/// A run file has one goodput: `estimate` spreads its steps over the calendar by the share that `goodput` answers.
+#[test]
+fn the_goodput_of_a_run_is_that_of_estimate() {
+    let text = "[model]\nname = \"bloom-176b\"\n[cluster]\npreset = \"dgx-a100\"\ndevices = 384\n[plan]\ntp = 4\npp = 12\nuneven_stages = true\n\
+        micro_batch = 2\nglobal_batch = 2048\nsequence_length = 2048\n[training]\ntokens = \"366B\"\n\
+        checkpoint_time = \"60 s\"\ncheckpoint_stall = \"5 s\"\n";
+    let folder = Folder::new("goodput-of-a-run");
+    let file = folder.at("run.toml");
+    std::fs::write(&file, text).expect("writable");
+    let asked = goodput(&["--run", &file]);
+    let estimated = &json(&["estimate", "--run", &file, "--json"], 0)["money"];
+    assert!(asked["goodput"].as_f64().is_some_and(|share| 0.5 < share && share < 1.0), "{asked:#}");
+    assert_eq!(asked["goodput"], estimated["availability"]);
+    assert_eq!(asked["job"]["mtbf"], estimated["failures"]["mtbf"]);
+    assert_eq!(asked["range"]["lowest_ettr"], estimated["failures"]["lowest"]);
 }
 
 /// A specified MTBF takes the place of the published rates: nothing of them is shown.

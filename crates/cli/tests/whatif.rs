@@ -53,6 +53,20 @@ fn each_change_alone_and_all_together() {
     }
 }
 
+/// The step before the changes is the one that `estimate` answers for the same line.
+#[test]
+fn the_step_before_changes_is_that_of_estimate() {
+    let before = &json(&line("whatif", &["--change", "nic=x2", "--json"]), 0)["before"];
+    let estimate = json(&line("estimate", &["--json"]), 0);
+    assert!(before["step_time"].is_f64(), "{before:#}");
+    assert_eq!(before["step_time"], estimate["step_time"]);
+    assert_eq!(before["interval"], estimate["step_time_interval"]);
+    let conventions = estimate["efficiency"]["model_flop"].as_array().expect("a list");
+    let causal = conventions.iter().find(|of| of["convention"] == "causal_attention").expect("has it");
+    assert!(before["model_flop_utilisation"].is_f64());
+    assert_eq!(before["model_flop_utilisation"], causal["utilisation"][0]["share"]);
+}
+
 #[test]
 fn impossible_changes_are_reported_beside_the_others_and_fail() {
     let changes = ["--change", "tp=3", "--change", "nic=x2", "--change", "hbm=x2"];

@@ -131,7 +131,7 @@ fn sharding(fields: &mut Fields<'_>, at: &impl Fn(&str) -> String) -> Option<u8>
             return None;
         }
     };
-    let mut sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+    let mut sharding = Sharding::zero(stage);
     let mut source = path.clone();
     let mics = at("zero_optimization.mics_shard_size");
     let hpz = at("zero_optimization.zero_hpz_partition_size");

@@ -7,6 +7,10 @@ use crate::{Lost, Reader, differences};
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Run, Section, Value};
 
+/// The remark on settings of vision models.
+pub(crate) const TOWER_IS_LEFT_OUT: &str =
+    "only the language model is estimated, without vision tower and projector";
+
 /// Keys that a format cannot express, and why.
 pub(crate) type Reasons = &'static [(&'static str, &'static str)];
 

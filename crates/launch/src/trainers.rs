@@ -36,9 +36,11 @@ pub struct TrainersReader;
 
 /// Which trainer a text is for, and why.
 fn dialect(text: &str) -> Option<(Dialect, String)> {
-    if let Some(command) = command::find(text) {
-        return Some(command);
-    }
+    command::find(text).or_else(|| configuration(text))
+}
+
+/// Which trainer a text that is no command configures, and why.
+fn configuration(text: &str) -> Option<(Dialect, String)> {
     let has =
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     let all = |keys: &[&str]| keys.iter().all(|key| has(key));
@@ -105,14 +107,14 @@ impl Reader for TrainersReader {
     }
 
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
-        let Some((dialect, _)) = dialect(text) else {
+        let (dialect, read) = if let Some((dialect, _)) = command::find(text) {
+            (dialect, command::parse(dialect, text, file, context))
+        } else if let Some((dialect, _)) = configuration(text) {
+            (dialect, document::yaml(text, file).map(|document| (document, Vec::new())))
+        } else {
             return Err(vec![Problem::new("not a configuration of a known trainer").in_file(file)]);
         };
-        let (mut document, unknown) = if command::find(text).is_some() {
-            command::parse(dialect, text, file, context).map_err(|problem| vec![problem])?
-        } else {
-            (document::yaml(text, file).map_err(|problem| vec![problem])?, Vec::new())
-        };
+        let (mut document, unknown) = read.map_err(|problem| vec![problem])?;
         related::open(&mut document, file, context);
         let open = document::interpolate(&mut document);
         let mut fields = Fields::new(Format::HfTrainer, file, text, document);
@@ -165,8 +167,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
     packing(fields, dialect);
     let path = "vision_tower";
     if fields.take(path).is_some() {
-        let message = "only the language model is estimated, without vision tower and projector";
-        fields.remark(RemarkKind::NotModelled, path, message);
+        fields.remark(RemarkKind::NotModelled, path, crate::lost::TOWER_IS_LEFT_OUT);
     }
     for path in ["stage", "rl", "rlhf_type"] {
         let Some(stage) = fields.word(path) else { continue };

@@ -1,7 +1,7 @@
 //! What a writer of launch files is, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
-use railwright_spec::plan::{ContextKind, Plan, PlanSpec, RankOrder, Schedule, Sharding};
+use railwright_spec::plan::{Plan, PlanSpec, Schedule, Sharding};
 use railwright_spec::problem::Warning;
 use railwright_spec::run::{Run, Section};
 use serde::Serialize;
@@ -130,7 +130,7 @@ pub fn differences(a: &Plan, b: &Plan) -> Vec<String> {
 
 /// The plan with every choice that has no effect at its plain value.
 pub(crate) fn settled(plan: &Plan) -> Plan {
-    let mut plan = plan.clone();
+    let mut plan = plan.clone().placed_alike();
     let everyone = plan.data_parallel * plan.context_parallel;
     if plan.tensor_parallel == 1 {
         plan.sequence_parallel = false;
@@ -139,13 +139,6 @@ pub(crate) fn settled(plan: &Plan) -> Plan {
     if plan.pipeline_parallel == 1 {
         plan.schedule = Schedule::OneForwardOneBackward;
         plan.overlap.pipeline = false;
-    }
-    if plan.context_parallel == 1 {
-        plan.context_kind = ContextKind::Ring;
-    }
-    // Without stages or without replicas both orders place every rank equally.
-    if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
-        plan.rank_order = RankOrder::TensorContextDataPipeline;
     }
     if plan.expert_parallel == 1 {
         plan.overlap.expert = false;

@@ -37,4 +37,4 @@ mod statistics;
 pub mod topic;
 
 pub use address::{Scheme, is_address, without_query};
-pub use statistics::{lower_median, median, quantile};
+pub use statistics::{lower_median, median, quantile, quantiles};

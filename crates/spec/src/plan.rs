@@ -135,6 +135,13 @@ pub struct Sharding {
     pub reshard_after_forward: bool,
 }
 
+impl Sharding {
+    /// DeepSpeed's ZeRO of a stage, over all data-parallel ranks: stage 3 gathers parameters again in the backward pass.
+    pub const fn zero(zero_stage: u8) -> Self {
+        Self { zero_stage, group: None, reshard_after_forward: zero_stage == 3 }
+    }
+}
+
 /// Which parallel dimension takes neighbouring ranks, innermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -307,6 +314,19 @@ impl Plan {
     pub fn holds_gradient_shards(&self) -> bool {
         let is_one_chunk = self.pipeline_parallel > 1 && self.virtual_stages <= 1;
         self.sharding.zero_stage >= 3 || (self.sharding.zero_stage == 2 && !is_one_chunk)
+    }
+
+    /// The plan with the first value of each choice that places every rank equally: the kind of context parallelism on one context rank, and
+    /// the order of ranks without stages or without replicas.
+    #[must_use]
+    pub fn placed_alike(mut self) -> Self {
+        if self.context_parallel == 1 {
+            self.context_kind = ContextKind::Ring;
+        }
+        if self.pipeline_parallel == 1 || self.data_parallel == 1 {
+            self.rank_order = RankOrder::TensorContextDataPipeline;
+        }
+        self
     }
 
     /// Ranks in all.

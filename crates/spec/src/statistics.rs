@@ -27,15 +27,22 @@ pub fn lower_median(values: &mut [f64]) -> f64 {
 }
 
 /// The quantile of a share between 0 and 1, linear between neighbours as in NumPy; `None` of none. Reorders the values.
+pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+    quantiles(values, [share]).map(|[found]| found)
+}
+
+/// The quantiles of shares between 0 and 1, linear between neighbours as in NumPy; `None` of no values. Reorders the values.
 ///
 /// For `n` ascending values and the place `h = share * (n - 1)`, it is `x[floor(h)] + (h - floor(h)) * (x[ceil(h)] - x[floor(h)])`
 /// (Hyndman and Fan 1996, definition 7).
-pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
+pub fn quantiles<const N: usize>(values: &mut [f64], shares: [f64; N]) -> Option<[f64; N]> {
     let last = values.len().checked_sub(1)?;
     values.sort_unstable_by(f64::total_cmp);
-    let place = share.clamp(0.0, 1.0) * last as f64;
-    let (below, above) = (place.floor() as usize, place.ceil() as usize);
-    Some(values[below] + (values[above] - values[below]) * (place - place.floor()))
+    Some(shares.map(|share| {
+        let place = share.clamp(0.0, 1.0) * last as f64;
+        let (below, above) = (place.floor() as usize, place.ceil() as usize);
+        values[below] + (values[above] - values[below]) * (place - place.floor())
+    }))
 }
 
 #[cfg(test)]

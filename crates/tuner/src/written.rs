@@ -5,7 +5,7 @@
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
-use railwright_spec::plan::{ContextKind, Plan, PlanSpec, RankOrder};
+use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Section, Value};
 
 /// Settings that are always written: parallel sizes and batch.
@@ -13,24 +13,12 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 /// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
-/// The plan with the first value of each setting that has no effect in it: the kind of context parallelism on one context rank, and the
-/// order of ranks without a pipeline or without replicas, where both orders place every rank equally.
-fn effective(mut plan: Plan) -> Plan {
-    if plan.context_parallel == 1 {
-        plan.context_kind = ContextKind::Ring;
-    }
-    if plan.pipeline_parallel == 1 || plan.data_parallel == 1 {
-        plan.rank_order = RankOrder::TensorContextDataPipeline;
-    }
-    plan
-}
-
 /// The shortest specification that resolves to the plan and keeps what was `specified` before, in the order of the documentation.
 pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
-    let wanted = effective(plan.clone());
+    let wanted = plan.clone().placed_alike();
     let leads_back =
-        |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| effective(found) == wanted);
+        |spec: &PlanSpec| spec.resolve(model, cluster).is_ok_and(|found| found.placed_alike() == wanted);
     let mut words: Vec<(&'static str, Value)> = Vec::new();
     for key in PlanSpec::KEYS {
         let value = if BATCH.contains(&key.name) {
@@ -73,9 +61,9 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
 /// cannot be replaced.
 pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
-    let wanted = effective(plan.clone());
+    let wanted = plan.clone().placed_alike();
     let leads_back = |words: &[(&'static str, Value)]| {
-        laid_over(file, words).resolve(model, cluster).is_ok_and(|found| effective(found) == wanted)
+        laid_over(file, words).resolve(model, cluster).is_ok_and(|found| found.placed_alike() == wanted)
     };
     let every: Vec<(&'static str, Value)> = PlanSpec::KEYS
         .iter()
@@ -131,7 +119,7 @@ mod tests {
     use railwright_calculator::evaluate::evaluate;
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
-    use railwright_spec::plan::{Recompute, Schedule};
+    use railwright_spec::plan::{ContextKind, RankOrder, Recompute, Schedule};
 
     #[test]
     fn no_setting_over_those_of_a_file_can_be_left_out() {
@@ -197,7 +185,7 @@ mod tests {
             for rank_order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {
                 for context_kind in [ContextKind::Ring, ContextKind::AllGather] {
                     let plan = Plan { rank_order, context_kind, ..base.clone() };
-                    let has_no_effect = effective(plan.clone()) == effective(base.clone());
+                    let has_no_effect = plan.clone().placed_alike() == base.clone().placed_alike();
                     let short = shortest(&PlanSpec::default(), &plan, &model, &cluster);
                     let back = short.resolve(&model, &cluster).expect("possible");
                     assert_eq!(step(&back), step(&plan), "{tensor} {pipeline} {context}: {short:?}");

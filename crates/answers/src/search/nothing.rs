@@ -11,7 +11,6 @@ use railwright_spec::quantity::Seconds;
 use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
 use serde::Serialize;
-use std::cmp::Ordering;
 
 /// Nothing fits.
 #[derive(Clone, Debug, Serialize)]
@@ -103,11 +102,7 @@ impl Nothing {
             works.extend(found);
         }
         // On the same devices, the fastest first: what was tried first is least intrusive, not best.
-        works.sort_by(|a, b| {
-            (a.devices, a.step_time.get())
-                .partial_cmp(&(b.devices, b.step_time.get()))
-                .unwrap_or(Ordering::Equal)
-        });
+        works.sort_by(|a, b| a.devices.cmp(&b.devices).then(a.step_time.get().total_cmp(&b.step_time.get())));
         let misses = misses.into_iter().map(|(index, miss)| {
             let layout = asked.settings()[index].short_layout(&miss.plan);
             Missed { miss, layout }

@@ -2,10 +2,9 @@
 
 use super::{Impossible, Shown};
 use crate::question::Question;
-use crate::setting::Setting;
 use crate::title::describe;
 use railwright_spec::human;
-use railwright_spec::plan::{Layout, Plan};
+use railwright_spec::plan::Layout;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::search::Search;
@@ -94,21 +93,16 @@ pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
 }
 
 /// Plan settings without a Megatron-LM flag.
-pub(super) fn not_expressed(setting: &Setting, plan: &Plan) -> Vec<String> {
+pub(super) fn not_expressed(run: &Run) -> Vec<String> {
     let writers = railwright_launch::writers();
     let Some(writer) = writers.iter().find(|writer| writer.name() == "megatron") else { return Vec::new() };
-    let run = Run { plan: plan.clone(), ..setting.run.clone() };
-    let written = writer.write(&run);
+    let written = writer.write(run);
     let keys = written.inexpressible().map(|lost| lost.key.clone());
     keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
 
-/// The other writers that express all of a plan, where Megatron-LM's does not.
-pub(super) fn expressed_by(setting: &Setting, plan: &Plan) -> Vec<&'static str> {
-    if not_expressed(setting, plan).is_empty() {
-        return Vec::new();
-    }
-    let run = Run { plan: plan.clone(), ..setting.run.clone() };
+/// The writers other than Megatron-LM's that express all of a run.
+pub(super) fn expressed_by(run: &Run) -> Vec<&'static str> {
     let writers = railwright_launch::writers().iter().filter(|writer| writer.name() != "megatron");
-    writers.filter(|writer| writer.write(&run).inexpressible().next().is_none()).map(|w| w.name()).collect()
+    writers.filter(|writer| writer.write(run).inexpressible().next().is_none()).map(|w| w.name()).collect()
 }

@@ -62,7 +62,7 @@ proptest! {
         prop_assert!(gib(&smaller, software) <= before, "half the micro-batch");
         let mut recomputed = plan.clone();
         recomputed.recompute = Recompute::Full { layers: None };
-        // The layer that is made again stands beside its input: with few layers alive that costs more than it saves.
+        // The recomputed layer is held together with its input: with few layers alive that costs more than it saves.
         let most = before + 1.25 * layer_gib(&plan);
         prop_assert!(gib(&recomputed, software) <= most, "full recompute");
         if (1..3).contains(&plan.sharding.zero_stage) {

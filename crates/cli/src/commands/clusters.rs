@@ -93,13 +93,12 @@ impl Answer for Clusters {
             Column::numbers("network").expendable(4),
             Column::words("kind").expendable(5),
         ];
-        let n = |n: u64| Cell::whole(n);
         let rows = self.0.iter().map(|c| {
             vec![
                 Cell::new(c.name.as_str(), Tone::Name),
                 c.accelerator.id.as_str().into(),
-                n(c.devices_per_node),
-                n(c.scale_up.domain_size),
+                Cell::whole(c.devices_per_node),
+                Cell::whole(c.scale_up.domain_size),
                 Cell::number(human::bandwidth(c.scale_up.bandwidth), c.scale_up.bandwidth.get()),
                 Cell::number(human::bandwidth(c.network.bandwidth), c.network.bandwidth.get()),
                 c.network.kind.as_str().into(),

@@ -137,7 +137,7 @@ fn verdict(report: &StragglerReport) -> Cell {
             format!("{} are stragglers together ({})", what(first), first.cause)
         }
         Kind::Rank => format!("{} is a straggler ({})", what(first), first.cause),
-        Kind::Group if first.cause == LENGTHS => {
+        Kind::Group if first.is_of_lengths() => {
             format!("{} delay each other in turn ({LENGTHS})", what(first))
         }
         Kind::Group => format!("the link of the group of {} is slow", what(first)),

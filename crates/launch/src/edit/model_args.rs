@@ -52,19 +52,16 @@ impl Language for ModelArgs {
         let is_named = |key: &str| flags::by_spelling(key).is_some_and(|flag| flag.name == name);
         let mut out = Vec::new();
         for (_, line) in lines.iter().filter(|(key, _)| is_named(key)) {
-            let without: String = text
-                .split_inclusive('\n')
-                .enumerate()
-                .filter(|(index, _)| index + 1 != *line)
-                .map(|(_, written)| written)
-                .collect();
             match wanted {
                 Some(values) => {
                     if let Some((before, after)) = around_value(text, *line) {
                         out.push(format!("{before} {}{after}", literal(values)));
                     }
                 }
-                None => out.push(without),
+                None => {
+                    let written = text.split_inclusive('\n').enumerate();
+                    out.push(written.filter(|(index, _)| index + 1 != *line).map(|(_, one)| one).collect());
+                }
             }
         }
         if let (Some(values), Some((_, last))) = (wanted, lines.last()) {

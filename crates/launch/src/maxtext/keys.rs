@@ -48,10 +48,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("shard_optimizer_over_data", Read),
     ("steps", Read),
     ("hardware", Read),
-    (
-        "use_multimodal",
-        Lost(&["false"], "only the language model is estimated, without vision tower and projector"),
-    ),
+    ("use_multimodal", Lost(&["false"], crate::lost::TOWER_IS_LEFT_OUT)),
     ("num_layers_per_pipeline_stage", Lost(&["1"], "layers per stage follow from stages and repeats")),
     (
         "capacity_factor",

@@ -231,7 +231,7 @@ pub(crate) fn apply(
             if let Some(word) =
                 words.iter().find(|word| towers.iter().any(|tower| word.text.starts_with(tower)))
             {
-                draft.remark(RemarkKind::NotModelled, &word.text, line(word), TOWER_IS_LEFT_OUT);
+                draft.remark(RemarkKind::NotModelled, &word.text, line(word), crate::lost::TOWER_IS_LEFT_OUT);
             }
             if let Some(word) = words.iter().find(|word| word.text == "rlhf") {
                 let message = "trains on preferences or rewards: reference models, reward models and \
@@ -275,7 +275,7 @@ pub(crate) fn apply(
         && let Some(word) =
             words.iter().find(|word| TOWERS.contains(&word.text.split('=').next().unwrap_or_default()))
     {
-        draft.remark(RemarkKind::NotModelled, &word.text, line(word), TOWER_IS_LEFT_OUT);
+        draft.remark(RemarkKind::NotModelled, &word.text, line(word), crate::lost::TOWER_IS_LEFT_OUT);
     }
     says
 }
@@ -283,7 +283,6 @@ pub(crate) fn apply(
 /// Flags that only a model with a vision tower has.
 const TOWERS: [&str; 4] =
     ["--mrope-section", "--disable-vision-class-token", "--vision-model-type", "--language-model-type"];
-const TOWER_IS_LEFT_OUT: &str = "only the language model is estimated, without vision tower and projector";
 
 /// DeepSpeed's rules that Megatron's flags do not show.
 fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {

@@ -46,7 +46,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     let path = "zero_stage";
     match fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|stage| *stage <= 3) {
         Some(stage) => {
-            let mut sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+            let mut sharding = Sharding::zero(stage);
             if let Some(group) = fields.count("zpg").filter(|&group| group > 1 && stage == 3) {
                 sharding.group = Some(group);
                 let message = "estimated as hybrid sharding: optimizer states, which ZeRO++ shards over all \
@@ -60,7 +60,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
         }
         None if is_fsdp => {}
         None => {
-            let sharding = Sharding { zero_stage: 2, group: None, reshard_after_forward: false };
+            let sharding = Sharding::zero(2);
             fields.default("plan.sharding", &sharding, "OpenRLHF uses ZeRO stage 2 by default");
         }
     }

@@ -29,7 +29,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     for path in ["deepspeed_config.zero_stage", "zero_stage"] {
         if let Some(stage) = fields.count(path).and_then(|stage| u8::try_from(stage).ok()).filter(|n| *n <= 3)
         {
-            let sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+            let sharding = Sharding::zero(stage);
             fields.set("plan.sharding", &sharding, path);
             for (path, key) in [
                 ("deepspeed_config.offload_optimizer_device", "plan.offload.optimizer"),
@@ -152,7 +152,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
         return fields.remark(RemarkKind::Unresolved, path, message);
     };
     let stage = u8::try_from(stage).unwrap_or(0);
-    let sharding = Sharding { zero_stage: stage, group: None, reshard_after_forward: stage == 3 };
+    let sharding = Sharding::zero(stage);
     fields.set("plan.sharding", &sharding, path);
     if name.contains("offload") || name.contains("cpu") {
         if stage == 3 && !name.contains("cpuoffload_optimizer") {

@@ -3,6 +3,7 @@
 //! Responsible for: their settings of sharding, ranks and precision as keys of the same document; the trainer's own keys take precedence.
 //! Leaves the name of a file that cannot be opened.
 
+use super::common::put;
 use crate::Context;
 use crate::document::{self, Data, Document, Entry, Spot};
 
@@ -10,40 +11,41 @@ use crate::document::{self, Data, Document, Entry, Spot};
 const ACCELERATE: [&str; 5] =
     ["fsdp_config", "deepspeed_config", "parallelism_config", "num_processes", "mixed_precision"];
 
+/// The keys that name such a file, and whether it is accelerate's.
+const NAMED: [(&str, bool); 3] =
+    [("accelerate", true), ("deepspeed", false), ("deepspeed_config.deepspeed_config_file", false)];
+
 /// Adds the settings of the files that can be opened.
 pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
-    for (key, part) in [("accelerate", 1), ("deepspeed", 0), ("deepspeed_config.deepspeed_config_file", 0)] {
+    for (key, is_accelerate) in NAMED {
         let Some(Data::Text(path)) = document.get(key).map(|entry| entry.data.clone()) else { continue };
         let Ok((name, text)) = context.open(&path, file) else { continue };
-        let read = if part == 1 { document::yaml(&text, &name) } else { document::json(&text, &name) };
+        let read = if is_accelerate { document::yaml(&text, &name) } else { document::json(&text, &name) };
         let Ok(other) = read else { continue };
         let mut more = Vec::new();
         for entry in other.entries {
             let section = entry.path.split('.').next().unwrap_or_default();
-            let is_wanted = if part == 1 {
+            let is_wanted = if is_accelerate {
                 ACCELERATE.contains(&section)
             } else {
                 matches!(section, "zero_optimization" | "activation_checkpointing")
             };
-            let path = if part == 1 { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
+            let path =
+                if is_accelerate { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
             if is_wanted && document.get(&path).is_none() {
                 // The lines of the other file would be taken for lines of this one.
                 more.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
             }
         }
-        if part == 0 && more.is_empty() {
+        if !is_accelerate && more.is_empty() {
             // A file without `zero_optimization` shards nothing.
             let path = "deepspeed_file.zero_optimization.stage".to_owned();
             more.push(Entry::new(path, Data::Integer(0), Spot { line: 0, column: 0 }));
         }
         document.entries.retain(|entry| entry.path != key);
         document.entries.extend(more);
-        if part == 1 {
-            document.entries.push(Entry::new(
-                "accelerate".to_owned(),
-                Data::Flag(true),
-                Spot { line: 0, column: 0 },
-            ));
+        if is_accelerate {
+            put(document, "accelerate", Data::Flag(true), 0);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::joined::Joined;
 use crate::kernels::KernelTable;
-use crate::trace::GpuKind;
+use crate::workers::Workers;
 use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
@@ -45,11 +45,10 @@ pub(super) fn cost(
     table: &NameTable,
     (chains, joined): (&Chains, &Joined),
     base: i64,
+    workers: &impl Workers,
 ) -> Option<i64> {
     let stride = job.members.len().div_ceil(COMPARED).max(1);
-    let members: Vec<usize> = (0..job.members.len()).collect();
-    let heavy: Vec<Heavy> =
-        members.iter().map(|&at| heavy(&job.members[at].trace, table, chains.span)).collect();
+    let heavy = workers.map(&job.members, |_, member| heavy(&member.trace, table, chains.span));
     let compared: Vec<&Heavy> = heavy.iter().step_by(stride).collect();
     let mut scatters: BTreeMap<bool, (f64, f64)> = BTreeMap::new();
     let mut medians: BTreeMap<&str, Vec<i64>> = BTreeMap::new();
@@ -124,9 +123,7 @@ fn heavy(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> Heavy {
     let mut known: BTreeMap<crate::NameId, Option<OperatorFamily>> = BTreeMap::new();
     let mut calls: BTreeMap<crate::NameId, Calls> = BTreeMap::new();
     for row in trace.gpu.iter() {
-        let computes =
-            row.kind == GpuKind::Kernel && row.collective.is_none() && !classes.communicates(row.name);
-        if !computes || row.start < span.0 || row.end > span.1 {
+        if !classes.computes(&row) || row.start < span.0 || row.end > span.1 {
             continue;
         }
         let family = known.entry(row.name).or_insert_with(|| {

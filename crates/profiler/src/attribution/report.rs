@@ -358,7 +358,7 @@ fn judge(
     // What steps differ by is no measure here: different sequences are why they do.
     if named.is_empty()
         && base > without
-        && let Some(cost) = lengths::cost(job, names, (&chains, joined), base)
+        && let Some(cost) = lengths::cost(job, names, (&chains, joined), base, workers)
     {
         let mut ranks: Vec<u32> = job.members.iter().map(|member| member.rank).collect();
         ranks.sort_unstable();

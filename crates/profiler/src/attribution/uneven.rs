@@ -9,7 +9,6 @@ use crate::Job;
 use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::kernels::KernelTable;
-use crate::trace::GpuKind;
 use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
@@ -62,9 +61,7 @@ fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<Str
     let classes = table.classes(&trace.names);
     let mut durations: BTreeMap<crate::NameId, Vec<f64>> = BTreeMap::new();
     for row in trace.gpu.iter() {
-        let computes =
-            row.kind == GpuKind::Kernel && row.collective.is_none() && !classes.communicates(row.name);
-        if computes && row.start >= span.0 && row.end <= span.1 {
+        if classes.computes(&row) && row.start >= span.0 && row.end <= span.1 {
             durations.entry(row.name).or_default().push((row.end - row.start) as f64);
         }
     }

@@ -77,6 +77,13 @@ pub struct Named {
     pub certainty: Certainty,
 }
 
+impl Named {
+    /// Whether ranks delay each other in turn by sequences of different lengths: a group, but no slow link.
+    pub fn is_of_lengths(&self) -> bool {
+        self.cause == LENGTHS
+    }
+}
+
 /// What may be mended: some members, a link or a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Delay {
@@ -277,9 +284,7 @@ impl Doubts {
         let worst = named.iter().max_by(|a, b| a.cost_s.total_cmp(&b.cost_s));
         match worst.map(|worst| worst.kind) {
             Some(Kind::Rank) => (Verdict::Straggler, Vec::new()),
-            Some(Kind::Group) if worst.is_some_and(|worst| worst.cause == LENGTHS) => {
-                (Verdict::Imbalance, Vec::new())
-            }
+            Some(Kind::Group) if worst.is_some_and(Named::is_of_lengths) => (Verdict::Imbalance, Vec::new()),
             Some(Kind::Group) => (Verdict::SlowLink, Vec::new()),
             Some(Kind::Stage) => (Verdict::Imbalance, Vec::new()),
             None if self.acquittal.is_empty() => (Verdict::None, Vec::new()),

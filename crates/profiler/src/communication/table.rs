@@ -5,6 +5,7 @@
 
 use super::Operation;
 use crate::memo::Memo;
+use crate::trace::{GpuActivity, GpuKind};
 use crate::{NameId, Names};
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
@@ -183,6 +184,11 @@ impl Classes {
     /// Whether a name communicates.
     pub fn communicates(&self, name: NameId) -> bool {
         self.get(name).is_some()
+    }
+
+    /// Whether a row is a kernel of arithmetic: neither its name nor its record is communication.
+    pub fn computes(&self, row: &GpuActivity) -> bool {
+        row.kind == GpuKind::Kernel && row.collective.is_none() && !self.communicates(row.name)
     }
 }
 

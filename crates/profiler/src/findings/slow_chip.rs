@@ -3,7 +3,7 @@
 //! Responsible for: ranks whose kernels of the same name take longer than on the median rank. Refuses single kernels, which caches and contention move, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
-use crate::attribution::{CauseClass, Kind, LENGTHS, Named, StragglerReport};
+use crate::attribution::{CauseClass, Kind, Named};
 use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, RankWaterfall};
 use railwright_spec::human;
@@ -28,9 +28,7 @@ impl Rule for SlowChip {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         // Attention on longer sequences takes longer on any chip, and the verdict has compared the matrix products.
-        let is_lengths =
-            |report: &StragglerReport| report.culprits.iter().any(|named| named.cause == LENGTHS);
-        if context.stragglers.is_some_and(is_lengths) {
+        if context.stragglers.is_some_and(|report| report.culprits.iter().any(Named::is_of_lengths)) {
             return Vec::new();
         }
         // A stage with more to do, or an expert with more tokens, is no slow chip.

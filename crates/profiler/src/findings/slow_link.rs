@@ -3,7 +3,7 @@
 //! Responsible for: the groups and stages that the straggler report names, with their cost by replay. Refuses groups whose slow transfers cost the step nothing.
 
 use super::{Context, Rule, percent, time};
-use crate::attribution::{Kind, LENGTHS, Named};
+use crate::attribution::{Kind, Named};
 use crate::groups::RankSet;
 use crate::profile::{Explained, Finding};
 
@@ -66,7 +66,7 @@ impl Rule for SlowLink {
                 ..Finding::default()
             }
         };
-        let is_own = |named: &&Named| named.kind != Kind::Rank && named.cause != LENGTHS;
+        let is_own = |named: &&Named| named.kind != Kind::Rank && !named.is_of_lengths();
         report.culprits.iter().filter(is_own).map(tell).collect()
     }
 }

@@ -38,7 +38,7 @@ impl Rule for Waiting {
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         if let Some((report, named)) = context
             .stragglers
-            .and_then(|report| Some((report, report.culprits.iter().find(|named| named.cause == LENGTHS)?)))
+            .and_then(|report| Some((report, report.culprits.iter().find(|named| named.is_of_lengths())?)))
         {
             return vec![lengths(context, report, named)];
         }

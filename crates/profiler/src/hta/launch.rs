@@ -3,7 +3,7 @@
 //! Responsible for: the launch statistics and the lengths of queues. Refuses kernels whose launch is not in the trace.
 
 use super::events::Events;
-use railwright_spec::{median, quantile};
+use railwright_spec::{median, quantiles};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -131,17 +131,18 @@ fn queue(rank: u32, stream: u32, mut lengths: Vec<f64>) -> QueueRow {
     let count = lengths.len();
     let mean = lengths.iter().sum::<f64>() / count.max(1) as f64;
     let squares: f64 = lengths.iter().map(|l| (l - mean).powi(2)).sum();
-    let mut at = |share: f64| quantile(&mut lengths, share).unwrap_or_default();
+    let [min, quarter, median, three_quarters, max] =
+        quantiles(&mut lengths, [0.0, 0.25, 0.5, 0.75, 1.0]).unwrap_or_default();
     QueueRow {
         rank,
         stream,
         count,
         mean,
         deviation: (squares / (count.max(2) - 1) as f64).sqrt(),
-        min: at(0.0),
-        quarter: at(0.25),
-        median: at(0.5),
-        three_quarters: at(0.75),
-        max: at(1.0),
+        min,
+        quarter,
+        median,
+        three_quarters,
+        max,
     }
 }

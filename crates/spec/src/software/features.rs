@@ -69,8 +69,7 @@ const FUSED_DISPATCH: &str = "fused-dispatch";
 impl Software {
     /// Whether fused token dispatch runs on an architecture.
     pub fn dispatches_fused_on(architecture: &str) -> bool {
-        let feature = features().iter().find(|feature| feature.id == FUSED_DISPATCH);
-        feature.is_some_and(|feature| feature.architectures.iter().any(|own| own == architecture))
+        fused_dispatch().is_some_and(|feature| feature.runs_on(architecture))
     }
 
     /// Ranks over which fused dispatch may spread experts. DeepEP's internode kernels are compiled for up to 20 nodes of 8 ranks
@@ -82,21 +81,28 @@ impl Software {
 
     /// Whether a stack of this framework on an architecture may have a feature that it does not name.
     pub fn may_have(&self, feature: &Feature, architecture: &str) -> bool {
-        let fits = |all: &[String], own: &str| all.is_empty() || all.iter().any(|one| one == own);
         let is_offered = feature.id != FUSED_DISPATCH || self.offers.fused_dispatch;
-        is_offered
-            && !feature.situational
-            && fits(&feature.frameworks, &self.framework)
-            && fits(&feature.architectures, architecture)
+        let is_of_framework = feature.frameworks.is_empty() || feature.frameworks.contains(&self.framework);
+        is_offered && is_of_framework && !feature.situational && feature.runs_on(architecture)
     }
 
     /// The same stack with fused token dispatch; `None` where it has it already, does not offer it, or the architecture does not run it.
     pub fn with_fused_dispatch(&self, architecture: &str) -> Option<&'static Self> {
-        let is_new = !self.fused_expert_dispatch && self.offers.fused_dispatch;
-        let id = (is_new && Self::dispatches_fused_on(architecture))
-            .then(|| format!("{}+{FUSED_DISPATCH}", self.id))?;
-        by_id(&id).ok()
+        let may_get =
+            |feature: &&Feature| !self.fused_expert_dispatch && self.may_have(feature, architecture);
+        let feature = fused_dispatch().filter(may_get)?;
+        by_id(&format!("{}+{}", self.id, feature.id)).ok()
     }
+}
+
+impl Feature {
+    fn runs_on(&self, architecture: &str) -> bool {
+        self.architectures.is_empty() || self.architectures.iter().any(|own| own == architecture)
+    }
+}
+
+fn fused_dispatch() -> Option<&'static Feature> {
+    features().iter().find(|feature| feature.id == FUSED_DISPATCH)
 }
 
 /// The generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.

@@ -126,7 +126,8 @@ impl Space {
         limits: Option<Offers>,
     ) -> Result<Self, Problem> {
         let offers = limits.clone().unwrap_or_else(Offers::everything);
-        let (base, chosen) = base(specified, model, cluster)?;
+        let fused = fused_dispatch(specified, model, cluster, software);
+        let (base, chosen) = base(specified, model, cluster, fused.unwrap_or(software))?;
         let pinned = |value: Option<u64>, otherwise: Counts| value.map_or(otherwise, Counts::one);
         let yes_no = |can: bool| if can { vec![true, false] } else { vec![false] };
         let switch = |value: Option<bool>, can: bool| value.map_or_else(|| yes_no(can), |v| vec![v]);
@@ -143,9 +144,10 @@ impl Space {
             ),
             expert: pinned(
                 specified.expert_parallel,
-                match fused_dispatch(specified, model, cluster, software) {
-                    Some(_) => Counts::Between(1, Software::most_dispatched_ranks(cluster)),
-                    None => only_one(has_experts && offers.expert),
+                if fused.is_some() {
+                    Counts::Between(1, Software::most_dispatched_ranks(cluster))
+                } else {
+                    only_one(has_experts && offers.expert)
                 },
             ),
             expert_tensor: pinned(specified.expert_tensor_parallel, Counts::ANY),
@@ -193,8 +195,7 @@ impl Space {
             overlap_tensor: switch(specified.overlap_tensor, offers.overlap.tensor),
             overlap_pipeline: switch(specified.overlap_pipeline, offers.overlap.pipeline),
             overlap_expert: switch(specified.overlap_expert, has_experts && offers.overlap.expert),
-            software_without_experts: fused_dispatch(specified, model, cluster, software)
-                .map(|_| software.id.clone()),
+            software_without_experts: fused.map(|_| software.id.clone()),
             offers: limits,
             base,
             chosen,
@@ -259,7 +260,12 @@ impl Space {
 }
 
 /// The plan that holds where nothing is searched, and what was chosen for it.
-fn base(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan, Vec<String>), Problem> {
+fn base(
+    specified: &PlanSpec,
+    model: &Model,
+    cluster: &Cluster,
+    software: &Software,
+) -> Result<(Plan, Vec<String>), Problem> {
     if specified.micro_batches.is_some() {
         return Err(Problem::new(
             "a search compares strategies with one batch, but micro_batches makes the batch depend on the \
@@ -298,9 +304,7 @@ fn base(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<(Plan,
         chosen.push(format!("global batch {sequences}"));
     }
     // Inferred from what was specified, not from the layout that stands in for it.
-    let generation = specified.generation(cluster)?;
-    let fused = fused_dispatch(specified, model, cluster, generation);
-    spec.software = Some(fused.unwrap_or(generation).id.clone());
+    spec.software = Some(software.id.clone());
     let plan = spec.resolve(model, cluster)?;
     chosen.push(format!("software {}", plan.software));
     Ok((plan, chosen))

@@ -135,33 +135,22 @@ fn pinned(baseline: &Baseline<'_>) -> RunSpec {
 
 /// Opens what the change itself decides.
 fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
-    let sets = |path: &str| {
-        change
-            .settings
-            .iter()
-            .any(|setting| matches!(setting, Setting::Key { key, .. } if key.path() == path))
-    };
-    let sets_nodes = change.settings.iter().any(|setting| matches!(setting, Setting::Nodes(_)));
-    let sets_devices = sets_nodes || sets("cluster.devices");
-    let degrees = ["plan.tensor_parallel", "plan.pipeline_parallel", "plan.context_parallel"];
-    if sets("plan.data_parallel") {
-        if !sets_devices {
-            // More replicas are more devices; see `apply`.
-            spec.cluster.devices = None;
-        }
-    } else if sets_devices || degrees.iter().any(|path| sets(path)) {
-        spec.plan.data_parallel = None;
-    }
-    let paths: Vec<String> = change
+    let later: Vec<String> = change
         .settings
         .iter()
         .filter_map(|setting| match setting {
             Setting::Key { key, .. } => Some(key.path()),
-            _ => None,
+            Setting::Nodes(_) => Some("cluster.devices".to_owned()),
+            Setting::Slow { .. } => None,
         })
         .collect();
-    spec.plan
-        .give_way(&paths.iter().filter_map(|path| path.strip_prefix("plan.")).collect::<Vec<_>>(), false);
+    let later: Vec<&str> = later.iter().map(String::as_str).collect();
+    let sets = |path: &str| later.contains(&path);
+    spec.give_way(&later);
+    if sets("plan.data_parallel") && !sets("cluster.devices") {
+        // More replicas are more devices; see `apply`.
+        spec.cluster.devices = None;
+    }
     let is_by_name = ModelSpec { name: None, ..baseline.spec.model.clone() } == ModelSpec::default();
     if (sets("model.name") && !is_by_name) || sets("model.config") {
         spec.model = ModelSpec::default();

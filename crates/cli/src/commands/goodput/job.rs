@@ -15,9 +15,6 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use railwright_spec::run::{Field, Value, Writing};
 
-/// The cluster without a run.
-const USUAL: &str = "dgx-h100";
-
 /// Machine, GPUs and checkpoint of a job.
 pub(super) struct Job {
     /// Cluster with its number of devices.
@@ -57,7 +54,7 @@ impl Job {
             };
             (run.cluster, own)
         } else {
-            let mut spec = run::cluster(arguments.cluster.as_deref().unwrap_or(USUAL))?;
+            let mut spec = run::cluster(arguments.cluster.as_deref().unwrap_or(run::USUAL_CLUSTER))?;
             spec.devices = arguments.gpus;
             (spec.resolve()?, OfRun::default())
         };
@@ -115,7 +112,7 @@ fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
     };
     // A model alone has no machine; files have their own, or the loader asks for it.
     if named.cluster.is_none() && named.run.is_none() && run::launch::find(&named)?.is_none() {
-        named.cluster = Some(USUAL.to_owned());
+        named.cluster = Some(run::USUAL_CLUSTER.to_owned());
     }
     Ok(named)
 }

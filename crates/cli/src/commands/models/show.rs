@@ -110,15 +110,14 @@ impl Answer for Shown {
             ("notes", self.entry.map(|e| e.notes.clone()).unwrap_or_default().into()),
         ]);
         document.heading("parameters, in the conventions of cards and papers");
-        let n = |n: u64| Cell::whole(n);
-        let unless_zero = |count: u64| if count == 0 { Cell::default() } else { n(count) };
+        let unless_zero = |count: u64| if count == 0 { Cell::default() } else { Cell::whole(count) };
         document.pairs(vec![
-            ("all", n(count.total)),
-            ("all but word embedding", n(count.total - count.word_embedding)),
-            ("all but embedding and head", n(count.total - count.word_embedding - count.head)),
-            ("used by one token", n(count.active)),
-            ("the same, no input embedding", n(count.active_without_embedding)),
-            ("word embedding", n(count.word_embedding)),
+            ("all", Cell::whole(count.total)),
+            ("all but word embedding", Cell::whole(count.total - count.word_embedding)),
+            ("all but embedding and head", Cell::whole(count.total - count.word_embedding - count.head)),
+            ("used by one token", Cell::whole(count.active)),
+            ("the same, no input embedding", Cell::whole(count.active_without_embedding)),
+            ("word embedding", Cell::whole(count.word_embedding)),
             ("head of its own", unless_zero(count.head)),
             ("routed experts", unless_zero(count.routed_experts)),
             ("additional stacks", unless_zero(count.towers)),
@@ -207,15 +206,14 @@ fn weights<'a>(weights: impl IntoIterator<Item = &'a Weight>) -> Table {
         Column::words("module").expendable(2),
         Column::words("sharded by tensor parallelism").expendable(1),
     ];
-    let n = |n: u64| Cell::whole(n);
     let rows = weights.into_iter().map(|weight| {
         let module = serde_json::to_value(weight.module).ok();
         vec![
             Cell::new(weight.name.as_str(), Tone::Name),
-            n(weight.rows),
-            n(weight.columns),
-            n(weight.copies),
-            n(weight.parameters()),
+            Cell::whole(weight.rows),
+            Cell::whole(weight.columns),
+            Cell::whole(weight.copies),
+            Cell::whole(weight.parameters()),
             module.as_ref().and_then(Value::as_str).unwrap_or_default().replace('_', " ").into(),
             match weight.cut {
                 Cut::Replicated => "no".to_owned(),

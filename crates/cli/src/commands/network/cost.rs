@@ -248,7 +248,7 @@ impl Answer for Compared {
         let first = &comparison.entries[0];
         let least =
             comparison.entries.iter().map(|entry| entry.bill.total.get()).fold(f64::INFINITY, f64::min);
-        // Bills within a twentieth of a percent are printed alike.
+        // Bills within a twentieth of a percent have the same printed value.
         let cheapest: Vec<&str> = comparison
             .entries
             .iter()
@@ -346,16 +346,15 @@ impl Compared {
         if has_tokens {
             columns.push(Column::numbers("per M tokens"));
         }
-        let number = |n: u64| Cell::whole(n);
         let rows = self.comparison.entries.iter().enumerate().map(|(n, entry)| {
             let (bill, counts) = (&entry.bill, &entry.bill.counts);
             let saving = if n == 0 { Cell::default() } else { Cell::percent(entry.saving) };
             let mut row = vec![
                 Cell::new(entry.name.as_str(), Tone::Name),
-                number(counts.switches()),
-                number(counts.ports()),
-                number(counts.cables()),
-                number(counts.transceivers()),
+                Cell::whole(counts.switches()),
+                Cell::whole(counts.ports()),
+                Cell::whole(counts.cables()),
+                Cell::whole(counts.transceivers()),
                 Cell::dollars(bill.fabric),
                 Cell::dollars(bill.total),
                 Cell::dollars(bill.total_low),

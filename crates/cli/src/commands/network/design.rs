@@ -8,13 +8,13 @@ mod report;
 mod tests;
 
 use super::super::open_run::{self, Asked};
-use super::on_network::USUAL_CLUSTER;
 use super::{kind, on_run, spelled_out};
 use crate::args::OpenRun;
 use crate::args::design::Design;
 use crate::exit::{Failure, Outcome};
 use crate::input::{self, CONFIG_LIMIT};
 use crate::printer::Printer;
+use crate::run::USUAL_CLUSTER;
 use classes::Classes;
 use railwright_answers::{Question as _, Searcher, Setting, published_batch, quoted};
 use railwright_network::bill::prices::Prices;

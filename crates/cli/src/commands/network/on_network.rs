@@ -5,6 +5,7 @@
 use super::{design, spelled_out};
 use crate::args::network::DesignFlags;
 use crate::args::traffic::OnNetwork;
+use crate::run::USUAL_CLUSTER;
 use railwright_network::simulate::Part;
 use railwright_network::topology::{Design, DesignSpec, Kind};
 use railwright_spec::cluster::Cluster;
@@ -23,9 +24,6 @@ pub(super) fn of(
     let design = sheet.spec.resolve().map_err(|problem| placed(&sheet, problem))?;
     Ok((sheet, design))
 }
-
-/// The cluster around which networks are built where none is named: by far the most measured runs are of it.
-pub(super) const USUAL_CLUSTER: &str = "dgx-h100";
 
 /// A cluster's name, and what was chosen where none is given.
 pub(super) fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<String>) -> &'a str {

@@ -288,19 +288,28 @@ impl Shown {
 
     fn switches(&self) -> Table {
         let counts = &self.0.counts;
-        let number = |n: u64| Cell::whole(n);
         let mut rows: Vec<Vec<Cell>> = counts
             .tiers
             .iter()
             .map(|tier| {
-                vec![tier.name.into(), number(tier.switches), number(tier.ports), number(tier.ports_used)]
+                vec![
+                    tier.name.into(),
+                    Cell::whole(tier.switches),
+                    Cell::whole(tier.ports),
+                    Cell::whole(tier.ports_used),
+                ]
             })
             .collect();
         let used = counts.tiers.iter().map(|tier| tier.ports_used).sum();
         rows.push(
-            [Cell::from("all"), number(counts.switches()), number(counts.ports()), number(used)]
-                .map(|cell| cell.toned(Tone::Strong))
-                .into(),
+            [
+                Cell::from("all"),
+                Cell::whole(counts.switches()),
+                Cell::whole(counts.ports()),
+                Cell::whole(used),
+            ]
+            .map(|cell| cell.toned(Tone::Strong))
+            .into(),
         );
         let columns = vec![
             Column::words("tier"),
@@ -313,28 +322,27 @@ impl Shown {
 
     fn cables(&self) -> Table {
         let counts = &self.0.counts;
-        let number = |n: u64| Cell::whole(n);
         let mut rows: Vec<Vec<Cell>> = counts
             .layers
             .iter()
             .map(|layer| {
                 vec![
                     layer_name(layer.layer).into(),
-                    number(layer.links),
-                    number(layer.cables),
+                    Cell::whole(layer.links),
+                    Cell::whole(layer.cables),
                     Cell::number(gigabits(layer.bandwidth), layer.bandwidth.get()),
                     words(layer.cabling.medium).into(),
-                    number(layer.transceivers),
+                    Cell::whole(layer.transceivers),
                 ]
             })
             .collect();
         let all = [
             Cell::from("all"),
-            number(counts.links()),
-            number(counts.cables()),
+            Cell::whole(counts.links()),
+            Cell::whole(counts.cables()),
             Cell::default(),
             Cell::default(),
-            number(counts.transceivers()),
+            Cell::whole(counts.transceivers()),
         ];
         rows.push(all.map(|cell| cell.toned(Tone::Strong)).into());
         let columns = vec![

@@ -147,7 +147,6 @@ fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> 
             name.clone_into(&mut columns[at].name);
         }
     }
-    let number = |n: u64| Cell::whole(n);
     let time = |s: f64| Cell::number(human::seconds(Seconds::new(s)), s);
     let rows = list
         .map(|s| {
@@ -155,9 +154,9 @@ fn sweeps<'a>(list: impl Iterator<Item = &'a SweepRegret>, for_people: bool) -> 
                 s.sweep.source.as_str().into(),
                 s.sweep.model.as_str().into(),
                 s.sweep.accelerator.as_str().into(),
-                number(s.sweep.devices),
-                number(s.sweep.sequence_length),
-                number(s.sweep.global_batch),
+                Cell::whole(s.sweep.devices),
+                Cell::whole(s.sweep.sequence_length),
+                Cell::whole(s.sweep.global_batch),
                 s.sweep.framework.as_str().into(),
                 s.sweep.precision.as_str().into(),
                 count(s.layouts),

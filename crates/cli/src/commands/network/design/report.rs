@@ -57,10 +57,6 @@ impl Answer for Answered {
     }
 }
 
-fn price(amount: Dollars) -> Cell {
-    Cell::dollars(amount)
-}
-
 /// The bandwidth as `--speeds` takes it: `400G`.
 fn short_speed(speed: BytesPerSecond) -> String {
     format!("{}G", (speed.get() * 8.0 / 1e6).round() / 1e3)
@@ -147,8 +143,8 @@ impl Answered {
                 },
                 row.tokens_per_second.map_or_else(Cell::default, |n| Cell::number(human::count(n), n)),
                 row.network_share.map_or_else(Cell::default, Cell::percent),
-                price(row.dollars),
-                price(row.dollars_per_device),
+                Cell::dollars(row.dollars),
+                Cell::dollars(row.dollars_per_device),
                 row.watts.map_or_else(Cell::default, |watts| Cell::number(human::watts(watts), watts.get())),
                 whole.map_or_else(Cell::default, |p| Cell::number(format!("${:.4}", p.get()), p.get())),
                 row.simulated.as_ref().map_or_else(Cell::default, |simulated| {
@@ -205,10 +201,7 @@ impl Answered {
                 let more = if more > 0 { format!("; and {more} more") } else { String::new() };
                 let list: Vec<String> = several.iter().take(NAMED).map(|row| named(row)).collect();
                 Cell::new(
-                    format!(
-                        "{among}cost per token is equal within the intervals: {}{more}",
-                        list.join("; ")
-                    ),
+                    format!("{among}cost per token is equal within the intervals: {}{more}", list.join("; ")),
                     Tone::Doubtful,
                 )
             }

@@ -93,14 +93,6 @@ impl Answer for Answered {
     }
 }
 
-fn number(n: u64) -> Cell {
-    Cell::whole(n)
-}
-
-fn share(share: f64) -> Cell {
-    Cell::percent(share)
-}
-
 /// A rate or a count that need not be whole.
 fn amount(value: f64) -> Cell {
     let text = if value >= 99.95 {
@@ -164,9 +156,9 @@ fn named(state: &State, slower: Option<f64>) -> Vec<(&'static str, Cell)> {
         ("devices cut off", cut),
         ("stranded", if state.stranded.is_empty() { stranded } else { stranded.toned(Tone::Bad) }),
         ("apart", apart),
-        ("kept alone", share(state.kept_alone)),
-        ("kept, neighbour", share(state.kept_neighbour)),
-        ("kept spread", share(state.kept_spread)),
+        ("kept alone", Cell::percent(state.kept_alone)),
+        ("kept, neighbour", Cell::percent(state.kept_neighbour)),
+        ("kept spread", Cell::percent(state.kept_spread)),
         (
             "step",
             match slower {
@@ -225,7 +217,7 @@ fn classes(failing: &Failing) -> Table {
     let all = &failing.expectation.classes;
     let rows = all.iter().map(|loss| {
         let class = &loss.class;
-        let stranded = number(class.stranded);
+        let stranded = Cell::whole(class.stranded);
         // Parts of one name stand in different places: over more devices or fewer.
         let is_one_of_several = all.iter().filter(|other| other.class.part == class.part).count() > 1;
         let part = if is_one_of_several {
@@ -235,13 +227,13 @@ fn classes(failing: &Failing) -> Table {
         };
         vec![
             part.into(),
-            number(class.count),
-            number(class.cut_off),
+            Cell::whole(class.count),
+            Cell::whole(class.cut_off),
             if class.stranded > 0 { stranded.toned(Tone::Bad) } else { stranded },
-            number(class.slowed),
-            share(class.kept_alone),
-            share(class.kept_neighbour),
-            share(class.kept_spread),
+            Cell::whole(class.slowed),
+            Cell::percent(class.kept_alone),
+            Cell::percent(class.kept_neighbour),
+            Cell::percent(class.kept_spread),
             factor(loss.slowdown),
             amount(loss.failures_per_month),
             then(loss).into(),
