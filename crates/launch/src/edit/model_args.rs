@@ -52,16 +52,13 @@ impl Language for ModelArgs {
         let is_named = |key: &str| flags::by_spelling(key).is_some_and(|flag| flag.name == name);
         let mut out = Vec::new();
         for (_, line) in lines.iter().filter(|(key, _)| is_named(key)) {
-            match wanted {
-                Some(values) => {
-                    if let Some((before, after)) = around_value(text, *line) {
-                        out.push(format!("{before} {}{after}", literal(values)));
-                    }
+            if let Some(values) = wanted {
+                if let Some((before, after)) = around_value(text, *line) {
+                    out.push(format!("{before} {}{after}", literal(values)));
                 }
-                None => {
-                    let written = text.split_inclusive('\n').enumerate();
-                    out.push(written.filter(|(index, _)| index + 1 != *line).map(|(_, one)| one).collect());
-                }
+            } else {
+                let written = text.split_inclusive('\n').enumerate();
+                out.push(written.filter(|(index, _)| index + 1 != *line).map(|(_, one)| one).collect());
             }
         }
         if let (Some(values), Some((_, last))) = (wanted, lines.last()) {
