@@ -18,11 +18,29 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Arguments, 
         let error = Arguments::command().override_help(OVERVIEW).try_get_matches_from(&words);
         return error.and_then(|matches| Arguments::from_arg_matches(&matches));
     }
-    let parsed = || Arguments::try_parse_from(translated(&words)?).map_err(tidied);
+    let parsed =
+        || Arguments::try_parse_from(translated(&words)?).map_err(|error| with_usage(tidied(error), &words));
     match typed_words(&words) {
         Some(typed) => later::for_words(typed, parsed),
         None => parsed(),
     }
+}
+
+/// An error with the usage line of its command's help. That of clap lists the arguments typed so far and a required one of a group that is
+/// none for the user.
+fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if error.get(ContextKind::Usage).is_none() {
+        return error;
+    }
+    let mut whole = super::whole();
+    let mut command = &mut whole;
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        if command.find_subcommand(word).is_some() {
+            command = command.find_subcommand_mut(word).expect("a command found by its name");
+        }
+    }
+    error.insert(ContextKind::Usage, ContextValue::StyledStr(command.render_usage()));
+    error
 }
 
 /// The words of a command line whose first is a command. None where the command is not plain, such as by another name or behind a flag with
