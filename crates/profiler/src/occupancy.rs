@@ -77,6 +77,20 @@ impl Intervals {
         self.iter().map(|(start, end)| other.within(start, end)).sum()
     }
 
+    /// The parts of these intervals outside of others.
+    pub(crate) fn outside(&self, other: &Self) -> Self {
+        let mut raw = Vec::with_capacity(self.starts.len());
+        for (start, end) in self.iter() {
+            let mut from = start;
+            while from < end {
+                let (begin, until) = other.next(from).unwrap_or((end, end));
+                raw.push((from, begin.min(end)));
+                from = until;
+            }
+        }
+        Self::union(raw)
+    }
+
     fn iter(&self) -> impl Iterator<Item = (i64, i64)> + '_ {
         self.starts.iter().copied().zip(self.ends.iter().copied())
     }
@@ -372,5 +386,20 @@ mod tests {
             assert_eq!(union.within(from, to), length, "{from}..{to}");
         }
         assert_eq!((union.next(35), union.next(0), union.next(55)), (Some((40, 55)), Some((10, 30)), None));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn what_is_outside_of_others_is_the_rest(
+            raw in proptest::collection::vec((0_i64..60, 0_i64..20), 0..12), other in proptest::collection::vec((0_i64..60, 0_i64..20), 0..12),
+        ) {
+            let union = |raw: Vec<(i64, i64)>| Intervals::union(raw.into_iter().map(|(start, length)| (start, start + length)).collect());
+            let (all, other) = (union(raw), union(other));
+            let outside = all.outside(&other);
+            for time in 0..80 {
+                let expected = if other.within(time, time + 1) == 0 { all.within(time, time + 1) } else { 0 };
+                proptest::prop_assert_eq!(outside.within(time, time + 1), expected, "{}", time);
+            }
+        }
     }
 }

@@ -65,6 +65,20 @@ fn faults() -> impl Strategy<Value = Fault> {
     ]
 }
 
+/// The job with a fault of one rank.
+fn with_fault(plan: &Synthetic, fault: Fault, rank: u32) -> Synthetic {
+    let mut faulty = plan.clone();
+    match fault {
+        Fault::Chip(percent) => faulty.slow_chip = vec![(rank, 1.0 + f64::from(percent) * 0.01)],
+        Fault::Pause(ms) => faulty.stalls = vec![(rank, 2, i64::from(ms) * 1_000_000)],
+        Fault::Host(hundreds) => faulty.slow_host = vec![(rank, i64::from(hundreds) * 100_000)],
+        Fault::Loader(ms) => {
+            faulty.late = (0..plan.steps).map(|step| (rank, step, i64::from(ms) * 1_000_000)).collect();
+        }
+    }
+    faulty
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
@@ -77,15 +91,7 @@ proptest! {
         let quiet = report(&plan);
         prop_assert_eq!(quiet.verdict, Verdict::None, "{:?}", quiet.culprits);
         prop_assert!(quiet.replay_error.abs() <= MOST_OFF);
-        let mut faulty = plan.clone();
-        match fault {
-            Fault::Chip(percent) => faulty.slow_chip = vec![(rank, 1.0 + f64::from(percent) * 0.01)],
-            Fault::Pause(ms) => faulty.stalls = vec![(rank, 2, i64::from(ms) * 1_000_000)],
-            Fault::Host(hundreds) => faulty.slow_host = vec![(rank, i64::from(hundreds) * 100_000)],
-            Fault::Loader(ms) => {
-                faulty.late = (0..plan.steps).map(|step| (rank, step, i64::from(ms) * 1_000_000)).collect();
-            }
-        }
+        let faulty = with_fault(&plan, fault, rank);
         let cost = (length(&faulty) - length(&plan)) as f64 / f64::from(plan.steps);
         prop_assume!(cost > 0.02 * quiet.step_time);
         let found = report(&faulty);
@@ -103,5 +109,23 @@ proptest! {
             found.joint() > least * cost - tolerance && found.joint() < 1.15 * cost + tolerance,
             "{} for {}", found.joint(), cost
         );
+    }
+
+    /// With an unrecorded rank no other rank and no link is named: waits for the unrecorded rank look like slow transfers of its groups.
+    #[test]
+    fn an_unrecorded_rank_accuses_no_other(plan in plans(), fault in faults(), pick in 0_u32..64, absent in 0_u32..64) {
+        let (rank, absent) = (pick % plan.world(), absent % plan.world());
+        let faulty = with_fault(&plan, fault, rank);
+        let cost = (length(&faulty) - length(&plan)) as f64 / f64::from(plan.steps);
+        let mut job = faulty.job();
+        job.members.retain(|member| member.rank != absent);
+        let found = straggler_report(&mut job, &JoinOptions::default());
+        prop_assert_ne!(found.verdict, Verdict::None, "{:?}", found.culprits);
+        let is_left_over = |cost_s: f64| matches!(fault, Fault::Host(_)) && cost_s * 1e9 < 0.05 * cost;
+        for named in found.culprits.iter().filter(|named| !is_left_over(named.cost_s)) {
+            prop_assert_eq!(named.kind, Kind::Rank, "{:?}", named);
+            prop_assert_eq!(&named.ranks, &vec![rank], "{:?}, absent {}", named, absent);
+            prop_assert_ne!(rank, absent);
+        }
     }
 }

@@ -2,14 +2,15 @@
 //!
 //! Responsible for: each rank's events in order (the steps begin; it enters a collective; it can go on because one has ended; the steps end) with its own time
 //! between them. Own time is everything but the tail of a collective that nothing hides. A collective that was issued while another one held its stream is an event of the
-//! moment at which it was issued: its stream, not the rank's work, decides when it starts. Refuses communications without counterpart: they are own time; and what
-//! is outside of the steps: it would be divided by steps that it is no part of.
+//! moment at which it was issued: its stream, not the rank's work, decides when it starts. Communication without a recorded counterpart is own time if all ranks were
+//! recorded. Otherwise its exposed part is kept apart, because it may be a wait for a rank that was not recorded. Times outside of the steps are excluded: they would
+//! be divided by steps that do not contain them.
 
 use super::begin;
 use crate::Job;
 use crate::joined::Joined;
 use crate::matching::{Lane, Part};
-use crate::occupancy::{Launched, Occupancy};
+use crate::occupancy::{Intervals, Launched, Occupancy};
 use crate::trace::NONE;
 use crate::windows::{Windows, host_steps};
 use crate::workers::Workers;
@@ -54,6 +55,8 @@ pub(super) struct Event {
     pub time: i64,
     /// The rank's own time since its previous event.
     pub own: i64,
+    /// Exposed time since its previous event in communication with ranks that were not recorded, in nanoseconds: a wait or a transfer.
+    pub unknown: i64,
     /// From the last start of the collective to the rank's end of it.
     pub transfer: i64,
     /// Of a start: the communication before it on its stream.
@@ -184,6 +187,7 @@ fn of_member(
     let matching = &joined.matching;
     let mut raw: Vec<Raw> = Vec::new();
     let parts = &matching.parts[member];
+    let alone = with_unrecorded(joined, member).outside(&on.compute);
     // The last communication of every stream: its collective, when it was issued, and its end.
     let mut streams: BTreeMap<u32, (u32, i64, i64)> = BTreeMap::new();
     for (at, (part, collective)) in parts.iter().zip(&matching.of[member]).enumerate() {
@@ -247,18 +251,29 @@ fn of_member(
     let mut previous: Option<i64> = None;
     for Raw { time, what, collective, tail, transfer, behind, part } in raw {
         let since = previous.unwrap_or(time);
-        let own = match what {
-            What::Begin | What::Start | What::End => time - since,
-            What::Gate => tail.max(since) - since,
-        };
+        let until = if what == What::Gate { tail.max(since) } else { time };
+        let unknown = alone.within(since, until);
+        let own = until - since - unknown;
         let behind = behind.and_then(|(before, gap)| Some(Behind { place: *starts.get(&before)?, gap }));
         if what == What::Start {
             starts.insert(collective, events.len() as u32);
         }
-        events.push(Event { what, collective, time, own, transfer, behind, part });
+        events.push(Event { what, collective, time, own, unknown, transfer, behind, part });
         previous = Some(time);
     }
     events
+}
+
+/// Communication of a member of which no other rank was recorded, in a job with unrecorded ranks. Empty if all ranks were recorded.
+fn with_unrecorded(joined: &Joined, member: usize) -> Intervals {
+    if !joined.ranks_missing {
+        return Intervals::default();
+    }
+    let has_others =
+        |part: &Part| part.group.and_then(|id| joined.groups.get(id)).is_none_or(|group| group.size > 1);
+    let parts = joined.matching.parts[member].iter().zip(&joined.matching.of[member]);
+    let alone = parts.filter(|(part, collective)| collective.is_none() && has_others(part));
+    Intervals::union(alone.map(|(part, _)| (part.start, part.end)).collect())
 }
 
 /// For every collective the most kernels of arithmetic that a member starts from when it issues it to its end.

@@ -77,7 +77,8 @@ pub(super) fn cost(
     let excesses: Excesses = heavy.iter().map(|heavy| excesses(heavy, &medians)).collect();
     let own = |member: usize, place: usize| {
         let (event, before) = (&chains.events[member][place], place.checked_sub(1));
-        let from = before.map_or(event.time - event.own, |before| chains.events[member][before].time);
+        let from = before
+            .map_or(event.time - event.own - event.unknown, |before| chains.events[member][before].time);
         (event.own - within(&excesses[member], from, event.time)).max(0)
     };
     let transfer = |member: usize, place: usize| chains.events[member][place].transfer;

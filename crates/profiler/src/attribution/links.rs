@@ -5,7 +5,7 @@
 
 use crate::communication::Operation;
 use crate::joined::Joined;
-use crate::matching::Lane;
+use crate::matching::{Collective, Lane};
 use railwright_spec::{lower_median, median};
 use railwright_step::Dimension;
 use serde::Serialize;
@@ -100,7 +100,9 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
     let mut directions: BTreeMap<u32, Vec<u32>> =
         pairs.into_values().filter_map(|both| Some((*both.first()?, both))).collect();
     let mut transfers: BTreeMap<Kind, BTreeMap<u32, Vec<f64>>> = BTreeMap::new();
-    for collective in matching.collectives.iter().filter(|collective| collective.complete) {
+    // A transfer of a group with unrecorded ranks may be a wait for one of them.
+    let is_known = |collective: &&Collective| collective.complete && !joined.misses_ranks(collective);
+    for collective in matching.collectives.iter().filter(is_known) {
         let known = labels.get(collective.communicator as usize).and_then(Option::as_ref);
         let (Some((label, link)), Some(bytes)) = (known, collective.bytes) else { continue };
         let is_message = matching.communicator(collective).channel.is_some();

@@ -67,8 +67,9 @@ impl<'a> Run<'a> {
             let members = joined.matching.members(&joined.matching.collectives[collective as usize]);
             missing[collective as usize] = members.len() as u32;
         }
-        let start =
-            |events: &Vec<super::chain::Event>| events.first().map_or(0, |first| first.time - first.own);
+        let start = |events: &Vec<super::chain::Event>| {
+            events.first().map_or(0, |first| first.time - first.own - first.unknown)
+        };
         Self {
             chains,
             own,
@@ -107,11 +108,11 @@ impl<'a> Run<'a> {
             let place = self.at[member];
             match event.what {
                 What::Begin | What::End => {
-                    self.now[member] += (self.own)(member, place);
+                    self.now[member] += (self.own)(member, place) + event.unknown;
                     self.at[member] += 1;
                 }
                 What::Start => {
-                    self.now[member] += (self.own)(member, place);
+                    self.now[member] += (self.own)(member, place) + event.unknown;
                     self.at[member] += 1;
                     self.issue(member, place, self.now[member]);
                 }
@@ -130,7 +131,7 @@ impl<'a> Run<'a> {
     /// Lets a member go on after a collective.
     fn gate(&mut self, member: usize, place: usize) {
         let event = &self.chains.events[member][place];
-        self.now[member] += (self.own)(member, place);
+        self.now[member] += (self.own)(member, place) + event.unknown;
         let entered = self.entered[event.collective as usize];
         if entered > i64::MIN {
             self.now[member] = self.now[member].max(entered + (self.transfer)(member, place));
