@@ -113,8 +113,12 @@ proptest! {
 
     /// With an unrecorded rank no other rank and no link is named: waits for the unrecorded rank look like slow transfers of its groups.
     #[test]
-    fn an_unrecorded_rank_accuses_no_other(plan in plans(), fault in faults(), pick in 0_u32..64, absent in 0_u32..64) {
-        let (rank, absent) = (pick % plan.world(), absent % plan.world());
+    fn an_unrecorded_rank_accuses_no_other(
+        plan in plans(), fault in faults(), pick in 0_u32..64, absent in 0_u32..64, is_near in any::<bool>(),
+    ) {
+        let rank = pick % plan.world();
+        // A rank of the tensor-parallel group waits for the straggler itself, and others of its data-parallel group wait for it.
+        let absent = if is_near { rank / plan.tensor * plan.tensor + absent % plan.tensor } else { absent % plan.world() };
         let faulty = with_fault(&plan, fault, rank);
         let cost = (length(&faulty) - length(&plan)) as f64 / f64::from(plan.steps);
         let mut job = faulty.job();
