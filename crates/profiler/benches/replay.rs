@@ -1,6 +1,6 @@
-//! How long replays take: `cargo bench -p railwright-profiler --bench replay`.
+//! Time to replay a step: `cargo bench -p railwright-profiler --bench replay`.
 //!
-//! The yardstick: one replay of 16 stages x 512 micro batches well under 10 milliseconds.
+//! Target: one replay of 16 stages x 512 micro-batches in well under 10 ms.
 
 #[path = "../tests/support/schedule.rs"]
 mod schedule;

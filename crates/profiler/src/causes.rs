@@ -107,7 +107,7 @@ impl Cause {
         }
     }
 
-    /// What idle time of this cause is counted as in the waterfall.
+    /// Waterfall label of idle time with this cause.
     pub const fn label(self) -> Label {
         match self {
             Self::Allocation => Label::Allocation,

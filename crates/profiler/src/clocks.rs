@@ -1,9 +1,8 @@
 //! Alignment of rank clocks.
 //!
-//! Responsible for: offset and drift of every rank's clock from matched collectives that no rank can leave
-//! before all have entered, bounds from causality, residuals, and shifting traces to one clock. Short
-//! collectives have the largest weight: ends of one of 10 us are close. Ignores drifts below the usual drift
-//! of clocks, and does not shift clocks that already agree.
+//! Responsible for: offset and drift of every rank's clock, bounds from causality, residuals, and shifting traces to one clock. Uses
+//! matched collectives that no rank can leave before all have entered. Short collectives have the largest weight: their ends are close
+//! together. Ignores drifts below the usual drift of clocks, and does not shift clocks that already agree.
 
 mod bounds;
 mod solve;
@@ -18,12 +17,12 @@ use serde::Serialize;
 /// to differ by up to 71 microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
-/// What to do with the clocks of ranks.
+/// Treatment of the ranks' clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockPolicy {
-    /// Leave them when they agree within [`ONE_HOST`] and within a tenth of what a collective takes, else align them.
+    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them.
     #[default]
     Auto,
     /// Align them in any case.
@@ -38,7 +37,7 @@ pub enum ClockPolicy {
 pub struct RankClock {
     /// The rank.
     pub rank: u32,
-    /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
+    /// Offset to the clock of rank `against`, in nanoseconds, at time [`Self::about`].
     #[serde(rename = "offset_ns")]
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.
@@ -62,7 +61,7 @@ pub struct RankClock {
     /// The greatest.
     #[serde(rename = "greatest_ns")]
     pub greatest: Option<i64>,
-    /// The rank that stands for the time of this one: ranks that share none are on separate times.
+    /// The rank whose clock defines the common time. Ranks with different values have no common time.
     pub against: u32,
 }
 
@@ -73,7 +72,7 @@ impl RankClock {
         time.saturating_sub(self.offset).saturating_sub(drift.round() as i64)
     }
 
-    /// Whether its offset lies outside of what causality allows, by more than times are rounded.
+    /// Tests whether the offset violates causality by more than the rounding of times (5 us).
     fn is_acausal(&self) -> bool {
         self.least.is_some_and(|least| self.offset < least - 5_000)
             || self.greatest.is_some_and(|greatest| self.offset > greatest + 5_000)
@@ -86,7 +85,7 @@ impl RankClock {
 pub struct Clocks {
     /// One for each member, in order.
     pub clocks: Vec<RankClock>,
-    /// Whether times were moved.
+    /// True if times were shifted.
     pub applied: bool,
     /// Reason, in a sentence.
     pub reason: String,
@@ -111,7 +110,7 @@ impl Clocks {
         if tied < 2 {
             return (false, "no two ranks share a collective: clocks are not aligned".to_owned());
         }
-        // What a drift moves while it is seen.
+        // Time shift by drift over the observed span, in nanoseconds.
         let moves = |clock: &RankClock| {
             if clock.drift_ppm.abs() < 20.0 { 0.0 } else { clock.drift_ppm.abs() * 1e-6 * clock.span as f64 }
         };

@@ -73,7 +73,7 @@ pub struct Named {
     pub calls: f64,
 }
 
-/// Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
+/// Operators of one family and phase, or communication of one dimension, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperatorDifference {

@@ -1,8 +1,8 @@
-//! The digest of a rank: what the analyses of many ranks read of its trace, and no more.
+//! The digest of a rank: the part of its trace that analyses of many ranks read.
 //!
-//! Responsible for: leaving out rows of the host that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` answer the same from the rest; and proof of it, rank by rank:
-//! what the shorter trace gives (phases, launches, causes of idle time, occupancy, steps) is compared with what the whole one gives, and a rank that differs keeps all rows. Refuses to drop rows of
-//! the device: these are what ranks are compared by.
+//! Responsible for: excluding host rows that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` give the same
+//! answers from the rest. Verifies this for every rank: phases, launches, causes of idle time, occupancy and steps of the shorter trace are
+//! compared with those of the whole one. A rank that differs keeps all rows. Device rows are never dropped: ranks are compared by them.
 
 mod rows;
 mod same;
@@ -14,7 +14,7 @@ use crate::view::{Tables, View};
 use crate::waterfall::sweep;
 use railwright_step::{OperatorFamily, Phase};
 
-/// What a digest cannot answer, in words for an error: it holds no such rows.
+/// Reason for an error about missing rows in a digest.
 pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
     trace";
 
@@ -43,7 +43,7 @@ pub struct Digest {
     pub families: Vec<OperatorFamily>,
     /// Idle stretches whose cause is not the device itself, in order.
     pub idle: Vec<IdleRow>,
-    /// Whether rows of the host were left out; otherwise the digest holds all of them.
+    /// True if host rows were left out; otherwise the digest contains all of them.
     pub reduced: bool,
 }
 

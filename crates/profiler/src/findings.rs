@@ -57,7 +57,7 @@ use railwright_spec::topic::Topic;
 use railwright_step::OperatorFamily;
 use rustc_hash::FxBuildHasher;
 
-/// What rules look at. The lists go together: one entry for each rank that is shown.
+/// Input of rules. The lists are parallel: one entry for each displayed rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
     /// The job, its clocks aligned.
@@ -70,7 +70,7 @@ pub struct Context<'a> {
     pub names: &'a [&'a Names],
     /// The steps.
     pub windows: &'a Windows,
-    /// Where the time of these ranks goes.
+    /// Time of these ranks by label.
     pub waterfall: &'a Waterfall,
     /// Reason why devices were idle.
     pub causes: &'a [CauseRow],
@@ -78,27 +78,27 @@ pub struct Context<'a> {
     pub roofline: Option<&'a Roofline>,
     /// Awaited ranks, if more than one rank was recorded.
     pub stragglers: Option<&'a StragglerReport>,
-    /// What counters of devices record of the ranks.
+    /// Device counters by rank.
     pub health: Option<&'a Health>,
 }
 
 /// A rule.
 pub trait Rule: Sync {
-    /// What `railwright explain` knows its findings by.
+    /// Identifier of its findings in `railwright explain`.
     fn id(&self) -> &'static str;
-    /// What it looks for, in a line.
+    /// Problem that the rule detects, in one line.
     fn title(&self) -> &'static str;
     /// Definition, threshold, cost estimate and remedies.
     fn text(&self) -> &'static str;
-    /// What it finds.
+    /// Applies the rule.
     fn find(&self, context: &Context<'_>) -> Vec<Finding>;
-    /// What it advises for a trace of an inference server.
+    /// Advice for a trace of an inference server.
     fn inference(&self) -> Inference {
         Inference::Same
     }
 }
 
-/// What a rule advises for a trace of an inference server.
+/// Advice of a rule for a trace of an inference server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inference {
     /// The same as for training.
@@ -167,8 +167,8 @@ const EXPLAINED: f64 = 0.5;
 /// Maximum number of names listed to reach that share; the others are one line.
 const LISTED: usize = 6;
 
-/// What all rules find, the largest cost first; what costs nothing that is known comes last. And what they cost together. A finding whose own evidence explains less than
-/// half of its cost is left out.
+/// Findings of all rules and their joint cost. The largest cost comes first, findings without a known cost last. Excludes findings whose
+/// own evidence explains less than half of their cost.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
@@ -197,7 +197,7 @@ fn supported(mut finding: Finding) -> Option<Finding> {
     Some(finding)
 }
 
-/// What one rule finds, with the advice for what was traced.
+/// Findings of one rule, with advice that fits the traced program (training or inference).
 fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
     let mut found = match (context.windows.is_inference(), rule.inference()) {
         (true, Inference::Silent) => return Vec::new(),
@@ -211,7 +211,7 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
     found
 }
 
-/// What findings mean.
+/// Descriptions of all findings, for `railwright explain`.
 pub fn topics() -> Vec<Topic> {
     rules()
         .iter()
@@ -225,17 +225,17 @@ pub fn topics() -> Vec<Topic> {
 }
 
 impl<'a> Context<'a> {
-    /// Whether there is no device: what hosts compute stands for it.
+    /// Tests whether there is no device: host operators then replace kernels.
     pub fn from_host(&self) -> bool {
         !self.views.is_empty() && self.views.iter().all(|view| view.from_host)
     }
 
-    /// What runs: kernels on a device, operators on a host.
+    /// Name of the unit of work: kernels on a device, operators on a host.
     pub fn work(&self) -> &'static str {
         if self.from_host() { "operators" } else { "kernels" }
     }
 
-    /// What times are divided by to be of one rank and step.
+    /// Divisor from sums of times to times per rank and step.
     pub fn samples(&self) -> f64 {
         self.waterfall.samples() as f64
     }
@@ -255,7 +255,7 @@ impl<'a> Context<'a> {
         self.waterfall.total.sum(fits) as f64 / self.samples()
     }
 
-    /// What counters of devices record of ranks that is out of the ordinary.
+    /// Unusual device counters of the given ranks.
     fn health_of(&self, ranks: impl IntoIterator<Item = u32>) -> Vec<String> {
         ranks.into_iter().filter_map(|rank| Some(self.health?.remarks(rank))).flatten().collect()
     }
@@ -282,7 +282,7 @@ impl<'a> Context<'a> {
         self.uses().filter(move |(u, _)| fits(u.label)).map(|(u, name)| (name, u.time))
     }
 
-    /// The kernels of arithmetic that fit with their times, and what they take of a rank and step, in nanoseconds.
+    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds.
     fn arithmetic(&self, fits: impl Fn(OperatorFamily, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
         // Thousands of ranks have the same names.
         let mut known: IndexMap<(u8, &str), bool, FxBuildHasher> = IndexMap::default();

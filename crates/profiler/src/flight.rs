@@ -17,7 +17,7 @@ use crate::trace::ReadReport;
 use railwright_spec::problem::Problem;
 use serde_json::Value;
 
-/// What a file holds, and what was lost of it.
+/// Content of a file, and its losses.
 struct Content {
     /// All but the entries.
     value: Value,
@@ -52,7 +52,7 @@ impl Entries {
     }
 }
 
-/// Whether bytes look like a dump.
+/// Tests whether bytes look like a dump.
 pub fn matches(head: &[u8]) -> bool {
     pickle::matches(head) || json::matches(head)
 }

@@ -39,20 +39,21 @@ pub struct Group {
     pub size: u32,
     /// Its purpose as recorded.
     pub description: Option<String>,
-    /// What the ranks call it, each name once; at most [`Group::NAMES`].
+    /// Names of the group on its ranks, each once; at most [`Group::NAMES`].
     pub names: Vec<String>,
     /// The dimension it serves.
     pub dimension: GroupDimension,
-    /// Whether it is not recorded: its ranks are inferred from the ends of collectives.
+    /// True if the group is not recorded: its ranks are inferred from the ends of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and flags): ranks that wait in it wait for the pipeline to drain.
+    /// True if it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and
+    /// flags). Ranks that wait in it wait for the pipeline to drain.
     #[serde(skip)]
     pub drains: bool,
 }
 
 impl Group {
-    /// How many names are kept.
+    /// Maximum number of names.
     pub const NAMES: usize = 4;
 }
 
@@ -67,7 +68,7 @@ pub struct Groups {
     pub of: Vec<Vec<Option<GroupId>>>,
 }
 
-/// What joins groups of different ranks.
+/// Identity of a group across ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// Listed sets come before unlisted ones.
@@ -77,7 +78,7 @@ struct Key {
     description: Option<String>,
     /// A name where the ranks share names, else empty.
     name: String,
-    /// Which of several with the same rest.
+    /// Number among groups with otherwise equal keys.
     ordinal: u32,
 }
 
@@ -180,7 +181,7 @@ impl Groups {
         self.groups.get(id.0 as usize)
     }
 
-    /// What a member's own group is.
+    /// Group of a member's local number; `None` if unknown.
     pub fn id(&self, member: usize, local: u32) -> Option<GroupId> {
         *self.of.get(member)?.get(local as usize)?
     }

@@ -1,7 +1,7 @@
-//! The tables of HolisticTraceAnalysis, by its definitions, artefacts included: for those who compare with reports that they have.
+//! Tables of HolisticTraceAnalysis by its definitions, including artefacts: for comparison with existing reports.
 //!
 //! Responsible for: temporal, overlap, kernel type, kernel, idle, launch and queue tables as that tool prints them, in whole microseconds.
-//! Refuses to improve on them: what is better is in the profiler's own report.
+//! Known errors of the tool are kept: the profiler's own report has the corrected values.
 
 mod events;
 mod idle;
@@ -32,7 +32,7 @@ pub struct HtaTables {
     pub kernels: Vec<KernelRow>,
     /// Reason why streams are idle.
     pub idle: Vec<IdleRow>,
-    /// Launches and what they launch.
+    /// Launches with their kernels.
     pub launches: Vec<LaunchRow>,
     /// Number of launched kernels in the queue.
     pub queues: Vec<QueueRow>,

@@ -1,7 +1,7 @@
 //! Inputs of an operator as one text: shapes, the element type of the first tensor, and the settings of a convolution.
 //!
-//! Responsible for: writing the text from what a recorder has (`Input Dims`, `Input type`, `Concrete Inputs`), and reading its parts. Shapes come first, as they were
-//! written; each further part follows a `;`. Excludes operators without recorded shapes.
+//! Responsible for: writing the text from a recorder's fields (`Input Dims`, `Input type`, `Concrete Inputs`), and reading its parts.
+//! Shapes come first, as written; each further part follows a `;`. Excludes operators without recorded shapes.
 
 use railwright_spec::precision::DataType;
 
@@ -11,7 +11,7 @@ const MOST: usize = 3;
 /// The settings of a convolution that its shapes do not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Convolution {
-    /// Of each spatial dimension; one value stands for all.
+    /// Stride of each spatial dimension; a single value applies to all.
     pub stride: Vec<u64>,
     pub padding: Vec<u64>,
     pub dilation: Vec<u64>,
@@ -111,8 +111,9 @@ pub(crate) fn convolution(text: &str) -> Option<Convolution> {
 }
 
 impl Convolution {
-    /// The output's shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups, kernel...]`). A side `L` becomes
-    /// `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down, of a transposed one `(L - 1) s - 2 p + d (k - 1) + o + 1` elements (PyTorch, `Conv2d` and `ConvTranspose2d`).
+    /// Output shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups,
+    /// kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) + o
+    /// + 1` (PyTorch, `Conv2d` and `ConvTranspose2d`).
     pub(crate) fn output(&self, input: &[u64], weight: &[u64]) -> Option<Vec<u64>> {
         let ([batch, channels, sides @ ..], [first, second, kernel @ ..]) = (input, weight) else {
             return None;

@@ -1,7 +1,7 @@
-//! What a kernel is for, by its name: a table that anyone can edit (`crates/profiler/data/kernels.toml`).
+//! Purpose of a kernel, from its name: an editable table (`crates/profiler/data/kernels.toml`).
 //!
-//! Responsible for: patterns of names and the family of operators that each row stands for; a name is looked up once for a trace, not once
-//! for an event. Refuses to know communication: [`crate::communication`] has a table of its own, which is asked first.
+//! Responsible for: patterns of names and the operator family of each row. A name is looked up once per trace, not once per event. Excludes
+//! communication: [`crate::communication`] has its own table, which is checked first.
 
 mod pattern;
 
@@ -28,7 +28,7 @@ const FAMILIES: [OperatorFamily; 10] = [
     OperatorFamily::Other,
 ];
 
-/// Which names stand for which family.
+/// Operator families by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTable {
     rows: Vec<(Pattern, OperatorFamily)>,

@@ -1,7 +1,7 @@
-//! Which call of the host launched what ran on the device.
+//! Host calls that launched device rows.
 //!
-//! Responsible for: joining rows of a device with calls of the runtime by their correlation. Refuses flow arrows, of which half dangle in
-//! real traces, and refuses to take the nearest call for a row whose own call is missing.
+//! Responsible for: joining device rows with runtime calls by their correlation. Ignores flow arrows, half of which are dangling in real
+//! traces. A row without its own call is not assigned to the nearest one.
 
 use crate::RankTrace;
 use crate::captures::captures;
@@ -25,8 +25,8 @@ pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     gpu.iter().map(|row| row.correlation.map_or(NONE, |correlation| find.get(correlation))).collect()
 }
 
-/// Whether the first rows of a device are missing: the host launched work before the first one, and no row has its number. What the device did until then is not
-/// known. Calls within the capture of a graph launch nothing, and those for the host leave no row.
+/// Tests whether the first rows of a device are missing: the host launched work before the first row, and no row has its number. The
+/// device's activity until then is unknown. Calls within a graph capture launch nothing, and host functions have no device row.
 pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     let host = &trace.host;
     let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return false };
@@ -157,7 +157,7 @@ mod tests {
         assert!(lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 2)]));
         // Work that was launched before the first row may run behind it.
         assert!(!lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 1), (20, 2)]));
-        // What is lost behind the first row leaves the beginning whole.
+        // A row lost after the first one leaves the beginning complete.
         assert!(!lacks(&[(1, launch, 1), (30, launch, 2)], &[(9, 1)]));
         assert!(!lacks(&[(1, "cudaLaunchHostFunc", 1), (3, launch, 2)], &[(9, 2)]));
         let begin = (0, "cudaStreamBeginCapture_v2", 5);

@@ -1,8 +1,8 @@
 //! Collectives of one communicator, matched across ranks.
 //!
-//! Responsible for: which parts of which ranks are one communication: by their number where there is one, else by their order after a shift that is
-//! searched together with the difference of the clocks; messages by channel. Refuses to trust order alone: half of all multi-rank traces
-//! have lost leading kernels on some rank, and lists that do not fit each other stay apart.
+//! Responsible for: joining parts of different ranks into one communication. Parts are matched by number if recorded, otherwise by order.
+//! The shift of the order is found together with the clock offset. Messages are matched by channel. Order alone is not sufficient: half of
+//! all multi-rank traces have lost leading kernels on some rank. Lists that do not fit stay separate.
 
 mod across;
 mod alike;
@@ -31,7 +31,7 @@ use shift::{Fit, Scratch};
 use std::collections::BTreeMap;
 use ties::Ties;
 
-/// What tied the parts of a communicator together.
+/// Method by which the parts of a communicator were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -51,13 +51,13 @@ pub struct Membership {
     pub rank: u32,
     /// Its parts, in order: places in [`Matching::parts`] of the member.
     pub parts: Vec<u32>,
-    /// How many leading collectives it misses (lost kernels, or a window that opens later).
+    /// Number of missing leading collectives (lost kernels, or a window that opens later).
     pub lost: u32,
     /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest number.
     pub shift: i32,
     /// Pairs with the first member whose operation or size differs.
     pub mismatches: u32,
-    /// What its clock shows more than that of the first member.
+    /// Offset and drift of its clock relative to the first member.
     pub line: Line,
 }
 
@@ -70,7 +70,7 @@ pub struct Communicator {
     pub lane: Option<Lane>,
     /// Sender and receiver, for messages.
     pub channel: Option<(u32, u32)>,
-    /// How it was matched.
+    /// Matching method.
     pub how: How,
     /// The traced participating ranks; the first is the reference for comparison.
     pub members: Vec<Membership>,
@@ -87,9 +87,9 @@ pub struct Collective {
     pub operation: Option<Operation>,
     /// Its size; the largest of its parts' when they differ.
     pub bytes: Option<u64>,
-    /// Whether every member of the communicator takes part.
+    /// True if every member of the communicator takes part.
     pub complete: bool,
-    /// Whether its parts agree on operation and size.
+    /// True if its parts agree on operation and size.
     pub consistent: bool,
     first: u32,
     count: u32,
@@ -104,7 +104,7 @@ pub struct PartRef {
     pub part: u32,
 }
 
-/// What was matched.
+/// Matched communications of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matching {
     /// Every member's parts, by start.
@@ -122,7 +122,7 @@ pub struct Matching {
     /// The pipelines inferred from the ends of messages.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
-    /// Whether groups were inferred from ends, on streams without recorded groups.
+    /// True if groups were inferred from ends, on streams without recorded groups.
     asked: bool,
 }
 
@@ -160,8 +160,8 @@ impl Matching {
         matching
     }
 
-    /// Whether parts without a recorded group stay unmatched: if groups were inferred for other streams but
-    /// not for this one, or if ranks are missing, no guess is safe.
+    /// Tests whether parts without a recorded group stay unmatched. If groups were inferred for other streams but not for this one, or if
+    /// ranks are missing, any guess is unsafe.
     fn leaves(&self, key: &Key) -> bool {
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
         let is_reported = self.inferred.iter().any(|inferred| key.lane == Some(inferred.lane));
@@ -202,7 +202,7 @@ impl Matching {
         &self.communicators[collective.communicator as usize]
     }
 
-    /// How many parts of a member found no counterpart.
+    /// Number of a member's parts without counterpart.
     pub fn unmatched(&self, member: usize) -> u32 {
         self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
     }
@@ -257,8 +257,8 @@ impl Matching {
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
-                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of
-                // one rank, which its host clock or a PCIe switch may cause.
+                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of one rank. Its host clock or a
+                // PCIe switch may cause them.
                 let belongs = declared || fitting || (inferred && fit.agrees());
                 if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);
@@ -315,7 +315,7 @@ impl Matching {
     /// Adds a communicator and its collectives.
     fn add(&mut self, key: Key, how: How, mut members: Vec<Membership>) {
         let id = self.communicators.len() as u32;
-        // Where each part stands: (position, member, part).
+        // Position of each part: (position, member, part).
         let mut places: Vec<(i64, PartRef)> = Vec::new();
         for membership in &members {
             for (k, &part) in membership.parts.iter().enumerate() {

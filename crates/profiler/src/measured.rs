@@ -1,8 +1,8 @@
-//! A measured step in the form in which steps are modelled.
+//! A measured step in the representation of modelled steps.
 //!
-//! Responsible for: one step of a job as a [`Step`], so that every analysis of steps (breakdown, exposure, imbalance, comparison, pictures)
-//! reads it. Arithmetic that overlaps is shortened as in the waterfall, so that both agree; waiting for other ranks is a span of its own before
-//! the data moves, but within messages of the pipeline it is left empty, because that is what a bubble is. Refuses to invent micro batches and layers that no trace names.
+//! Responsible for: one step of a job as a [`Step`], for every analysis of steps (breakdown, exposure, imbalance, comparison, diagrams).
+//! Overlapping compute is shortened as in the waterfall, so that both agree. A wait for other ranks is a span before the transfer; within
+//! pipeline messages it stays empty, because it is bubble. Micro-batches and layers are set only if the trace names them.
 
 use crate::causes::Idle;
 use crate::joined::Joined;

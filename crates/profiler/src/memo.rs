@@ -1,7 +1,6 @@
-//! What was found for a name, once for all ranks: thousands of ranks have the same names.
+//! Results by name, computed once for all ranks: thousands of ranks have the same names.
 //!
-//! Responsible for: looking up and remembering, side by side on several threads. A memo has no part in what a table is: two tables with
-//! equal rows are equal.
+//! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal rows are equal.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};

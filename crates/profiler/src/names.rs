@@ -67,7 +67,7 @@ impl Names {
         self.names.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

@@ -114,7 +114,7 @@ impl Log {
 
     fn row(&mut self, cells: &[&str], size: u64, name: &str) -> Result<(), Problem> {
         if self.columns.is_empty() {
-            // Without a header: what every build since 2.11 prints.
+            // Without a header, the columns of all builds since 2.11.
             const USUAL: &str = "size count type redop root time algbw busbw #wrong time algbw busbw #wrong";
             self.columns = USUAL.split_whitespace().map(str::to_owned).collect();
         }
@@ -254,7 +254,7 @@ impl Log {
     }
 }
 
-/// What a launcher puts before every line: `[1,0]<stdout>:`, `0: `.
+/// Removes a launcher's prefix: `[1,0]<stdout>:`, `0: `.
 fn without_prefix(line: &str) -> &str {
     let line = line.trim();
     if let Some((_, rest)) = line.split_once("<stdout>:") {

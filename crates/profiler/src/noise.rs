@@ -1,8 +1,7 @@
-//! Whether two sets of step times differ by more than they vary.
+//! Significance of the difference between two sets of step times.
 //!
-//! Responsible for: the typical step with its spread and its confidence interval, and the shift between two sets with one, none of
-//! which assumes a distribution. Refuses an interval where there are too few steps for one, and steps that are not like each other's (warm-up): the
-//! caller leaves them out.
+//! Responsible for: the typical step with its spread and confidence interval, and the shift between two sets with an interval. None of them
+//! assumes a distribution. Too few steps give no interval. The caller excludes unrepresentative steps (warm-up).
 
 use serde::Serialize;
 
@@ -28,7 +27,7 @@ pub struct Shift {
     pub second: Spread,
     /// The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
     pub shift: f64,
-    /// Between what bounds the shift lies with a confidence of 95%; `None` for too few steps.
+    /// 95% confidence interval of the shift; `None` for too few steps.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -53,9 +52,9 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     values.iter().copied().step_by(stride).collect()
 }
 
-/// Between what bounds the median of such steps lies with a confidence of 95%: from the `k`-th step to the `k`-th from the end, `k` the largest
-/// for which `2·P(B < k) <= 5%`, `B` binomial of as many trials as steps with 1/2 (the sign test turned round). `None` for fewer than six steps.
-/// Hollander and Wolfe, Nonparametric Statistical Methods, section 3.6.
+/// 95% confidence interval of the median: from the `k`-th step to the `k`-th from the end. `k` is the largest number with `2·P(B < k) <=
+/// 5%`, where `B` is binomial with one trial per step and probability 1/2 (inverted sign test). `None` for fewer than six steps. Hollander
+/// and Wolfe, Nonparametric Statistical Methods, section 3.6.
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = thinned(values);
     sorted.sort_by(f64::total_cmp);
@@ -75,17 +74,16 @@ pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     (place >= 1 && 2 * place <= n).then(|| (sorted[place - 1], sorted[n - place]))
 }
 
-/// What a share of the steps stays below, such as 0.1 and 0.9 for the middle 80%; 0 of nothing.
+/// Quantile of the steps, such as 0.1 and 0.9 for the middle 80%; 0 without steps.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     railwright_spec::quantile(&mut values.to_vec(), share).unwrap_or_default()
 }
 
-/// The shift from the first set to the second; `None` where one is empty.
+/// Shift from the first set to the second; `None` if one is empty.
 ///
-/// The interval is that of the rank test of Mann and Whitney turned round: of the `n·m` ordered differences,
-/// those from place `k` to place `n·m + 1 - k`, `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. Where `k` is
-/// 0 no interval of these differences has the confidence: three steps against three are too few, four against
-/// four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
+/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place `n·m
+/// + 1 - k`, with `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If `k` is 0, no interval of these differences has the confidence: three
+/// steps against three are too few, four against four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -108,7 +106,7 @@ pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
 }
 
 impl Shift {
-    /// Whether the sets differ: the interval does not hold zero. `None` for too few steps.
+    /// Tests whether the sets differ: the interval excludes zero. `None` for too few steps.
     pub fn is_significant(&self) -> Option<bool> {
         self.interval.map(|(low, high)| low > 0.0 || high < 0.0)
     }

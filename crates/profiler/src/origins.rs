@@ -1,7 +1,7 @@
-//! Time by where it comes from: by module or by line of Python.
+//! Time by origin: module or line of Python.
 //!
-//! Responsible for: following every kernel to the call that launched it and every idle stretch to the host's frame, and from there to the modules or the Python function that hold it
-//! ([`Origins`]). Refuses to guess: what has no such frame (kernels of the backward pass have none) is a row of its own phase without a place.
+//! Responsible for: assigning every kernel to its launch and every idle interval to a host frame, and both to the enclosing modules or
+//! Python function ([`Origins`]). Time without such a frame (backward kernels have none) is a row of its own phase without a place.
 
 use crate::Names;
 use crate::causes::Idle;
@@ -33,7 +33,7 @@ pub enum By {
 pub struct OriginRow {
     /// The path of module classes, or file, line and function; none where nothing was recorded.
     pub place: Option<String>,
-    /// The phase of what has no place.
+    /// Phase of time without a place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Number of module instances that launched work; 0 for a source line.
@@ -62,9 +62,9 @@ pub struct OriginRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origins {
-    /// What it is summed by.
+    /// Grouping of the rows.
     pub by: By,
-    /// Whether annotations stand for modules, because no module was recorded.
+    /// True if annotations replace modules, because no module was recorded.
     pub annotations: bool,
     /// Share of the step that has a place.
     pub covered_share: f64,
@@ -74,7 +74,7 @@ pub struct Origins {
     pub places: usize,
 }
 
-/// Where something comes from: a place, or the phase of what has none.
+/// Origin of time: a place, or the phase of time without one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     At(String),
@@ -102,12 +102,13 @@ impl Sum {
 
 const MODULE: &str = "nn.Module: ";
 
-/// Whether any rank recorded modules.
+/// Tests whether any rank recorded modules.
 fn has_modules(names: &[&Names]) -> bool {
     names.iter().any(|names| names.iter().any(|name| name.starts_with(MODULE)))
 }
 
-/// Time of ranks by place: `members` are the places of the views in the job, `samples` what sums are divided by to be of one rank and step, `step` a step in nanoseconds.
+/// Time of ranks by place. `members` are the indices of the views in the job. Sums are divided by `samples` to give one rank and step;
+/// `step` is a step in nanoseconds.
 pub(crate) fn origins(
     views: &[(usize, &View<'_>, Exchanges)],
     windows: &Windows,
@@ -164,7 +165,7 @@ pub(crate) fn origins(
     }
 }
 
-/// What rows of equal time are ordered by.
+/// Sort key of rows with equal time.
 fn name(place: &Place) -> (u8, &str, Phase) {
     match place {
         Place::At(place) => (0, place, Phase::Other),
@@ -186,7 +187,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn add(&self, sums: &mut BTreeMap<Place, Sum>) {
         let mut idle = Idle::new(self.view);
-        // The place of the frame that was asked for last.
+        // The place of the last frame.
         let mut last: Option<(u32, Phase, Place, String)> = None;
         let mut seen = NONE;
         let mut take = |sums: &mut BTreeMap<Place, Sum>,
@@ -253,7 +254,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What of a stretch lies in steps in which the rank was recorded.
+    /// Time of an interval within steps in which the rank was recorded, in nanoseconds.
     fn counted(&self, start: i64, end: i64) -> i64 {
         let steps = &self.windows.steps;
         let first = steps.partition_point(|step| step.end <= start);
@@ -264,7 +265,7 @@ impl Walk<'_> {
             .sum()
     }
 
-    /// Where a frame of the host stands, and which instance of a module it is.
+    /// Place of a host frame, and the instance of its module.
     fn place(&self, idle: &Idle<'_>, frame: u32, phase: Phase) -> (Place, String) {
         let mut classes: Vec<&str> = Vec::new();
         let mut instance = String::new();
@@ -311,7 +312,7 @@ fn class_of(module: &str) -> (&str, &str) {
     }
 }
 
-/// Whether an annotation marks steps, which hold everything.
+/// Tests whether an annotation marks steps, which contain all other rows.
 fn is_step(name: &str) -> bool {
     crate::windows::step_number(name).is_some() || crate::serving::mark(name).is_some()
 }

@@ -1,7 +1,7 @@
-//! A profile as one page that stands alone.
+//! A profile as a self-contained HTML report.
 //!
-//! Responsible for: HTML without script, font or link, with pictures inside, light or dark as the reader likes it. Refuses to compute: numbers
-//! are the report's.
+//! Responsible for: HTML without script, font or link, with embedded charts, in a light and a dark theme. Computes nothing: numbers come
+//! from the report.
 
 mod bars;
 
@@ -79,7 +79,7 @@ fn head(out: &mut String, report: &Report) {
     }
     facts.push((time(report.step_time), "a step"));
     let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
-    // One rank alone of several that were recorded is no job of which others are missing.
+    // If only one of several recorded ranks is shown, the others are not missing.
     let is_part = report.ranks < report.world_size.saturating_sub(report.missing) as usize;
     let what = if is_part { "ranks shown" } else { "ranks" };
     facts.push((format!("{} of {least}{}", report.ranks, report.world_size), what));

@@ -1,8 +1,7 @@
-//! Passes of a pipeline: the operators of a step as tables of pipeline profilers have them (ByteDance, Primus, MegatronApp), and as they are found
-//! in a trace.
+//! Passes of a pipeline: operators of a step from tables of pipeline profilers (ByteDance, Primus, MegatronApp) or from traces.
 //!
-//! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
-//! the order in which a rank's rows were recorded is the schedule.
+//! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Does not model schedules: the
+//! recorded order of a rank's rows is the schedule.
 
 use crate::trace::Times;
 use railwright_spec::problem::{Problem, Warning};
@@ -34,7 +33,7 @@ pub enum PassKind {
     ParameterGather,
     /// Reducing gradients over data parallel ranks.
     GradientReduce,
-    /// Reducing what could not be reduced along with the backward passes, over data parallel ranks.
+    /// Data parallel reduction of gradients that could not be reduced during the backward passes.
     RemainderReduce,
     /// Reducing gradients of norms among the ranks that share a stage.
     NormReduce,
@@ -72,17 +71,17 @@ impl PassKind {
         Self::Other,
     ];
 
-    /// Whether it is arithmetic of the pipeline.
+    /// Tests whether it is compute of the pipeline.
     pub const fn is_compute(self) -> bool {
         matches!(self, Self::Forward | Self::Backward | Self::BackwardInput | Self::BackwardWeight)
     }
 
-    /// Whether it is a message between neighbouring stages.
+    /// Tests whether it is a message between neighbouring stages.
     pub const fn is_message(self) -> bool {
         matches!(self, Self::SendForward | Self::ReceiveForward | Self::SendBackward | Self::ReceiveBackward)
     }
 
-    /// Whether several ranks take part in it.
+    /// Tests whether several ranks take part in it.
     pub const fn is_communication(self) -> bool {
         self.is_message()
             || matches!(
@@ -96,7 +95,7 @@ impl PassKind {
             )
     }
 
-    /// What Megatron's timers call a pass, as operator tables and logs write it.
+    /// Kind of a pass from the name of Megatron's timer, as in operator tables and logs; `None` if unknown.
     pub fn of_timer(name: &str) -> Option<Self> {
         Some(match name {
             "forward-compute" | "forward" => Self::Forward,
@@ -151,9 +150,9 @@ pub struct Pass {
     pub rank: u32,
     /// On which pipeline stage.
     pub stage: u32,
-    /// Of which data parallel replica.
+    /// Number of the data parallel replica.
     pub replica: u32,
-    /// Which part of a replica's stage (tensor and context parallel ranks), 0 when there is one.
+    /// Rank within a replica's stage (tensor and context parallel); 0 if there is one.
     pub shard: u32,
     /// Kind.
     pub kind: PassKind,
@@ -222,7 +221,7 @@ impl PassShape {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Passes {
-    /// Where they come from, for titles.
+    /// Origin of the passes, for titles.
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
@@ -230,11 +229,11 @@ pub struct Passes {
     pub passes: Vec<Pass>,
     /// Recorded step times.
     pub steps: Vec<StepTime>,
-    /// Whether hosts ran passes and messages themselves, all of which were recorded: each begins when the one before it in its rank's program has ended, and what
-    /// passes in between is the rank's own time.
+    /// True if hosts ran passes and messages themselves, and all of them were recorded. Each begins when the previous one in its rank's
+    /// program has ended; time in between is the rank's own.
     #[serde(default)]
     pub host_order: bool,
-    /// What was damaged and left out.
+    /// Damaged and excluded parts.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
@@ -260,8 +259,8 @@ impl Passes {
         }
     }
 
-    /// Joins what was recorded of one job in several files, in any order: shapes are the largest of any file,
-    /// duplicate passes of one rank are used once. Empty input gives `None`.
+    /// Joins recordings of one job in several files, in any order. Shapes are the largest of any file; duplicate passes of one rank are
+    /// used once. Empty input gives the default value.
     pub fn join(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let Some(mut joined) = parts.next() else { return Self::default() };
@@ -315,7 +314,7 @@ impl Passes {
         for pass in &mut self.passes {
             let Some(position) = pass.micro_batch else { continue };
             let full = micro_batches / stages * stages;
-            // What is left over at the end is a round of its own.
+            // The remainder at the end is a round of its own.
             let (round, width) = if position < full * chunks {
                 (position / (stages * chunks), stages)
             } else {
@@ -328,11 +327,11 @@ impl Passes {
         }
     }
 
-    /// Whether times and places are such that sums of them can be trusted.
+    /// Checks that times and places are small enough for sums.
     ///
     /// # Errors
     ///
-    /// When a pass ends before it begins, a step takes years, or there are more stages than any job has.
+    /// If a pass ends before it begins, a step takes years, or there are more stages than any job has.
     pub(crate) fn check(&self) -> Result<(), Problem> {
         // A sum of durations beyond a century, which no step has, and stages times chunks beyond any pipeline.
         const CENTURY: i128 = 3_200_000_000_000_000_000;
@@ -371,7 +370,7 @@ impl Passes {
         }
     }
 
-    /// The steps of which there are passes, in order.
+    /// Numbers of the steps with passes, in order.
     pub fn step_numbers(&self) -> Vec<u32> {
         let mut steps: Vec<u32> = self.passes.iter().map(|p| p.step).collect();
         steps.dedup();

@@ -1,9 +1,8 @@
-//! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with the manifest that joins them.
+//! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with a manifest.
 //!
-//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, so that other tools (and our own readers)
-//! read it too, with a process for each rank, descriptive names, aligned times of the job, and results of the
-//! analyses as slices on separate tracks. Times are microseconds with three decimals, without rounding. The
-//! same job gives the same bytes. Output is streamed.
+//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, readable by other tools and by Railwright. Each rank is a process with a
+//! descriptive name. Times are aligned over the job, and results of the analyses are slices on separate tracks. Times are microseconds with
+//! three decimals, without rounding. The same job gives the same bytes. Output is streamed.
 
 mod marks;
 #[cfg(test)]
@@ -28,7 +27,7 @@ const MARKS: u64 = 3_000_000;
 /// Output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Arrows from launches to what they launched.
+    /// Arrows from launches to their device rows.
     pub flows: bool,
     /// Leave the host out.
     pub device_only: bool,
@@ -54,7 +53,7 @@ pub fn manifest(job: &Job, with_marks: bool) -> String {
 /// The file of an archive with the marks that belong to no rank.
 pub const MARKS_FILE: &str = "railwright.json";
 
-/// What this file is known by among traces of ranks: a member of its head, and as it is written.
+/// Marker of files with results instead of a rank: as a member of the head, and as written.
 const MARKS_MEMBER: (&str, Value) = ("railwrightMarks", Value::Bool(true));
 pub(crate) const MARKS_SIGN: &str = "\"railwrightMarks\":true";
 

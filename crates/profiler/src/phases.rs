@@ -1,9 +1,8 @@
 //! Phase of each device activity: forward, backward, recompute, optimizer.
 //!
-//! Responsible for: following a row to the call that launched it and from there to the operators and
-//! annotations around that call on its thread; and, where no call was recorded, to what the same kernel does
-//! elsewhere and to its neighbours on the stream. Does not guess: unclear rows are [`Phase::Other`], and
-//! [`Phases::by`] counts rows by method.
+//! Responsible for: assigning a row to its launch, and to the operators and annotations around it on the same thread. Without a recorded
+//! call, the phase comes from other rows of the same kernel and from neighbours on the stream. Does not guess: unclear rows are
+//! [`Phase::Other`], and [`Phases::by`] counts rows by method.
 
 mod apart;
 mod marks;
@@ -20,13 +19,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundBy {
-    /// By what stands around their launch.
+    /// From operators and annotations around the launch.
     pub launch: u64,
     /// By the annotation of the device around them.
     pub annotation: u64,
     /// By their own name.
     pub name: u64,
-    /// By what the same kernel does wherever its launch is known.
+    /// From rows of the same kernel with a known launch.
     pub same_kernel: u64,
     /// By the rows before and after them on their stream, which agree.
     pub neighbours: u64,
@@ -41,7 +40,7 @@ pub struct FoundBy {
 pub struct Phases {
     /// Of each row of the device.
     pub gpu: Vec<Phase>,
-    /// How they were found.
+    /// Number of rows by method.
     pub by: FoundBy,
 }
 
@@ -66,7 +65,7 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
 }
 
-/// Whether the name of an operator or an annotation has a phase.
+/// Tests whether the name of an operator or an annotation has a phase.
 pub(crate) fn says(name: &str) -> bool {
     mark(name) != Mark::None
 }
@@ -151,8 +150,8 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     phases
 }
 
-/// A mark within another: the half of a backward pass and what is done again within it are more exact than the pass, and a module's
-/// `forward` within them is no forward pass.
+/// A mark within another one. Halves of a backward pass, recompute and the optimizer are more specific than the pass, so they stay. A
+/// module's `forward` within them is not a forward pass.
 fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
     match (around, inner) {
         (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward)

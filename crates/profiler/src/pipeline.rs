@@ -34,11 +34,11 @@ use std::collections::BTreeMap;
 /// Shown part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Which step; else the one that lost most to stalls, or a typical one.
+    /// Number of the step. By default the one with the largest loss by stalls, or a typical one.
     pub step: Option<u32>,
-    /// Which replica; else the one that ended last.
+    /// Replica. By default the one that ended last.
     pub replica: Option<u32>,
-    /// Passes of which is asked what they cost.
+    /// Sets of passes whose cost is requested.
     pub what_if: Vec<Subset>,
 }
 
@@ -50,14 +50,14 @@ pub struct Asked {
     pub passes: String,
     /// Number of entries.
     pub count: usize,
-    /// What a step would save if they were ideal: like the mean of their kind over the job.
+    /// Saving per step if they were ideal: like the mean of their kind over the job.
     pub ideal: Share,
-    /// What their excess over their own median cost all steps together, in nanoseconds.
+    /// Cost of their excess over their own median, in nanoseconds of all steps.
     #[serde(rename = "excess_cost_ns")]
     pub excess_cost: i64,
-    /// The step that it cost most, and what.
+    /// The step with the largest cost, and that cost in nanoseconds.
     pub most: (u32, i64),
-    /// What these costs of excess are: not known where something was not recorded.
+    /// Certainty of the costs of excess: unknown if parts of the job were not recorded.
     pub certainty: Certainty,
 }
 
@@ -77,7 +77,7 @@ pub struct PassBox {
     /// Until when.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Which stall it is: an index into [`ShownStep::stalls`].
+    /// Index of its stall in [`ShownStep::stalls`]; `None` without a stall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<usize>,
 }
@@ -88,7 +88,7 @@ pub struct PassBox {
 pub struct Row {
     /// Stage.
     pub stage: u32,
-    /// Which rank stands for it.
+    /// The displayed rank of the stage.
     pub rank: u32,
     /// Its passes, in order.
     pub boxes: Vec<PassBox>,
@@ -109,7 +109,7 @@ pub struct ShownStep {
     /// Duration in nanoseconds.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// Where that went.
+    /// Parts of the measured time.
     pub parts: Decomposition,
     /// Total cost of its stalls in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
@@ -166,7 +166,7 @@ pub struct StageRow {
     /// The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds.
     #[serde(rename = "forward_ns")]
     pub forward: i64,
-    /// Its backward passes with what belongs to them, likewise, in nanoseconds.
+    /// Its backward passes with their recompute and weight gradients, likewise, in nanoseconds.
     #[serde(rename = "backward_ns")]
     pub backward: i64,
     /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
@@ -189,15 +189,14 @@ pub struct PipelinePage {
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
-    /// Stages of which nothing was recorded.
+    /// Stages without recorded ranks.
     pub missing_stages: Vec<u32>,
-    /// How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most.
+    /// Number of unrecorded ranks in the other stages, relative to the stage with most ranks.
     pub missing_ranks: usize,
     /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
     /// everything was recorded.
     pub bounds_only: Option<String>,
-    /// How far the replay of a settled step is off, the median, in nanoseconds: a smaller difference of two
-    /// replays is not reported as a cost.
+    /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
     /// The median step, in nanoseconds.
@@ -217,7 +216,7 @@ pub struct PipelinePage {
     pub stall_count: usize,
     /// The first step, if it is much longer than others. It is excluded from typical steps.
     pub start: Option<u32>,
-    /// What was fitted between passes.
+    /// Fitted gaps between passes.
     pub gaps: Gaps,
     /// Offsets subtracted from the clocks of stages; empty if they agreed.
     pub clocks: Vec<StageClock>,
@@ -315,7 +314,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     Ok(page)
 }
 
-/// What a subset of passes costs.
+/// Cost of a subset of passes.
 fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked, Problem> {
     let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
     let passes = subset.describe();
@@ -341,7 +340,7 @@ impl PipelinePage {
         }
     }
 
-    /// What was not recorded, as a reason.
+    /// Missing stages or ranks, as a reason; `None` if all were recorded.
     fn not_recorded(&self) -> Option<String> {
         let stages = self.missing_stages.len();
         let were = |count: usize| if count == 1 { "was" } else { "were" };
@@ -371,7 +370,7 @@ impl PipelinePage {
         self.asked.iter_mut().for_each(|asked| asked.certainty = Certainty::Unknown);
     }
 
-    /// Notes what makes the page doubtful.
+    /// Adds warnings about the limits of the report.
     fn doubt(&mut self, circular: u64) {
         if let Some(reason) = &self.bounds_only {
             let message = format!(
@@ -431,7 +430,7 @@ fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -
             Problem::new(format!("there is no step {step} in {label}")).in_file("--step").hint(between)
         });
     }
-    // A start is not what people ask for, if there is anything else.
+    // Users rarely want a warm-up step if there are others.
     let usual = median(steps.iter().map(|s| s.measured));
     let costliest = steps.iter().enumerate().skip(settled).filter(|(_, s)| s.stall_cost > 0);
     let costliest = costliest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
@@ -552,7 +551,7 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
     }
     let start = replay.settled().first().copied().unwrap_or(0);
     let first = replay.steps().nth(start).unwrap_or(0);
-    // Of each stage's ranks what they were busy and what their steps took.
+    // By stage and rank: busy time and duration of its steps.
     let mut times: BTreeMap<u32, BTreeMap<u32, Vec<(i64, i64)>>> = BTreeMap::new();
     for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| *step >= first) {
         let total = own.get(&(step, rank)).copied().unwrap_or(0).max(1);

@@ -74,9 +74,9 @@ impl Default for Options {
 pub struct Profile {
     /// Its steps.
     pub windows: Windows,
-    /// Where their time goes.
+    /// Time of these ranks by label.
     pub waterfall: Waterfall,
-    /// What is shown.
+    /// Displayed report.
     pub report: Report,
 }
 

@@ -27,7 +27,7 @@ use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
 use std::io::Read;
 
-/// What one file holds.
+/// Content of one file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Recording {
@@ -35,7 +35,7 @@ pub enum Recording {
     Rank(Box<RankTrace>),
     /// Passes of a pipeline, operator by operator, of one rank or of many.
     Passes(Passes),
-    /// What one rank's flight recorder dumped.
+    /// Dump of one rank's flight recorder.
     Flight(Box<FlightRecord>),
     /// A training log.
     Log(Box<TrainingLog>),
@@ -62,7 +62,7 @@ pub enum Recording {
     },
 }
 
-/// What to keep.
+/// Optional content to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
     /// Keep functions of Python, which can be most of a trace.
@@ -74,7 +74,7 @@ pub trait Reader: Sync {
     /// The format's name, as `railwright` prints it.
     fn name(&self) -> &'static str;
 
-    /// Whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
+    /// Tests whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
     fn matches(&self, head: &[u8]) -> bool;
 
     /// Kind of record its files are.
@@ -82,7 +82,7 @@ pub trait Reader: Sync {
         Family::Ranks
     }
 
-    /// How a file that begins like this belongs to a job.
+    /// Relation of a file with this beginning to a job.
     fn standing(&self, _head: &[u8]) -> Standing {
         Standing::Part
     }
@@ -92,7 +92,7 @@ pub trait Reader: Sync {
         Clue::default()
     }
 
-    /// Reads a whole inflated file. `label` is what errors call it.
+    /// Reads a whole inflated file. `label` names it in errors.
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem>;
 
     /// The same from a stream of inflated bytes; readers of large files hold only a window of it.
@@ -105,7 +105,7 @@ pub trait Reader: Sync {
     }
 }
 
-/// All readers, in the order in which they are asked.
+/// All readers, in the order of detection.
 pub fn all() -> &'static [&'static dyn Reader] {
     // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
     &[
@@ -124,7 +124,7 @@ pub fn all() -> &'static [&'static dyn Reader] {
     ]
 }
 
-/// The reader of bytes, if one knows them.
+/// The reader of the format of these bytes; `None` if the format is unknown.
 pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     all().iter().copied().find(|reader| reader.matches(head))
 }

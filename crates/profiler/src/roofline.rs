@@ -21,9 +21,8 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80% of the dense peak
-/// in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS), streaming kernels
-/// 80 to 90% of the memory's bandwidth.
+/// Share of the roofline (0 to 1) up to which savings are reported. Large GEMMs reach 70% to 80% of the dense peak in practice (Bekman,
+/// "Machine Learning Engineering", maximum achievable matmul FLOPS). Element-wise kernels reach 80% to 90% of the memory bandwidth.
 pub const TARGET: f64 = 0.7;
 
 /// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
@@ -73,9 +72,9 @@ pub struct RooflineRow {
     pub bytes_per_s: f64,
     /// The least time over the actual one.
     pub share_of_roofline: f64,
-    /// What reaching [`TARGET`] would save of a rank and step, in nanoseconds.
+    /// Saving at [`TARGET`] per rank and step, in nanoseconds.
     pub saving_ns: f64,
-    /// Whether the least time, and with it the saving, is a bound: which experts tokens chose is not recorded.
+    /// True if the least time, and with it the saving, is a bound: the experts chosen by tokens are not recorded.
     #[serde(skip)]
     pub bounded: bool,
 }
@@ -100,7 +99,8 @@ pub struct Roofline {
     pub rows: Vec<RooflineRow>,
 }
 
-/// The share of the roofline that operators reach: [`TARGET`], of the peak no more than what the catalogue's measured GEMM rate is of it (`measured / peak` in BF16).
+/// Share of the roofline (0 to 1) that operators can reach: [`TARGET`]. For compute it is at most the catalogue's measured GEMM rate over
+/// the peak (`measured / peak` in BF16).
 fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     let peak = accelerator.peak_rate(DataType::Bf16).filter(|peak| peak.get() > 0.0);
     match (bound, accelerator.measured_matmul.zip(peak)) {
@@ -109,8 +109,8 @@ fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     }
 }
 
-/// The least time of work, in nanoseconds, and what limits it: `max(F / P, B / W)` (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009) with `F` operations at
-/// `P` FLOP/s and `B` bytes at `W` bytes/s.
+/// Least time of work in nanoseconds, and its limit: `max(F / P, B / W)`, with `F` operations at `P` FLOP/s and `B` bytes at `W` bytes/s
+/// (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009).
 pub fn least_time(work: Work, peak: f64, bandwidth: f64) -> (f64, Bound) {
     let compute = if peak > 0.0 { work.flop / peak * 1e9 } else { 0.0 };
     let memory = if bandwidth > 0.0 { work.bytes / bandwidth * 1e9 } else { 0.0 };
@@ -202,7 +202,8 @@ fn element(kernel: &str) -> Option<DataType> {
     })
 }
 
-/// Operators of ranks against an accelerator, within steps; `samples` is what sums are divided by to be of one rank and step. None where no operator has shapes.
+/// Operators of ranks relative to an accelerator, within steps. Sums are divided by `samples` to give one rank and step. `None` if no
+/// operator has shapes.
 pub fn roofline(
     views: &[&View<'_>],
     windows: &Windows,
@@ -286,7 +287,7 @@ pub fn roofline(
     })
 }
 
-/// Shapes without the blanks and line breaks that some recorders write, with what a convolution's settings differ by from the usual ones.
+/// Shapes without the blanks and line breaks of some recorders, followed by unusual settings of a convolution.
 pub(crate) fn tidy(text: &str) -> String {
     let packed: String = inputs::shapes(text).chars().filter(|c| !c.is_whitespace()).collect();
     let mut tidy = packed.replace(',', ", ");

@@ -1,8 +1,8 @@
-//! A measured step in columns, for a canvas: what was recorded of every rank on one clock, and what the analyses found in it.
+//! A measured step in columns, for a canvas: recordings of all ranks on one clock, and results of the analyses.
 //!
-//! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
-//! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host, and its counters. Arrows are
-//! those of `arrows`. Refuses to cut quietly: ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
+//! Responsible for: selection of the step, the ranks and the number of spans ([`Question`]), and the tracks of each rank in order. These
+//! are passes of the pipeline with the bubbles between them, the device, streams with transfers separate from waits, threads of its host,
+//! and its counters. Arrows are those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans are counted.
 
 mod arrows;
 mod counters;
@@ -54,11 +54,11 @@ impl Default for Question {
     }
 }
 
-/// One step of a job whose clocks are aligned, in columns.
+/// One step of a job with aligned clocks, in columns.
 ///
 /// # Errors
 ///
-/// When the step or the rank is not there.
+/// If the step or the rank does not exist.
 pub fn columns(
     job: &Job,
     joined: &Joined,
@@ -91,7 +91,7 @@ pub fn columns(
             .into_iter()
             .map(|of| ((of.member, of.tracks), of.counters))
             .unzip();
-    // Who is not shown may still be waited for: the critical path goes through all ranks.
+    // Other ranks may wait for a rank outside of the view: the critical path includes all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
         let exchanges = Exchanges::of(joined, at, &view);
@@ -143,7 +143,7 @@ pub fn columns(
     Ok(columns)
 }
 
-/// What the tracks of ranks are drawn from.
+/// Input of the tracks of all ranks.
 struct Read<'a> {
     job: &'a Job,
     joined: &'a Joined,
@@ -151,7 +151,7 @@ struct Read<'a> {
     found: Option<&'a crate::passes::Passes>,
 }
 
-/// What is drawn of a member.
+/// Tracks and counters of a member.
 struct OfRank {
     /// Its place in the job.
     member: usize,
@@ -174,7 +174,7 @@ fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &imp
     })
 }
 
-/// The place of the step to show: as asked, else the one whose length is closest to the median.
+/// Index of the step to show: the given one, otherwise the one whose duration is closest to the median.
 fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     if let Some(step) = step {
         let numbered = windows.steps.iter().position(|window| window.number == Some(step));
@@ -225,7 +225,7 @@ fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: 
     own.map_or_else(|| crate::measured::stage(joined, rank), |pass| pass.stage)
 }
 
-/// Whether a dimension is the pipeline's: its waits are bubbles.
+/// Tests whether a dimension is the pipeline's: its waits are bubbles.
 const fn is_pipeline(dimension: Dimension) -> bool {
     matches!(dimension, Dimension::Pipeline)
 }

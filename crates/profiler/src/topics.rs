@@ -1,6 +1,6 @@
-//! What the profiler's identifiers mean.
+//! Descriptions of the profiler's identifiers.
 //!
-//! Responsible for: the warnings of this crate; findings explain themselves. Refuses identifiers of other crates.
+//! Responsible for: the warnings of this crate; findings have their own. Excludes identifiers of other crates.
 
 use railwright_spec::topic::{Topic, parse};
 

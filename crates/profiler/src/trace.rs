@@ -1,9 +1,8 @@
 //! One rank's trace in columns.
 //!
-//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole
-//! nanoseconds since the Unix epoch by the clock of the rank's host (or since the start of the recorder if it
-//! has no date); [`crate::job`] aligns the clocks of ranks. Excludes analyses: kernel classes, group
-//! dimensions and waits.
+//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole nanoseconds since the Unix
+//! epoch by the clock of the rank's host. If the recorder has no date, they are since its start. [`crate::job`] aligns the clocks of ranks.
+//! Excludes analyses: kernel classes, group dimensions and waits.
 
 mod device;
 mod gpu;
@@ -24,19 +23,19 @@ use crate::Names;
 /// One rank's trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankTrace {
-    /// Whose it is and what recorded it.
+    /// Rank and recorder of the trace.
     pub identity: Identity,
     /// The names of its activities.
     pub names: Names,
-    /// What ran on the device, by start.
+    /// Device activities by start.
     pub gpu: GpuActivities,
-    /// What the host did, by start.
+    /// Host activities by start.
     pub host: HostActivities,
     /// Recorded collectives; rows of [`GpuActivities`] and [`HostActivities`] refer to them.
     pub collectives: Vec<CollectiveCall>,
     /// The process groups that the trace lists or that its collectives name.
     pub groups: Vec<RankGroup>,
-    /// What reading it met with.
+    /// Report on reading the trace.
     pub report: ReadReport,
 }
 

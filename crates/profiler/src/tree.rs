@@ -11,7 +11,7 @@ use railwright_step::{OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// How many kernels of one family are named.
+/// Maximum number of named kernels per family.
 const KERNELS: usize = 16;
 
 /// Key of a level of the tree.
@@ -35,7 +35,7 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// What it is by.
+    /// Level of the node in the tree.
     pub level: Level,
     /// Name.
     pub name: String,

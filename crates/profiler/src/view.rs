@@ -1,7 +1,7 @@
-//! One rank's device activities with what the analyses ask of every row: its family, whether it communicates, its launch, its phase.
+//! One rank's device activities with derived properties of every row: family, role, launch, phase.
 //!
-//! Responsible for: working these out once, so that everything that reads a trace agrees on them. A trace without a device (CPU training
-//! over gloo) gets a device of its own: the outermost operators of its threads, and its communication. Refuses to measure.
+//! Responsible for: deriving these once, so that all analyses of a trace agree. A trace without a device (CPU training over gloo) gets
+//! device rows: the outermost operators of its threads, and its communication. Excludes sums.
 
 mod host_device;
 
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 /// Meaning of names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    /// Which names communicate; asked first.
+    /// Names of communication; checked first.
     pub communication: NameTable,
     /// Purpose of the others.
     pub kernels: KernelTable,
@@ -32,7 +32,7 @@ impl Tables {
     }
 }
 
-/// What a row of the device is to the analyses.
+/// Role of a device row in the analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Arithmetic.
@@ -52,7 +52,7 @@ pub struct View<'a> {
     pub trace: &'a RankTrace,
     /// The rows of the device.
     pub gpu: Cow<'a, GpuActivities>,
-    /// Whether the rows are the host's, because there was no device.
+    /// True if the rows are from the host, because there was no device.
     pub from_host: bool,
     /// The role of every row.
     pub role: Vec<Role>,
@@ -62,7 +62,7 @@ pub struct View<'a> {
     pub phase: Vec<Phase>,
     /// The row of the host that launched it, or [`NONE`]; where the rows are the host's, the row that it is.
     pub launch: Vec<u32>,
-    /// How phases were found.
+    /// Number of rows by method of phase detection.
     pub found_by: FoundBy,
 }
 

@@ -29,15 +29,15 @@ pub struct Waterfall {
     pub total: Parts,
     /// Each step over all ranks.
     pub steps: Vec<Parts>,
-    /// What the model's arithmetic takes at peak, if it is known.
+    /// Model compute at peak rate; `None` if unknown.
     pub ideal: Option<Ideal>,
     /// Ranks whose kernels take longer than the same ones of others: rank, and by which factor.
     pub slower_chips: Vec<(u32, f64)>,
 }
 
 impl Waterfall {
-    /// Joins the ranks, in their order: takes out what slower chips cost and, where the model's arithmetic is known, what it takes at
-    /// peak. `names` are those of each rank's trace.
+    /// Joins the ranks, in their order. Separates the cost of slower chips and, if `ideal` is given, the model compute at peak. `names` are
+    /// those of each rank's trace.
     pub fn join(mut ranks: Vec<RankWaterfall>, names: &[&Names], ideal: Option<Ideal>) -> Self {
         let slower_chips = chips::take_out(&mut ranks, names);
         if let Some(ideal) = ideal {
@@ -81,7 +81,7 @@ impl Waterfall {
         self.total.total()
     }
 
-    /// Ranks times steps, less the steps in which a rank was not recorded: what times are divided by to be of one rank and step; at least 1.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step; at least 1.
     pub fn samples(&self) -> usize {
         self.ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum::<usize>().max(1)
     }
@@ -120,11 +120,11 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// How many of the worst ranks are named.
+    /// Maximum number of named worst ranks.
     pub const WORST: usize = 3;
 }
 
-/// How every label's time spreads over ranks, largest medians first.
+/// Spread of every label's time over ranks, largest medians first.
 pub fn spreads(ranks: &[RankWaterfall]) -> Vec<Spread> {
     // Of ranks that lack steps less is known, which is not less time.
     let whole = |rank: &&RankWaterfall| rank.missing.is_empty();

@@ -33,9 +33,9 @@ pub enum CutBy {
     HostAnnotations,
     /// The runs of a compiled program (XLA).
     Modules,
-    /// The end of what the optimizer launched.
+    /// The end of the optimizer's device work.
     Optimizer,
-    /// What the device does over and over.
+    /// Repetition of device activity.
     Repetition,
     /// A collective of all ranks that comes back at equal distances.
     Collectives,
@@ -66,7 +66,7 @@ impl StepWindow {
         self.end - self.start
     }
 
-    /// Whether a rank was recorded in it, by its place in the job.
+    /// Tests whether a rank was recorded in it, by its index in the job.
     pub fn holds(&self, member: usize) -> bool {
         self.without.binary_search(&member).is_err()
     }
@@ -76,7 +76,7 @@ impl StepWindow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {
-    /// What they were cut by.
+    /// Method by which they were cut.
     pub cut_by: CutBy,
     /// From the last rank's first activity to the first rank's last one: all ranks were recorded.
     pub common: (i64, i64),
@@ -85,9 +85,9 @@ pub struct Windows {
     /// Leading steps that were taken out because they come before the steady state.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warm_up: Vec<StepWindow>,
-    /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
+    /// True if they begin at the end of a collective of all ranks, because the ranks' own moments were too far apart.
     pub at_collective: bool,
-    /// How far ranks disagree on where steps begin: the largest difference, after alignment.
+    /// Largest difference between step starts of ranks, after alignment, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
     /// Warnings.
@@ -118,12 +118,12 @@ impl Windows {
         (start.min(self.common.0), end.max(self.common.1))
     }
 
-    /// Whether these are steps of an inference server: of prefill, of decode, of both.
+    /// Tests whether these are steps of an inference server: of prefill, of decode, of both.
     pub fn is_inference(&self) -> bool {
         self.cut_by == CutBy::InferenceSteps
     }
 
-    /// How a step is called.
+    /// Name of a step: its number, or its index without one.
     pub fn name(&self, at: usize) -> String {
         self.steps
             .get(at)
@@ -196,9 +196,8 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, warnings }
 }
 
-/// How many steps the rank with most of them recorded, before clocks and phases are known: by host
-/// annotations, else by repeated device kernels, else by a collective of all ranks at equal intervals; else
-/// 1.
+/// Number of steps on the rank with most of them, before clocks and phases are known. From host annotations, repeated device kernels, or a
+/// collective of all ranks at equal intervals, in that order; otherwise 1.
 pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
     let marked = |_: usize, member: &Member| {

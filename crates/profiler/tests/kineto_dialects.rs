@@ -1,4 +1,4 @@
-//! What traces of different years, devices and writers do differently, on real files: each test is a pitfall that a reader can fall into.
+//! Differences between traces of several years, devices and writers, on real files: each test covers a pitfall for readers.
 
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};

@@ -64,12 +64,13 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let reported =
         report.warnings.iter().find(|warning| warning.id == "steps-partly-recorded").expect("a warning");
     assert!(reported.message.contains("rank 4 (synthetic rank 4) in steps 1-3"), "{}", reported.message);
-    // Who waited for it is an estimate.
+    // The waits for that rank are an estimate.
     assert!(report.estimated_wait > 0.0);
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
     assert_eq!((stragglers.ranks[0].rank, stragglers.steps), (3, 4));
     let (cost, of_whole) = (stragglers.ranks[0].cost, whole.ranks[0].cost);
-    // What the missing rank would have done is not known, so it is a bound: no less than what was found before, but for what a rank waited for the missing one.
+    // The missing rank's work is unknown, so the cost is a bound: at least the previous cost, except for a rank's waits for the missing
+    // one.
     assert_eq!(stragglers.bounds_only.as_deref(), Some("rank 4 was not recorded in 3 of 4 steps"));
     assert!(cost > 0.95 * of_whole && cost < 1.3 * of_whole, "{cost} {of_whole}");
 }
@@ -102,7 +103,7 @@ fn every_rank_in_every_step() {
     assert_eq!(most(&map.waiting_caused, stalled), 2, "{:?}", map.waiting_caused);
 }
 
-/// Where a rank was not recorded there is nothing, which is not zero.
+/// Steps without recording of a rank have no value, which differs from zero.
 #[test]
 fn a_rank_has_no_value_in_steps_in_which_it_was_not_recorded() {
     use railwright_profiler::trace::{GpuActivities, HostActivities};

@@ -67,7 +67,7 @@ fn profiled(job: &Job) -> Profile {
     profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile")
 }
 
-/// What was found, with its cost in whole nanoseconds.
+/// Stragglers of a job, with costs in whole nanoseconds.
 fn verdict(job: &Job) -> Vec<(String, Vec<u32>, i64)> {
     let report = straggler_report(&mut job.clone(), &JoinOptions::default());
     let cost = |seconds: f64| (seconds * 1e9).round() as i64;

@@ -7,7 +7,7 @@ use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};
 use railwright_profiler::readers::{Keep, Recording, detect};
 
-/// The report of a trace with one call of an operator on an MI300X, tied to its kernel by an external id as some recorders do.
+/// The report of a trace with one call of an operator on an MI300X. An external id links it to its kernel, as in some recorders.
 fn report(operator: &str, arguments: &str, kernel: &str, microseconds: u32) -> Report {
     let end = 1_000_050 + microseconds;
     let text = format!(
@@ -97,6 +97,6 @@ fn experts_faster_than_all_weights_can_be_read_have_a_bound() {
     let finding = report.findings.iter().find(|finding| finding.id == "below-roofline").expect("a finding");
     assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
     assert!(finding.evidence[0].contains("at least"), "{finding:?}");
-    // What not even the fewest experts allow has no row.
+    // A time below that of the fewest possible experts has no row.
     assert!(of("[[4, 4096], [128, 22016, 4096], [128, 4096, 11008], [4, 8]]", 180).roofline.is_none());
 }

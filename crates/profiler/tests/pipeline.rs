@@ -56,7 +56,7 @@ fn the_parts_of_a_step() {
     assert_eq!(shown.parts().iter().map(|p| p.1).sum::<i64>(), shown.total, "a step's parts sum to it");
 }
 
-/// Rows primus_pp8_step11, 15, 16 and 18: where the stall is, how long, and what it cost.
+/// Rows primus_pp8_step11, 15, 16 and 18: place of the stall, its excess and its cost, in milliseconds.
 #[test]
 fn stalls_and_their_costs() {
     for (step, stage, micro_batch, excess, cost) in
@@ -215,7 +215,7 @@ fn the_critical_path_of_a_pipeline() {
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }
 
-/// With a stage missing, what it would have absorbed is unknown: costs are upper bounds or left out.
+/// With a stage missing, the time that it would have absorbed is unknown: costs are upper bounds or excluded.
 #[test]
 fn what_was_not_recorded_makes_costs_bounds() {
     let whole = primus(None);
@@ -227,7 +227,7 @@ fn what_was_not_recorded_makes_costs_bounds() {
     assert!(page.verdicts.iter().all(|v| v.certainty != Certainty::Replayed), "{:?}", page.verdicts);
     let stage = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
     assert!(stage.message.contains("at most") && stage.message.contains("1 of 8"), "{}", stage.message);
-    // The bound holds for what the whole job shows, and for every replay.
+    // The bound covers the result of the whole job, and of every replay.
     assert!(stage.cost > whole.typical.imbalance, "{} {}", stage.cost, whole.typical.imbalance);
     let what_if = &whole.what_if;
     assert!(what_if.stages.iter().chain(&what_if.kinds).all(|share| share.saved <= share.at_most));
@@ -258,7 +258,7 @@ fn a_missing_rank_of_a_stage_makes_costs_bounds() {
     assert_eq!(slow.cost, 180_000_000);
 }
 
-/// One slow transfer is one stall, however many ranks took part in it, and it costs once; what follows it elsewhere is not one of its own.
+/// One slow transfer is one stall with one cost, however many ranks took part in it; its consequences elsewhere are no stalls of their own.
 #[test]
 fn a_slow_collective_is_one_stall_of_all_its_ranks() {
     use railwright_profiler::passes::Pass;

@@ -1,4 +1,4 @@
-//! Passes that no annotation names, cut by messages on the device's clock, on jobs that are made up: how far hosts run ahead must not matter.
+//! Passes without annotations, cut by messages on the device's clock, on synthetic jobs: the lead of hosts must not matter.
 
 #[path = "support/schedule.rs"]
 mod schedule;
@@ -96,7 +96,7 @@ fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
                 0,
                 None,
             );
-            // When the stream of each direction of receives is free.
+            // Times at which the stream of each direction of receives is free.
             let mut free = [origin, origin];
             let mut before = origin;
             for pass in of(rank).filter(|p| p.step == step) {

@@ -5,7 +5,7 @@ mod support;
 use railwright_profiler::passes::{PassKind, Passes};
 use railwright_profiler::replay::{Replay, Subset};
 
-/// What the stall of a forward pass cost its step, in milliseconds.
+/// Cost of a forward pass's stall for its step, in milliseconds.
 fn cost(passes: &Passes, step: u32, stage: u32, micro_batch: u32) -> f64 {
     let replay = Replay::new(passes).expect("a replay");
     let stall = Subset {
@@ -76,7 +76,7 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }
 
-/// A job whose hosts carry the messages: what a rank does between its passes, and which rank it waits for, is recorded.
+/// A job whose hosts carry the messages: each rank's activity between its passes and the awaited rank are recorded.
 #[test]
 fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     use railwright_profiler::joined::{JoinOptions, join};
@@ -92,7 +92,8 @@ fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     let steps = replay.replayed();
     assert_eq!(steps.len(), 3);
     assert!(steps.iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
-    // Two micro batches of rank 2 less cost what they took longer: the order is the schedule's, so a replay without them is not the recorded times again.
+    // Without their excess, two micro-batches of rank 2 save that excess. The order is the schedule's, so the replay differs from the
+    // recorded times.
     let stall =
         Subset { ranks: vec![2], steps: vec![3], kinds: vec![PassKind::Forward], ..Subset::default() };
     let saved: i64 = replay.cost_of_excess(&stall).iter().map(|c| c.1).sum();

@@ -1,4 +1,4 @@
-//! What must hold of a replay of any job, on jobs that are made up.
+//! Properties of the replay of any job, on synthetic jobs.
 
 #[path = "support/schedule.rs"]
 mod schedule;
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(page.verdicts[0].id, "pipeline-no-straggler");
     }
 
-    /// Whatever passes take, replays with and without delays give the recorded step where nothing but passes takes time.
+    /// Whatever the durations of passes, replays with and without delays reproduce the recorded step if only passes take time.
     #[test]
     fn replays_give_back_what_was_recorded(made in made(), seed in 0_u32..1000) {
         let (passes, took) = made.record(|step, stage, chunk, back, batch| {
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!((all.recovered - 1.0).abs() < 1e-9 || all.saved == 0);
     }
 
-    /// A pass that is made to stall is found, and costs what the step took longer.
+    /// An injected stall is found, and its cost is the delay of the step.
     #[test]
     fn injected_stalls_are_found_and_priced(made in made(), seed in 0_u32..1000, share in 2_i64..60) {
         let usual = |back: bool| if back { 4_000_000 } else { 2_000_000 };
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// So does one in a table with messages: what is asked for after a late pass was asked for late because of it, also in the other direction.
+    /// The same for recordings with messages. A receive after a late pass is posted late because of it, also in the other direction.
     #[test]
     fn stalls_between_messages_cost_what_the_step_lost(
         stages in 2_u32..7, rounds in 1_u32..4, seed in 0_u32..1000, share in 2_i64..60,
@@ -156,7 +156,7 @@ fn large_pages_are_drawn_whole() {
     }
 }
 
-/// What slows the reductions of all stages of a step is one stall, though one stage reduces after the other; different excesses are different stalls.
+/// A slow reduction on all stages of a step is one stall, although the stages reduce in turn; different excesses are different stalls.
 #[test]
 fn reductions_slow_on_all_stages_are_one_stall() {
     const MS: i64 = 1_000_000;

@@ -56,7 +56,7 @@ fn halves_of_a_trace_make_up_the_whole() {
     assert_eq!(first + second, all);
 }
 
-/// One rank of eight: the fastest of a kind stands for its transfer, in each half the half's own.
+/// One rank of eight: the fastest call of a kind gives its transfer time, in each half from that half.
 #[test]
 fn halves_of_one_traced_side_are_not_joined() {
     let bounds = |part| {

@@ -1,4 +1,4 @@
-//! Traces of inference servers: steps by what they compute, the waterfall of each mode, no advice on training.
+//! Traces of inference servers: steps by mode, the waterfall of each mode, no advice on training.
 
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};

@@ -71,14 +71,14 @@ fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let reported: Vec<&str> = passes.warnings.iter().map(|warning| warning.id.as_str()).collect();
     assert_eq!(reported, ["pipeline-passes-cut"]);
     let steps: std::collections::BTreeSet<u32> = passes.passes.iter().map(|pass| pass.step).collect();
-    // From one update to the next: what comes before the first may be part of a step.
+    // From one update to the next: work before the first update may be part of a step.
     assert_eq!(steps.len(), 2);
     for stage in 0..4 {
         for (kind, layer) in [(PassKind::Forward, 1.0), (PassKind::Backward, 2.0)] {
             let of = passes.passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind);
             let times: Vec<f64> = of.map(|pass| (pass.end - pass.start) as f64).collect();
             assert_eq!(times.len(), 16, "stage {stage}, {kind:?}");
-            // Where no message parts both, as well: products of other shapes are used.
+            // This includes stages without messages between both: products of other shapes are used.
             let (mean, expected) = (times.iter().sum::<f64>() / 16.0, 3.0 * 400_000.0 * layer);
             assert!((mean / expected - 1.0).abs() < 0.05, "stage {stage}, {kind:?}: {mean}, not {expected}");
         }
@@ -99,7 +99,7 @@ fn a_layout_decides_the_places_of_ranks() {
     }
 }
 
-/// Costs of a pipeline of which one half was not found would be wrong: a warning replaces them.
+/// Costs of a pipeline with one half missing would be wrong: a warning replaces them.
 #[test]
 fn backward_passes_alone_are_no_pipeline() {
     let mut job = Pipelined::default().job();
@@ -138,8 +138,8 @@ fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Clocks of hosts that are off by up to ten seconds and drift by up to 50 ppm, and ranks that lost leading kernels, do not change the groups; offsets between the
-    /// ranks of a tensor parallel group are recovered within 5 us.
+    /// Offsets of up to ten seconds, drifts of up to 50 ppm and lost leading kernels do not change the groups. Offsets between the ranks of
+    /// a tensor parallel group are recovered within 5 us.
     #[test]
     fn groups_are_reported_whatever_clocks_show(
         shape in prop::sample::select(vec![(2_u32, 2_u32), (2, 4), (4, 2)]),

@@ -1,4 +1,4 @@
-//! The waterfall on real traces, against what is known of them (`fixtures/traces/reference`).
+//! The waterfall on real traces, compared with the reference answers (`fixtures/traces/reference`).
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
@@ -79,7 +79,7 @@ fn a_change_of_a_training_loop_is_measured() {
     // Four steps of some 61 ms, cut on the device.
     assert_eq!((current.windows.cut_by, current.windows.steps.len()), (CutBy::Launches, 4));
     near(current.report.step_time / 1e6, 60.9, 0.2);
-    // Which part waits can only be estimated from one of eight ranks, and only where sizes are recorded.
+    // From one of eight ranks, waits can only be estimated, and only if sizes are recorded.
     let total = &current.waterfall.total;
     let of = |share| total.sum(|label| matches!(label, Label::Exposed(_, s) if s == share));
     assert!(of(Share::Undivided) > 0 && of(Share::Transfer) > 0);
@@ -99,7 +99,7 @@ fn a_rank_that_communicates_all_the_time_waits_for_another() {
     assert!(shares(second, Share::Transfer) < 0.27 && shares(second, Share::Undivided) == 0.0);
     assert!(shares(first, Share::Wait) < 0.3);
     let host = first.total.sum(|label| matches!(label, Label::Host | Label::Sync | Label::DataLoading));
-    // Its recording begins 11.3 ms after that of the other: what it did before is not known.
+    // Its recording begins 11.3 ms after that of the other: its earlier activity is unknown.
     let before = first.total.get(Label::Unexplained);
     near(ms(before), 11.3, 0.1);
     assert!(host as f64 > 0.97 * (first.total.total() - before) as f64, "{:?}", first.total);
@@ -158,7 +158,7 @@ fn a_measured_step_breaks_down_as_the_waterfall_does() {
                 assert_eq!(sum(|l| matches!(l, StepLabel::Compute(_))), parts.sum(Label::is_compute));
                 assert_eq!(sum(|l| matches!(l, StepLabel::Copy)), parts.group(Group::Copy));
                 assert_eq!(sum(|l| matches!(l, StepLabel::Host)), parts.group(Group::Host));
-                // A message that waits leaves the step empty, and what communicates beside it is seen.
+                // A message that waits leaves the step empty, and concurrent communication is visible.
                 let exposed = sum(|l| matches!(l, StepLabel::Exposed(_) | StepLabel::Waiting));
                 // Waiting is apart, but where data moves at the same time on another stream.
                 let waiting = sum(|l| matches!(l, StepLabel::Waiting));
@@ -343,7 +343,7 @@ fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
         assert!(finding.message.contains("up to"), "{}", finding.message);
         assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
     }
-    // Rank 0 of eight: collectives that last 60 times what NVLink needs for their bytes.
+    // Rank 0 of eight: collectives last 60 times as long as NVLink needs for their bytes.
     let hook = profiled(vec![read("modded_nanogpt_h100/ab/hook-rank0.json.gz")], &Options::default());
     let [_, waited, undivided] = shares(&hook);
     assert!(waited == 0.0 && undivided > 3.0, "{waited} {undivided}");
@@ -360,15 +360,15 @@ fn a_rank_without_device_data_is_no_host_of_its_own() {
     let seven = profile(&job, &joined, &Options::default(), &OneByOne).unwrap().report;
     assert_eq!((seven.ranks, seven.missing_ranks.as_slice()), (7, &[3][..]));
     assert!(seven.warnings.iter().any(|w| w.id == "trace-no-device"));
-    // The others compute what they computed, and no operators of the host are among their kernels.
+    // The others' compute is unchanged, and their kernels include no host operators.
     near(seven.recorded.compute / 1e6, whole.report.recorded.compute / 1e6, 0.05);
     assert!(seven.kernels.iter().all(|kernel| !kernel.name.starts_with("aten::")), "{:?}", seven.kernels[0]);
-    // Nobody knows when rank 3 came: the last of the others is a bound, the rest is not divided.
+    // The entry of rank 3 is unknown: the last of the others is a bound, the rest is not divided.
     let transfer = seven.lines.iter().flat_map(|l| &l.parts).find(|p| p.name.ends_with("transfer"));
     assert!(transfer.is_none(), "{transfer:?}");
 }
 
-/// What a rank waits for others is a part of its exposed communication, in every set of several ranks.
+/// A rank's waits for others are part of its exposed communication, in every set of several ranks.
 #[test]
 fn waiting_never_exceeds_communication() {
     use railwright_profiler::waterfall::Group;

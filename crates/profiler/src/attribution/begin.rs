@@ -32,8 +32,7 @@ fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
     host.kinds().iter().take(until).any(|kind| *kind == HostKind::Runtime) && !lacks_first(trace)
 }
 
-/// Whether other ranks entered the first collective of a member long before it, with none missing: the member
-/// was late.
+/// Tests whether the member was late: other ranks entered its first collective long before it, and no rank is missing.
 fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> bool {
     let matching = &joined.matching;
     for &number in &chains.order {

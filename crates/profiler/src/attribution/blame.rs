@@ -8,17 +8,17 @@ use super::peers::Stretches;
 use crate::joined::Joined;
 use std::collections::BTreeMap;
 
-/// How many roots of one collective are kept.
+/// Maximum number of roots per collective.
 const ROOTS: usize = 4;
 
-/// How far back a way is followed.
+/// Maximum number of steps back along a chain of waits.
 const LONGEST_WAY: usize = 256;
 
 /// A root: a stretch of a member, and its share of the lateness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Root {
     member: u32,
-    /// The stretch's place; none for what came before the recorded window.
+    /// Position of the interval; `None` for time before the recorded window.
     place: Option<u32>,
     share: f64,
 }
@@ -28,18 +28,18 @@ struct Root {
 pub struct Charged {
     /// The member, by its place in the job.
     pub member: u32,
-    /// When the last rank entered the collective, in nanoseconds.
+    /// Time at which the last rank entered the collective, in nanoseconds.
     pub at: i64,
     /// The waits of all ranks, in nanoseconds.
     pub wait: f64,
 }
 
-/// What was charged.
+/// Waits charged to ranks and intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Charges {
     /// By member: the waits of all ranks that it is the root of, in nanoseconds.
     pub waits: Vec<f64>,
-    /// By member: what of these came before the window or from no excess that its peers show.
+    /// By member: share of `waits` in nanoseconds from before the window, or without an excess over the peers.
     pub unexplained: Vec<f64>,
     /// By member: lateness: by how much it entered collectives last, after the last but one.
     pub lateness: Vec<i64>,
@@ -146,7 +146,7 @@ fn find(
         if left <= 0 {
             break;
         }
-        // What held it: the last member to enter the collective that it waited for.
+        // The holder is the last member to enter the collective that the rank waited for.
         let Some(gate) = gate else { break };
         let holder = chains.last_member[gate as usize];
         let before = stretches.ends[gate as usize].iter().copied().find(|end| end.0 == holder);

@@ -1,9 +1,10 @@
-//! What every rank does between its matched communications.
+//! Events of every rank between its matched communications.
 //!
-//! Responsible for: each rank's events in order (the steps begin; it enters a collective; it can go on because one has ended; the steps end) with its own time
-//! between them. Own time is everything but the tail of a collective that nothing hides. A collective that was issued while another one held its stream is an event of the
-//! moment at which it was issued: its stream, not the rank's work, decides when it starts. Refuses communications without counterpart: they are own time; and what
-//! is outside of the steps: it would be divided by steps that it is no part of.
+//! Responsible for: each rank's events in order, with its own time between them. Events are: the steps begin, a collective is entered, a
+//! collective has ended and the rank resumes, the steps end. Own time is everything except the exposed tail of a collective. A collective
+//! issued while another one occupied its stream is an event at its issue time: its stream, not the rank's work, determines its start.
+//! Communications without counterpart are own time. Time outside the steps is excluded: it would be divided by steps that do not contain
+//! it.
 
 use super::begin;
 use crate::Job;
@@ -15,14 +16,15 @@ use crate::windows::{Windows, host_steps};
 use crate::workers::Workers;
 use std::collections::BTreeMap;
 
-/// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
-/// not known to have been recorded before ([`begin`]): the recording may be shorter than the others', so the time between is not known to be its own.
+/// Maximum gap at an edge of the steps, as a share of a step. A rank whose device ends its work earlier than that has no event at the end.
+/// A rank that begins later has none at the begin, unless it is known to have been recorded before ([`begin`]). Its recording may be
+/// shorter than the others', so the gap may not be its own time.
 const NEAR: f64 = 0.05;
 
 /// A kernel that starts at most this much after the one before it on its stream, in nanoseconds, was held by it.
 const BACK_TO_BACK: i64 = 10_000;
 
-/// What a stream leaves at least between two kernels that are both queued, in nanoseconds.
+/// Minimum gap between two queued kernels of a stream, in nanoseconds.
 const BETWEEN: i64 = 1_000;
 
 /// Recorded times of one clock agree to this part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
@@ -31,14 +33,14 @@ const RESOLVED: i64 = 10_000;
 /// Number of kernels by which the start of a collective may shift relative to the surrounding compute.
 const SLIPPED: usize = 1;
 
-/// What happens at an event.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// The steps begin.
     Begin,
     /// The rank issues a collective, which starts then if its stream is free.
     Start,
-    /// The rank goes on after a collective: it has done nothing else at its end.
+    /// The rank resumes after a collective: no other work of the rank runs when the collective ends.
     Gate,
     /// The steps end, or the rank's work in them.
     End,
@@ -62,12 +64,12 @@ pub(super) struct Event {
     pub part: Option<u32>,
 }
 
-/// Where a communication stands in the program of its rank.
+/// Launch of a communication in the program of its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// When the host launched it, in nanoseconds.
+    /// Launch time on the host, in nanoseconds.
     pub time: i64,
-    /// The number of the step in which it did so.
+    /// Number of the step that contains the launch.
     pub step: u64,
 }
 
@@ -76,7 +78,7 @@ pub(super) struct Launch {
 pub(super) struct Behind {
     /// The place of its start among the rank's events.
     pub place: u32,
-    /// What lies between its end and the next start, in nanoseconds.
+    /// Time between its end and the next start, in nanoseconds.
     pub gap: i64,
 }
 
@@ -127,7 +129,7 @@ impl Chains {
         let mut held = vec![false; matching.collectives.len()];
         chains.order.iter().for_each(|&at| held[at as usize] = true);
         let begun = begin::recorded(job, joined, &chains, near as i64);
-        // When each part could have started on a free stream, and when it was launched.
+        // By part: earliest start on a free stream, and launch time.
         let known = workers.map(occupancies, |member, on| {
             let trace = &job.members[member].trace;
             let launched = Launched::of(trace, on);
@@ -158,10 +160,10 @@ struct Raw {
     time: i64,
     what: What,
     collective: u32,
-    /// Where the tail of a collective begins.
+    /// Start of a collective's tail, in nanoseconds.
     tail: i64,
     transfer: i64,
-    /// Of a start: the collective before it on its stream, and what lies between.
+    /// For a start: the previous collective of its stream, and the gap after it in nanoseconds.
     behind: Option<(u32, i64)>,
     /// Of a start: its place among the rank's parts.
     part: Option<u32>,
@@ -208,15 +210,14 @@ fn of_member(
         }
         let known = Raw::edge(issued, What::Start);
         raw.push(Raw { collective, transfer, behind, part: Some(at as u32), ..known });
-        // Compute that runs at the end continues without the result, and senders do not wait. Nor does the
-        // next kernel need the result if another member has started it before the end: then the rank stands
-        // still for another reason.
+        // Compute that runs at the end of the collective continues without its result, and senders do not wait. If another member started
+        // the next kernel before the end, the kernel does not need the result: the rank is idle for another reason.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);
         let needless = |issue: i64| beside[collective as usize] > on.started(issue, part.end) + SLIPPED;
         let runs_on = from.is_none() && issue.is_some_and(needless);
-        // What the result starts may be recorded before the end by the resolution of the clocks.
+        // Kernels that need the result may be recorded before the end, because of the clock resolution.
         let slack = ((end - start) / RESOLVED).clamp(1, BACK_TO_BACK);
         let works_on = on.compute.within(end - slack, end) * 2 > slack;
         let gated = !sends && !runs_on && !works_on;
@@ -225,7 +226,7 @@ fn of_member(
             raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
-    // At one instant what has ended comes before what begins.
+    // Ends precede starts at the same instant.
     raw.sort_by_key(|event| (event.time, event.what == What::Start));
     if let (Some(first), Some(last)) = (raw.first().map(|e| e.time), raw.last().map(|e| e.time)) {
         // An edge at which the device was at work.
@@ -233,7 +234,7 @@ fn of_member(
         if begin - chains.span.0 <= near {
             raw.insert(0, Raw::edge(begin, What::Begin));
         } else if begun {
-            // What it did before its first work was its own, too.
+            // Time before its first work is its own time, too.
             raw.insert(0, Raw::edge(chains.span.0, What::Begin));
         }
         let end = chains.within(on.window.1).max(last);
@@ -302,8 +303,8 @@ fn launches(
     joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
 }
 
-/// When each communication could have started had its stream been free: once the arithmetic that was launched before it had run, not before its own launch. None where
-/// the trace does not have the launch.
+/// Earliest start of each communication on a free stream, in nanoseconds: after earlier-launched compute, but not before its own launch.
+/// `None` if the trace lacks the launch.
 fn issues(parts: &[Part], launched: &Launched<'_>) -> Vec<Option<i64>> {
     let issue = |part: &Part| {
         let ready =

@@ -1,6 +1,7 @@
-//! How much of the steps the devices are idle.
+//! Idle share of the devices during the steps.
 //!
-//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits for other ranks are no idleness.
+//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits for other ranks do not count
+//! as idle.
 
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;

@@ -1,7 +1,8 @@
-//! Ranks that delay each other in turn, because attention takes longer now on one and now on another: sequences of different lengths.
+//! Ranks that delay each other in turn because attention takes longer on different ranks: sequences of different lengths.
 //!
-//! Responsible for: the evidence in kernels (at one place of the program attention differs between ranks, and matrix products do not), and what the steps would take with
-//! every attention kernel at the median of its place, by replay. Refuses jobs in which products differ as much: their ranks are slower in turn for another reason.
+//! Responsible for: the evidence in kernels, and the step time with equal attention. Evidence: at one position of the program attention
+//! times differ between ranks, GEMM times do not. The step time is a replay with every attention kernel at the median of its position.
+//! Excludes jobs whose GEMM times differ as much: their ranks are slower in turn for another reason.
 
 use super::chain::Chains;
 use super::replay::replay;
@@ -24,7 +25,7 @@ const LEAST_SHARE: f64 = 0.03;
 /// Attention differs between ranks by this share of its duration, at least; kernels of equal work differ by 1 or 2%.
 const SCATTER: f64 = 0.05;
 
-/// And by as many times what products differ by.
+/// Minimum ratio of the scatter of attention times to the scatter of GEMM times.
 const APART: f64 = 3.0;
 
 /// Ranks that are compared, at most; of more, evenly chosen ones.
@@ -36,10 +37,11 @@ type Calls = Vec<(i64, i64)>;
 /// Kernels of attention and of products within a time, by name.
 type Heavy = BTreeMap<String, (OperatorFamily, Calls)>;
 
-/// The ends of attention kernels with what each took beyond the median of its place, in nanoseconds; by member.
+/// Ends of attention kernels with their excess over the median of their position, in nanoseconds; by member.
 type Excesses = Vec<Vec<(i64, i64)>>;
 
-/// What the steps would be shorter by were attention equal at every place, in nanoseconds of all steps. None if nothing shows that it differs by the sequences.
+/// Reduction of the step time if attention were equal at every position, in nanoseconds of all steps. `None` without evidence of unequal
+/// sequence lengths.
 pub(super) fn cost(
     job: &Job,
     table: &NameTable,
@@ -99,7 +101,7 @@ fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f6
     (ranks >= 3).then(|| (family, (0..count).map(place).collect()))
 }
 
-/// What a rank's attention kernels took beyond the median of their places, by end.
+/// Excess of a rank's attention kernels over the median of their positions, ordered by end.
 fn excesses(heavy: &Heavy, medians: &BTreeMap<&str, Vec<i64>>) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = heavy
         .iter()

@@ -33,7 +33,7 @@ pub struct SlowGroup {
     /// The median of the other groups.
     #[serde(rename = "peers_ns")]
     pub peers: i64,
-    /// What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together.
+    /// Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
 }
@@ -42,19 +42,19 @@ pub struct SlowGroup {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowLink {
     pub communicators: Vec<u32>,
-    /// The time of its transfers, and what they would take at the speed of its peers, in nanoseconds.
+    /// Measured time of its transfers, and their time at the speed of its peers (`peers`), both in nanoseconds.
     pub transfer: f64,
     pub peers: f64,
 }
 
 impl SlowLink {
-    /// What its transfers are multiplied with to be like its peers'.
+    /// Factor from its transfer time to that of its peers.
     pub(super) fn usual(&self) -> f64 {
         self.peers / self.transfer.max(1.0)
     }
 }
 
-/// What transfers are compared by: dimension or boundary of stages, operation, size.
+/// Key for the comparison of transfers: dimension or stage boundary, operation, size in bytes.
 type Kind = (String, Option<Operation>, u64);
 
 /// By rank its pipeline and its stage there.
@@ -104,7 +104,7 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         let known = labels.get(collective.communicator as usize).and_then(Option::as_ref);
         let (Some((label, link)), Some(bytes)) = (known, collective.bytes) else { continue };
         let is_message = matching.communicator(collective).channel.is_some();
-        // A call of a host ends when its thread goes on, not when the message has arrived.
+        // A host call ends when its thread resumes, not when the message has arrived.
         let on_streams = || {
             let mut parts = matching.members(collective).iter().map(|&at| matching.part(at));
             parts.all(|part| matches!(part.lane, Lane::Stream(_)))

@@ -1,7 +1,7 @@
 //! Hosts that launch communication late while the device is busy.
 //!
-//! Responsible for: how much of what a rank's stretches took beyond its peers' comes from later launches of the communication that ends them. The device computes
-//! meanwhile, so no idle time shows such a host. Refuses ranks whose launches the trace does not have.
+//! Responsible for: the share of a rank's excess over its peers caused by later launches of the communication at the end of an interval.
+//! The device computes meanwhile, so such a host causes no idle time. Excludes ranks without launches in the trace.
 
 use super::cause::Evidence;
 use super::chain::{Chains, What};
@@ -11,7 +11,7 @@ use railwright_spec::median;
 /// Peers that a stretch is compared with, at most.
 const PEERS: usize = 16;
 
-/// When the communication that ends a stretch was launched, from the start of the stretch, in nanoseconds.
+/// Launch time of the communication that ends an interval, in nanoseconds from the start of the interval.
 fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     let member = stretch.member as usize;
     let event = chains.events.get(member)?.get(stretch.events.1 as usize)?;
@@ -20,7 +20,8 @@ fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     Some(launch.time - stretch.from)
 }
 
-/// Evidence that later launches explain at least half of what a member's stretches took beyond its peers'; None if they do not. Times are for one of `steps`.
+/// Evidence that later launches explain at least half of a member's excess over its peers; `None` otherwise. Times are per step, for
+/// `steps` steps.
 pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps: f64) -> Option<Evidence> {
     let (mut excess, mut explained, mut own_sum, mut peers_sum) = (0, 0, 0.0, 0.0);
     for stretch in stretches.lists.get(member)?.iter().filter(|stretch| stretch.own > stretch.usual) {

@@ -1,7 +1,7 @@
 //! Peers for the comparison of a rank's own time.
 //!
-//! Responsible for: the same interval of other ranks with the same program (same operations in the same
-//! order), else of the members of the collective that ends it. Excludes intervals with other boundaries.
+//! Responsible for: the same interval of other ranks with the same program (same operations in the same order). Without such ranks, the
+//! members of the collective that ends it are the peers. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
 use super::replicas::{self, Class};
@@ -16,7 +16,8 @@ const PEERS: usize = 16;
 /// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stretch {
-    /// The member.
+    /// An interval of a rank: from the start of one matched communication to the start of the next. The first and the last interval extend
+    /// to the edges of the steps.
     pub member: u32,
     /// The collective that it ends with; [`NONE`] where the steps end.
     pub collective: u32,
@@ -87,7 +88,7 @@ impl Stretches {
         for class in classes.iter().filter(|class| class.members.len() > 1) {
             let mut between: Vec<((u32, u32), (u32, u32))> = Vec::new();
             for (member, places) in &class.members {
-                // By event what it is in the program: edges of the steps are places, too.
+                // Kind of every event in the program. Edges of the steps are positions, too.
                 let mut starts = places.iter();
                 let at = |event: &Event| match event.what {
                     What::Start => starts.next().copied().flatten(),
@@ -111,7 +112,7 @@ impl Stretches {
         columns
     }
 
-    /// Which stretches end with which collective. Those within a stretch end with it.
+    /// Indexes the intervals by the collective at their end. Collectives within an interval count as its end, too.
     fn index(&mut self, chains: &Chains, joined: &Joined) {
         self.ends = vec![Vec::new(); joined.matching.collectives.len()];
         for (member, list) in self.lists.iter().enumerate() {
@@ -181,7 +182,7 @@ impl Stretches {
     }
 }
 
-/// What a matched communication is to a program; none at the edges of the steps.
+/// Identity of a matched communication in a program; `None` at the edges of the steps.
 type Kind = Option<(Option<Operation>, Option<u64>, Option<String>, bool)>;
 
 fn kind(joined: &Joined, collective: u32) -> Kind {
@@ -189,7 +190,7 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
     let communicator = joined.matching.communicator(collective);
     let group =
         communicator.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
-    // What is exchanged differs between ranks of one program.
+    // Sizes of all-to-alls and point-to-point messages differ between ranks of one program.
     let uneven = matches!(collective.operation, Some(Operation::AllToAll | Operation::SendReceive));
     Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
 }

@@ -1,8 +1,9 @@
 //! Replay of a job's graph of communications.
 //!
-//! Responsible for: when everything would have ended had some own times been others. A rank issues a collective after its own time; the collective starts on its stream once
-//! that stream is free; it ends on each rank its transfer after the last has entered; what waits for it goes on then. Any number of collectives may be open at once. With the
-//! measured own times it gives the measured times. Refuses to change the order of one rank's work or of one stream.
+//! Responsible for: end times of all events with other own times. A rank issues a collective after its own time. The collective starts once
+//! its stream is free. On each rank it ends its transfer time after the last rank has entered. Then the waiting ranks resume. Any number of
+//! collectives may be open at once. With the measured own times, the replay gives the measured times. The order of work on a rank and on a
+//! stream never changes.
 
 use super::chain::{Chains, What};
 use crate::joined::Joined;
@@ -11,14 +12,14 @@ use std::collections::VecDeque;
 /// Own times that differ from the measured ones: for (member, place of its event) the replaced time.
 pub(super) type Own<'a> = &'a dyn Fn(usize, usize) -> i64;
 
-/// What the recorded window would have taken.
+/// Replayed times of the recorded window.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replayed {
     /// From the first event to the end of the last, in nanoseconds.
     pub span: i64,
     /// Waits that no replay can order, because aligned clocks show an end before a start. Above 0 the replay is not to be trusted.
     pub forced: u32,
-    /// When every collective's last rank enters it.
+    /// By collective: entry time of its last rank, in nanoseconds.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests compare every one with what was measured"))]
     pub last_start: Vec<i64>,
 }
@@ -33,7 +34,7 @@ pub(super) fn replay(chains: &Chains, joined: &Joined, own: Own<'_>, transfer: O
     Replayed { span: last.unwrap_or(first) - first, forced: run.forced, last_start: run.entered }
 }
 
-/// What waits for a collective to be entered by all.
+/// Dependants of a collective's last entry.
 #[derive(Clone, Copy)]
 enum Waiter {
     /// The member's own work.

@@ -1,11 +1,9 @@
 //! Ranks that run the same program.
 //!
-//! Responsible for: communication starts of different ranks at the same position of one program. Where
-//! several communicators are open at once their starts interleave differently on every rank, so a place is
-//! known by the number of a communication among those of its kind, and only positions that agree on all ranks
-//! of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
-//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run
-//! different programs.
+//! Responsible for: communication starts of different ranks at the same position of one program. If several communicators are open at once,
+//! their starts interleave differently on every rank. A position is therefore the number of a communication among those of its kind. Only
+//! positions that agree on all ranks of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
+//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run different programs.
 
 use super::chain::{Chains, Launch, What};
 use crate::communication::Operation;
@@ -19,11 +17,11 @@ const SHARED: f64 = 0.75;
 /// Minimum share of common messages at the same position.
 const ALIKE: f64 = 0.9;
 
-/// What a matched communication is to a program: operation, size, group or else lane, and for messages whether the rank sends and whether they go to a later rank:
-/// passes forward and backward differ by that.
+/// Identity of a matched communication in a program: operation, bytes, group or else lane. For messages also whether the rank sends, and
+/// whether the peer is a later rank: that distinguishes forward and backward passes.
 type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
 
-/// Numbers that are not those that counts suggest are taken where times then differ by this share of what they did.
+/// An offset other than the one from the counts is used if it reduces the time differences to this share.
 const SHIFTED: f64 = 0.25;
 
 /// A place: its kind, and its number among those of its kind.
@@ -37,14 +35,14 @@ type Placed = (usize, Vec<Key>);
 struct Start {
     kind: u32,
     message: bool,
-    /// When the last rank entered the collective: the same for all its members.
+    /// Entry time of the last rank, in nanoseconds: the same for all members of the collective.
     time: i64,
 }
 
 /// Ranks that run one program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Class {
-    /// Its members, each with what every one of its starts is in the program; none where it lies elsewhere on another member.
+    /// Its members, each with the position of every start in the program. `None` if the start is at another position on another member.
     pub members: Vec<(usize, Vec<Option<u32>>)>,
 }
 
@@ -107,7 +105,7 @@ struct Turns {
     numbers: Vec<i64>,
     /// Numbers of starts in the order of launches.
     order: Vec<usize>,
-    /// How many of a kind each step launches.
+    /// Number of launches by kind and step.
     counts: BTreeMap<(u32, u64), u32>,
 }
 
@@ -157,7 +155,7 @@ struct Reference {
     places: BTreeMap<Key, (u32, Option<u32>)>,
     /// By place the number of the anchor that is launched before it.
     launched_behind: BTreeMap<Key, Option<u32>>,
-    /// How many of a kind each step launches, where launches are known, and the first number of each kind.
+    /// Number of launches by kind and step, if launches are recorded, and the first number of each kind.
     counts: Option<BTreeMap<(u32, u64), u32>>,
     first: BTreeMap<u32, i64>,
     /// The kind that there are most of: places of the other kinds are known by the last of these before them.
@@ -237,7 +235,7 @@ impl Reference {
         keys.iter().map(before).collect()
     }
 
-    /// Whether a program can be the same one, by how many there are of each kind: a cheap look before the places.
+    /// Tests by the counts of each kind whether a program can be the same: a cheap check before positions are compared.
     fn may_hold(&self, program: &[Start], times: &BTreeMap<u32, Vec<i64>>) -> bool {
         let common = |(kind, times): (&u32, &Vec<i64>)| {
             self.times.get(kind).map_or(0, |known| known.len().min(times.len()))
@@ -246,7 +244,7 @@ impl Reference {
         shared as f64 >= SHARED * program.len().max(self.places.len()) as f64
     }
 
-    /// Whether a program is the same one.
+    /// Tests whether a program is the same as the reference.
     fn holds(&self, program: &Program, keys: &[Key]) -> bool {
         let (mut shared, mut messages, mut alike, mut own) = (0_usize, 0_usize, 0_usize, 0_usize);
         let in_order = program.in_order(keys);
@@ -298,8 +296,9 @@ fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
     times
 }
 
-/// Which number the first of some times has among those of the reference. Where there are as many it is the first, else the first or the last are missing; one more or
-/// less only where times leave no doubt, as at an edge of the steps that some communications straddle: ranks that lag behind differ in time, too.
+/// Number of the first of some times among those of the reference. With equal counts it is the first; otherwise the first or the last are
+/// missing. An offset by one more is used only if times leave no doubt, as for communications that straddle an edge of the steps. Ranks
+/// that lag behind have other times, too.
 fn skipped(known: &[i64], own: &[i64]) -> i64 {
     let more = known.len() as i64 - own.len() as i64;
     let apart = |by: i64| {
@@ -339,7 +338,7 @@ impl Kinds {
         let group = communicator.group.and_then(|id| joined.groups.get(id));
         let label = group.map(|group| group.dimension.label.clone());
         let lane = communicator.lane.filter(|_| label.is_none());
-        // What is exchanged differs between ranks of one program.
+        // Sizes of all-to-alls and messages differ between ranks of one program.
         let uneven =
             matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
         let kind =

@@ -1,7 +1,7 @@
-//! The verdict.
+//! Report of the stragglers of a job.
 //!
-//! Responsible for: one value that the `stragglers` command shows: what every rank costs the step by replay, who is above the noise, why and when. Refuses to name
-//! a rank whose effect the steps' own noise would hide.
+//! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay, ranks above the noise, their
+//! causes and times. Excludes ranks whose effect is below the noise of the steps.
 
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
@@ -37,7 +37,7 @@ const REPLAYED: usize = 12;
 /// The share of a step below which no cost is reported, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
 
-/// A rank that others wait for.
+/// A straggler: a rank that delays others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
@@ -45,7 +45,7 @@ pub struct Culprit {
     pub rank: u32,
     /// Its host, if recorded.
     pub host: Option<String>,
-    /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
+    /// Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// Certainty of the cost.
@@ -56,9 +56,9 @@ pub struct Culprit {
     /// behaviour of untraced ranks.
     #[serde(rename = "at_most_ns")]
     pub at_most: f64,
-    /// Whether the verdict names it.
+    /// True if the verdict names it.
     pub is_straggler: bool,
-    /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
+    /// Waits of all ranks caused by it, per step, in nanoseconds.
     #[serde(rename = "waits_ns")]
     pub waits: f64,
     /// The share of all waits.
@@ -70,7 +70,7 @@ pub struct Culprit {
     pub last: u32,
     /// The class of the cause.
     pub cause: CauseClass,
-    /// What to call it: a rank without a device has a slow processor, not a slow chip.
+    /// Name of the cause: a rank without a device has a slow processor, not a slow chip.
     pub cause_name: &'static str,
     /// Three numbers.
     pub evidence: Vec<Evidence>,
@@ -119,7 +119,7 @@ pub struct StragglerReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// Steps that were looked at; 1 when nothing marks them.
     pub steps: u32,
@@ -129,7 +129,8 @@ pub struct StragglerReport {
     /// Step time with all ranks at the median speed of their peers.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
-    /// Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by.
+    /// Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,
+    /// and the replay error.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
     /// Replay error as a share of the steps.
@@ -142,13 +143,13 @@ pub struct StragglerReport {
     pub waits: f64,
     /// The share of a typical step that a device is idle, mean over the ranks.
     pub idle: f64,
-    /// Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
+    /// True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time.
     pub from_host: bool,
-    /// Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
+    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
     pub host_bound: bool,
     /// Ranks by cost; those that the verdict names are stragglers, and there may be none.
     pub ranks: Vec<Culprit>,
-    /// When the steps began, from which moments are counted, in nanoseconds.
+    /// Start of the steps, in nanoseconds: the origin of all moments.
     #[serde(skip)]
     pub origin: i64,
     /// Every wait and its root, in order of time.
@@ -171,7 +172,7 @@ impl StragglerReport {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
     }
 
-    /// What a step would be shorter by without all that is named, in nanoseconds.
+    /// Step time saved without all named delays, in nanoseconds.
     pub fn joint(&self) -> f64 {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
     }
@@ -355,7 +356,7 @@ fn judge(
         }
     });
     let mut named: Vec<Named> = named.collect();
-    // What steps differ by is no measure here: different sequences are why they do.
+    // The variation between steps is no threshold here: unequal sequences cause it.
     if named.is_empty()
         && base > without
         && let Some(cost) = lengths::cost(job, names, (&chains, joined), base, workers)
@@ -457,7 +458,7 @@ fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
     order
 }
 
-/// Reason why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
+/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so their work there is unknown.
 fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
     let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
@@ -471,7 +472,7 @@ fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     }
 }
 
-/// What a member's stretches took beyond its peers', all together: no replay without them is shorter by more.
+/// Sum of a member's excesses over its peers, in nanoseconds: the upper bound of what any replay without them saves.
 fn at_most(stretches: &Stretches, member: usize) -> i64 {
     stretches.lists[member].iter().map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
 }

@@ -59,7 +59,7 @@ fn kernels_of_one_rank_ten_percent_slower() {
     assert_eq!(report.stragglers().count(), 1);
 }
 
-/// Eight replicas that reduce once a step, of which one's host stands still for ten milliseconds.
+/// Eight replicas that reduce once per step; the host of one is idle for ten milliseconds.
 fn replicas(steps: u32, stalled: std::ops::Range<u32>) -> StragglerReport {
     let stalls = stalled.map(|step| (1, step, 10_000_000)).collect();
     let mut job = Synthetic { tensor: 1, data: 8, layers: 4, steps, stalls, ..Synthetic::default() }.job();
@@ -317,7 +317,7 @@ fn a_slow_chip_beside_overlapped_reductions_does_no_more_work() {
     assert_eq!((report.ranks[0].rank, report.ranks[0].cause), (3, CauseClass::MoreWork));
 }
 
-/// What a fault costs a step in truth: the same job with and without it.
+/// True cost of a fault per step, in nanoseconds: the same job with and without it.
 fn truth(plan: &Synthetic, faulty: &Synthetic) -> f64 {
     let length = |plan: &Synthetic| {
         let job = plan.job();
@@ -473,7 +473,7 @@ fn scattered_ends_rule_out_no_straggler() {
 fn longer_products_beside_unchanged_ones_are_more_work() {
     let cause = |stretch: &dyn Fn(usize) -> bool| {
         let mut job = Synthetic { jitter: 5, ..plan() }.job();
-        // Two kinds of products: the kernels that the plan calls norms stand for the second one.
+        // Two kinds of GEMMs: kernels that the plan names norms replace the second one.
         for member in &mut job.members {
             let other =
                 member.trace.names.intern("void cutlass::gemm::GroupedGemm<cutlass_80_tensorop_bf16>(...)");
@@ -525,7 +525,7 @@ fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     assert!((named.cost_s * 1e9 / per_step - 1.0).abs() < 0.05, "{named:?}");
     let profiled = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
     let rows = profiled.causes.iter().filter(|row| row.cause == Cause::LaunchLatency);
-    // The mean of ranks and steps, of which one rank is late in every step.
+    // The mean over ranks and steps, with one rank late in every step.
     let of_rank = rows.map(|row| row.mean_ns).sum::<f64>() * job.members.len() as f64;
     let evidence = report.ranks[0].evidence.iter().find(|one| one.name.starts_with("idle after a launch"));
     let in_verdict = evidence.expect("evidence").own;
@@ -547,7 +547,7 @@ fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
     assert!(report.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
 }
 
-/// The first kernels of a rank's recording are lost: what its device did then is not known, and no host is to blame.
+/// The first kernels of a rank's recording are lost: the activity of its device at that time is unknown, so no host is to blame.
 #[test]
 fn lost_first_kernels_accuse_nobody() {
     let mut job = plan().job();

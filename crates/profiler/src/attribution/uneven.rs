@@ -16,20 +16,20 @@ use std::collections::BTreeMap;
 /// A kernel takes longer from this factor on.
 const LONGER: f64 = 1.04;
 
-/// A kernel is not affected if it grew by less than this share of what the affected ones did.
+/// A kernel is unaffected if it grew by less than this share of the growth of affected ones.
 const UNAFFECTED: f64 = 0.25;
 
 /// Kernels that are not affected must hold this share of the time of products and attentions.
 const LEFT: f64 = 0.25;
 
-/// The affected ones must explain this share of what all kernels took longer.
+/// Minimum share of the total growth that affected kernels must explain.
 const EXPLAINED: f64 = 0.5;
 
 /// Number of quantiles of kernel durations: one name covers GEMMs of several sizes, between which a median is
 /// unstable.
 const QUANTILES: usize = 16;
 
-/// What one kernel took on one rank, in nanoseconds.
+/// Durations of one kernel on one rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     total: f64,
@@ -48,7 +48,7 @@ impl Taken {
         }
     }
 
-    /// How many times as long as usual it takes: the median over quantiles.
+    /// Ratio to the usual duration: the median over quantiles.
     fn factor(&self, usual: &Self) -> f64 {
         let pairs = self.quantiles.iter().zip(&usual.quantiles).filter(|(_, usual)| **usual > 0.0);
         let mut factors: Vec<f64> = pairs.map(|(own, usual)| own / usual).collect();

@@ -20,7 +20,7 @@ pub const MOST_OFF: f64 = 0.02;
 /// Maximum number of reported stragglers.
 const NAMED: usize = 8;
 
-/// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
+/// Ranks that delay the job only together are searched for if equal ranks would save at least this share of the step.
 const TOGETHER: f64 = 0.02;
 
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
@@ -78,13 +78,13 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether ranks delay each other in turn by sequences of different lengths: a group, but no slow link.
+    /// Tests whether ranks delay each other in turn because of different sequence lengths: a group, but no slow link.
     pub fn is_of_lengths(&self) -> bool {
         self.cause == LENGTHS
     }
 }
 
-/// What may be mended: some members, a link or a stage.
+/// A delay that a replay can remove: a member, a link or a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Delay {
     Member(usize),
@@ -92,7 +92,7 @@ pub(super) enum Delay {
     Stage(usize),
 }
 
-/// What replays ask.
+/// Input of replays.
 pub(super) struct Mending<'a> {
     pub chains: &'a Chains,
     pub joined: &'a Joined,
@@ -103,7 +103,7 @@ pub(super) struct Mending<'a> {
 }
 
 impl Mending<'_> {
-    /// What the steps would have taken without some delays, in nanoseconds.
+    /// Time of the steps without the given delays, in nanoseconds.
     pub(super) fn span(&self, without: &[Delay]) -> i64 {
         let mut mended = vec![false; self.chains.events.len()];
         let mut factor = vec![1.0_f64; self.chains.events.len()];
@@ -135,7 +135,8 @@ impl Mending<'_> {
         replay(self.chains, self.joined, &own, &transfer).span
     }
 
-    /// The delays that hold the job up, each with what mending it saves (in nanoseconds of all steps) once those before it are mended. `least` is what counts.
+    /// Delays that slow the job down, each with its saving in nanoseconds of all steps once the previous ones are removed. Savings of at
+    /// most `least` do not count.
     pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
         let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
         let mut mended: Vec<Delay> = Vec::new();
@@ -158,7 +159,8 @@ impl Mending<'_> {
         named
     }
 
-    /// Ranks that stand out clearly and are numbered like those of one node: consecutive, the first a multiple of their number, at most half of all.
+    /// Ranks with a clear excess that are numbered like those of one node: consecutive, from a multiple of their number, at most half of
+    /// all.
     fn node(&self, excess: &[i64], least: i64) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..excess.len()).collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
@@ -175,7 +177,7 @@ impl Mending<'_> {
         is_node.then_some(order)
     }
 
-    /// A few members that hold the job up only together, after what is named already: none of them saves anything alone.
+    /// A few members that delay the job only together, after the named ones: alone, none of them saves anything.
     pub(super) fn together(
         &self,
         named: &[(Vec<Delay>, i64)],

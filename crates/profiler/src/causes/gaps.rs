@@ -1,7 +1,7 @@
-//! An idle stretch of a device, cut by what the host did.
+//! An idle interval of a device, split by host activity.
 //!
-//! Responsible for: which thread is looked at (the one that launches what ends the stretch; where it has no frame, the one that launched before,
-//! then others that launch), and the cause of each part. Refuses to blame the pipeline: that needs other ranks.
+//! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches the end of the interval. If it
+//! has no frame, the one that launched before is next, then others that launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
@@ -25,7 +25,7 @@ const THREADS: usize = 4;
 pub(crate) struct Stretch {
     /// Cause of idle time.
     pub(crate) cause: Cause,
-    /// What it is counted as.
+    /// Label of its time in the waterfall.
     pub(crate) label: Label,
     /// The innermost frame, a row of the host, or [`NONE`].
     pub(crate) frame: u32,
@@ -47,7 +47,7 @@ pub(crate) struct Idle<'a> {
     overhead: Vec<(i64, i64, u32)>,
     /// The first of them that may lie in the next stretch.
     next: usize,
-    /// When graphs were captured: what is launched then does not run.
+    /// Capture times of graphs: kernels launched then do not run.
     captures: Intervals,
     /// From the first activity of the rank, on its device or host, to the end of the last. All of time where the host was not recorded.
     recorded: (i64, i64),
@@ -174,7 +174,7 @@ impl<'a> Idle<'a> {
         all
     }
 
-    /// The parts of a stretch that no recorded launch ends: captures of graphs, and what nothing explains.
+    /// Parts of an interval without a recorded launch at its end: captures of graphs, and unexplained time.
     fn unlaunched(&self, start: i64, end: i64) -> Vec<Stretch> {
         let mut parts: Vec<Stretch> = Vec::new();
         let part = |cause: Cause, label: Label, end: i64| Stretch { cause, label, frame: NONE, end };
@@ -238,7 +238,7 @@ impl<'a> Idle<'a> {
         self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).starts_with("ProfilerStep#"))
     }
 
-    /// Whether an annotation or one that holds it names a cause by itself.
+    /// Tests whether an annotation on the stack of a frame names a cause by itself.
     fn tells(&self, frame: u32) -> bool {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
     }
@@ -294,8 +294,8 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// From the first activity of a rank to the end of the last; all of time where its host was not recorded. Where the first work of the device is missing it begins with
-/// the device: the idle time before would be that of a busy device.
+/// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time without host rows. Without the
+/// device's first work it begins with the device, because earlier idle time may belong to a busy device.
 fn recorded(view: &View<'_>) -> (i64, i64) {
     let host = &view.trace.host;
     let (Some(&first), Some(last)) = (host.starts().first(), host.ends().iter().copied().max()) else {
@@ -486,7 +486,7 @@ mod tests {
         );
         let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
         assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
-        // What is launched while a graph is captured does not run.
+        // Kernels launched during the capture of a graph do not run.
         let capture = [
             (0, 5_000, Runtime, "cudaStreamBeginCapture", 0),
             (10_000, 8_000_000, Operator, "aten::mm", 0),

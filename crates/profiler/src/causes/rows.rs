@@ -12,10 +12,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// How many frames of one cause are named.
+/// Maximum number of named frames per cause.
 const FRAMES: usize = 12;
 
-/// Where the host was, as names of a trace; [`NONE`] where nothing was recorded.
+/// Host activity as names of a trace; [`NONE`] if not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Where {
     /// The innermost frame.
@@ -35,7 +35,7 @@ pub struct Where {
 pub struct CauseUse {
     /// Reason.
     pub cause: Cause,
-    /// Where the host was.
+    /// Host activity during the idle time.
     pub place: Where,
     /// The time, in nanoseconds.
     pub time: i64,
@@ -55,12 +55,12 @@ fn is_framework(name: &str) -> bool {
         || name.contains("site-packages/torch/")
 }
 
-/// Whether a name is a function of Python outside of the framework, with its file.
+/// Tests whether a name is a Python function outside of the framework, with its file.
 pub(crate) fn is_own_source(name: &str) -> bool {
     !is_framework(name) && name.contains(".py")
 }
 
-/// Where a frame stands.
+/// Stack of a frame, as names.
 fn place(frames: &Frames<'_>, frame: u32) -> Where {
     let mut place = NOWHERE;
     for (at, row) in frames.stack(frame) {
@@ -138,7 +138,7 @@ pub struct CauseRow {
     /// The innermost annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotation: Option<String>,
-    /// Whether this is the rest of a cause, frames of little time together.
+    /// True if this row is the rest of a cause: the sum of frames with little time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
     /// Time over all ranks and steps, in nanoseconds.
@@ -166,7 +166,8 @@ struct Joined {
     most: (i64, u32),
 }
 
-/// Idle time by cause and place: `names` are those of each rank's trace, `samples` what sums are divided by to be of one rank and step, `step` a step in nanoseconds.
+/// Idle time by cause and place. `names` are those of each rank's trace. Sums are divided by `samples` to give one rank and step; `step` is
+/// a step in nanoseconds.
 pub fn rows(ranks: &[RankWaterfall], names: &[&Names], samples: f64, step: f64) -> Vec<CauseRow> {
     type Key<'a> = (Cause, [&'a str; 5]);
     let mut sums: IndexMap<Key<'_>, Joined, FxBuildHasher> = IndexMap::default();

@@ -1,6 +1,6 @@
 //! Names of frames to causes of idle time.
 //!
-//! Responsible for: reading the table and its order. Refuses to look at durations other than the least that a row asks for.
+//! Responsible for: reading the table and its order. Ignores durations, except the minimum of a row.
 
 use super::Cause;
 use crate::kernels::Pattern;
@@ -36,7 +36,7 @@ const KINDS: [(&str, HostKind); 6] = [
     ("overhead", HostKind::Overhead),
 ];
 
-/// Which frames stand for which cause.
+/// Causes of idle time by the names of frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CauseTable {
     rows: Vec<Row>,
@@ -68,7 +68,7 @@ struct WrittenRow {
     patterns: Vec<String>,
 }
 
-/// What a word of a list stands for.
+/// Value of a word in a list.
 fn known<T: Copy>(word: &str, list: &[(&str, T)], what: &str) -> Result<T, Problem> {
     list.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
@@ -157,13 +157,13 @@ mod tests {
             ),
             (Python, "torch/utils/data/dataloader.py(630): __next__", Some(Cause::DataLoading)),
             (Python, "torch/_inductor/compile_fx.py(1350): compile_fx_inner", Some(Cause::Compilation)),
-            // What runs compiled code and reads its launch data compiles nothing.
+            // Functions that run compiled code or read its launch data do not compile.
             (Python, "torch/_inductor/compile_fx.py(1767): run", None),
             (Python, "triton/compiler/compiler.py(465): __getattribute__", None),
             // A function that has the word in its file is no loader.
             (Python, "train_with_dataloader.py(63): train_step", None),
             (Annotation, "TSL:XlaCompile", Some(Cause::Compilation)),
-            // Running what was compiled is no compilation.
+            // Running compiled code is not compilation.
             (Annotation, "Torch-Compiled Region: 0/0", None),
             (Operator, "c10d::allreduce_", Some(Cause::Communication)),
             (Operator, "aten::_local_scalar_dense", Some(Cause::Synchronisation)),

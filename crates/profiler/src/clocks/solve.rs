@@ -15,24 +15,24 @@ use railwright_spec::median;
 /// Maximum number of rounds, each linear in the matched ends.
 const ROUNDS: u32 = 12;
 
-/// What a clock may drift by that was not fitted, in parts per million: quartz does not drift faster.
+/// Maximum drift of a clock without a fit, in parts per million: quartz does not drift faster.
 const UNKNOWN_DRIFT: f64 = 100.0;
 
 /// Convergence threshold, in nanoseconds.
 const SETTLED: f64 = 100.0;
 
-/// A common end: who left when.
+/// A common end: the end times of one collective by rank.
 pub(super) struct Point {
     /// (member, start, end) by their own clocks.
     pub parts: Vec<(u32, i64, i64)>,
-    /// Whether no rank can leave before all have entered.
+    /// True if no rank can leave before all have entered.
     pub blocking: bool,
-    /// Who receives, of a message: only it is bound.
+    /// Receiver of a message: its end is the only bound.
     pub receiver: Option<u32>,
 }
 
 impl Point {
-    /// What its shortest part took: ends are no farther apart than that.
+    /// Duration of the shortest part in nanoseconds: the upper bound of the distance between ends.
     fn within(&self) -> i64 {
         self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
     }
@@ -86,7 +86,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
                 continue;
             }
             let fit = Line::fit(mine, Slope::WhenSteady, &mut scratch);
-            // What is about moves to the middle of what this rank has seen.
+            // The reference time moves to the centre of this rank's observations.
             let moved_about = line.at(fit.about);
             *line = Line {
                 offset: moved_about + fit.offset,

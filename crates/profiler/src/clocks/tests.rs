@@ -9,7 +9,7 @@ fn joined(job: &mut Job) -> Joined {
     join(job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() })
 }
 
-/// What is left of the differences of clocks after aligning, at worst, over all matched ends, in nanoseconds.
+/// Largest remaining difference of matched ends after alignment, in nanoseconds.
 fn worst_end(joined: &Joined) -> i64 {
     let mut worst = 0;
     for collective in &joined.matching.collectives {
@@ -42,12 +42,12 @@ proptest! {
         let joined = joined(&mut job);
         for (at, clock) in joined.clocks.clocks.iter().enumerate() {
             prop_assert_eq!(clock.against, 0);
-            // What the clock of rank 0 would have shown when this one showed its middle: both start with the plan.
+            // Reading of rank 0's clock when this clock showed the middle of its span: both start with the plan.
             let expected = offsets[at] - offsets[0];
             prop_assert!((clock.offset - expected).abs() < 250_000, "{} {}", clock.offset, expected);
         }
         let worst = worst_end(&joined);
-        // Half a second at 100 ppm is 50 us where drift cannot be fitted; else what ends differ by.
+        // Half a second at 100 ppm is 50 us where drift cannot be fitted; otherwise the difference of the ends.
         let allowed = if long { 5_000 } else { 14_000 };
         prop_assert!(worst < allowed, "{worst} ns: {:?}", joined.clocks.clocks);
         if long {

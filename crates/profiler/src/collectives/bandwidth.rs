@@ -1,7 +1,7 @@
 //! Bandwidth of collectives and the ceiling of their links.
 //!
-//! Responsible for: bus bandwidth by nccl-tests' convention and which link bounds a group. Refuses to know where ranks sit beyond "as many neighbours as a
-//! scale-up domain holds".
+//! Responsible for: bus bandwidth as in nccl-tests, and the link that limits a group. Placement is inferred only from the number of
+//! consecutive ranks in a scale-up domain.
 
 use crate::Job;
 use crate::communication::Operation;

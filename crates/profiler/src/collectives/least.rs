@@ -16,10 +16,9 @@ pub struct Least {
     accelerator: Option<Accelerator>,
 }
 
-/// Bytes that must cross the link of one rank for each byte of a collective among `n` ranks, for any
-/// algorithm. A reduction in the switch (NVLink SHARP, InfiniBand SHARP) takes one byte of an all-reduce over
-/// the link where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md); what is gathered or scattered crosses
-/// it by (n-1)/n either way.
+/// Bytes over the link of one rank per byte of a collective among `n` ranks: a lower bound for any algorithm. Reduction in the switch
+/// (NVLink SHARP, InfiniBand SHARP) takes one byte per byte of an all-reduce, where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md).
+/// Gathered or scattered data takes (n-1)/n in either case.
 fn least_share(operation: Option<Operation>, n: u32) -> f64 {
     super::bus_factor(operation, n).min(1.0)
 }

@@ -1,6 +1,6 @@
-//! The sums: per rank and per group.
+//! Sums by rank and by group.
 //!
-//! Responsible for: one value that the `comm` command shows. Refuses to mix what was measured with what is a bound: estimates are counted apart.
+//! Responsible for: the value that the `comm` command prints. Bounds are counted separately from measurements.
 
 use super::bandwidth::{Link, accelerator, bus_factor, ceiling};
 use super::rows::{CollectiveRow, rows_with};
@@ -37,7 +37,7 @@ pub struct RankCommunication {
     /// Overlapped share of communication.
     #[serde(rename = "overlap_ns")]
     pub overlap: i64,
-    /// What of it does not.
+    /// Exposed share of communication, in nanoseconds.
     #[serde(rename = "exposed_ns")]
     pub exposed: i64,
     /// Collectives that every traced rank takes part in.
@@ -125,7 +125,7 @@ pub struct GroupCommunication {
     /// The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub required_bandwidth: Option<f64>,
-    /// Whether waits are bounds from below.
+    /// True if waits are lower bounds.
     pub estimate: bool,
 }
 
@@ -137,9 +137,9 @@ pub struct CommunicationReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// The accelerator, if the catalogue knows it.
+    /// The accelerator, if it is in the catalogue.
     pub accelerator: Option<String>,
     /// Clock alignment.
     pub clocks: Clocks,
@@ -242,10 +242,10 @@ fn ranks(
     ranks
 }
 
-/// What is assumed where no group is recorded.
+/// Remark on inferred process groups.
 const ASSUMED: &str = "process groups are not recorded; inferred from matching collectives (kind, size, order and end time). Untraced ranks are not counted";
 
-/// What rows are summed by.
+/// Key of a sum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     dimension: Dimension,
@@ -262,12 +262,12 @@ struct Sum<'a> {
     assumed: bool,
 }
 
-/// Where a row belongs.
+/// Group and key of a collective.
 struct Placed {
     key: Key,
     set: RankSet,
     evidence: Evidence,
-    /// Whether the ranks are what matching assumed, without a group in the traces.
+    /// True if the ranks are inferred by matching, without a group in the traces.
     assumed: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Every collective, part by part.
 //!
-//! Responsible for: waits, transfers and what of them is exposed. Refuses negative numbers: a wait is never longer than the part that waits.
+//! Responsible for: waits, transfers and their exposed shares. Values are never negative: a wait is at most as long as its part.
 
 use crate::communication::Operation;
 use crate::joined::Joined;
@@ -32,7 +32,7 @@ pub struct PartRow {
     /// Exposed transfer time of this rank.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
-    /// Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+    /// Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap.
     #[serde(rename = "slack_ns")]
     pub slack: i64,
     #[serde(skip)]
@@ -53,7 +53,7 @@ pub struct CollectiveRow {
     pub operation: Option<Operation>,
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,
-    /// When the last rank entered, in nanoseconds.
+    /// Entry time of the last rank, in nanoseconds.
     #[serde(rename = "last_start_ns")]
     pub last_start: i64,
     /// The rank that entered last; none when not all that were traced are there.
@@ -61,15 +61,15 @@ pub struct CollectiveRow {
     /// By how much starts differ.
     #[serde(rename = "start_spread_ns")]
     pub start_spread: i64,
-    /// By how much ends differ: what is left of the clocks' differences.
+    /// Difference between the ends, in nanoseconds: remaining error of the clocks.
     #[serde(rename = "end_spread_ns")]
     pub end_spread: i64,
     /// The shortest part: the transfer after all ranks entered.
     #[serde(rename = "shortest_ns")]
     pub shortest: i64,
-    /// Whether every traced rank of the communicator takes part.
+    /// True if every traced rank of the communicator takes part.
     pub complete: bool,
-    /// Whether waits are bounds from below, because ranks are missing.
+    /// True if waits are lower bounds, because ranks are missing.
     pub estimate: bool,
     /// The parts, by rank.
     pub parts: Vec<PartRow>,

@@ -1,7 +1,7 @@
-//! Parts that found no counterpart: of ranks whose peers were not traced.
+//! Parts without counterpart: their peers were not traced.
 //!
-//! Responsible for: a lower bound of their waits: what they took longer than the fastest of the same operation, size and group. Refuses to
-//! call it a measurement.
+//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation, size and group. The bound is not
+//! reported as a measurement.
 
 use super::rows::{CollectiveRow, part_row};
 use crate::Job;

@@ -57,7 +57,7 @@ fn a_rank_alone_has_bounds() {
     let rank = &report.ranks[0];
     assert_eq!((rank.collectives, rank.wait), (0, 0));
     assert!(rank.estimates > 30);
-    // What is longer than the shortest of its kind must have waited; more may have.
+    // A part longer than the shortest of its kind includes waiting; there may be more.
     assert!(rank.estimated_wait > 0 && rank.estimated_wait <= truth, "{} {truth}", rank.estimated_wait);
     assert!(report.groups.iter().all(|group| group.estimate));
 }

@@ -68,7 +68,7 @@ impl Operation {
         }
     }
 
-    /// Whether no rank can leave it before all have entered it.
+    /// Tests whether all ranks must enter before any can leave.
     pub const fn blocks_all(self) -> bool {
         matches!(
             self,
@@ -83,12 +83,12 @@ impl Operation {
         )
     }
 
-    /// Whether it is a message between two ranks.
+    /// Tests whether it is a message between two ranks.
     pub const fn is_message(self) -> bool {
         matches!(self, Self::Send | Self::Receive)
     }
 
-    /// Whether it may be one: kernels for messages of any kind do not distinguish them.
+    /// Tests whether it may be a message: some kernels serve messages of any kind.
     pub const fn may_be_message(self) -> bool {
         self.is_message() || matches!(self, Self::SendReceive)
     }

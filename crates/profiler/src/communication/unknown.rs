@@ -26,13 +26,12 @@ pub struct UnknownKernel {
     pub stream: u32,
     /// Its share of that rank's device window.
     pub share: f64,
-    /// How many ranks have it above the limit.
+    /// Number of ranks with a share above the limit.
     pub ranks: u32,
 }
 
-/// Unknown kernels that hold more than [`SHARE`] of a rank's device window outside of its compute stream (the
-/// one that is busiest with kernels that do not communicate), the largest first. `computes` is whether a name
-/// is in the table of compute kernels.
+/// Unknown kernels with more than [`SHARE`] of a rank's device window outside of its compute stream, the largest first. The compute stream
+/// is the busiest one with kernels that do not communicate. `computes` returns true for names in the table of compute kernels.
 pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> bool) -> Vec<UnknownKernel> {
     let mut found: BTreeMap<String, UnknownKernel> = BTreeMap::new();
     for member in &job.members {

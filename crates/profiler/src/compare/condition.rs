@@ -16,7 +16,7 @@ pub struct Condition {
     pub text: String,
     /// The figure's name.
     pub figure: String,
-    /// Whether the change must be above the limit, else below.
+    /// True for a lower limit: the change must be above it. False for an upper limit.
     pub above: bool,
     /// The limit.
     pub limit: Limit,
@@ -34,7 +34,7 @@ pub enum Limit {
     Time(f64),
 }
 
-/// Whether a condition is met.
+/// Result of a condition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
@@ -42,9 +42,9 @@ pub struct Verdict {
     pub condition: Condition,
     /// The figure in both.
     pub difference: Difference,
-    /// Whether it is met.
+    /// True if the condition is met.
     pub met: bool,
-    /// Whether the change is more than noise, where that is known.
+    /// True if the change exceeds the noise; `None` if the noise is unknown.
     pub significant: Option<bool>,
 }
 
@@ -95,12 +95,12 @@ impl Condition {
         Ok(Self { text: text.to_owned(), figure, above: text[at..].starts_with('>'), limit })
     }
 
-    /// Whether a comparison meets it.
+    /// Checks the condition against a comparison.
     pub fn check(&self, comparison: &Comparison) -> Result<Verdict, Problem> {
         self.check_figures(&comparison.figures)
     }
 
-    /// Whether figures of any comparison meet it.
+    /// Checks the condition against figures of any comparison.
     pub fn check_figures(&self, figures: &[Difference]) -> Result<Verdict, Problem> {
         let names = figures.iter().map(|figure| figure.name.as_str());
         let difference =

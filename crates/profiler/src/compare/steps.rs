@@ -53,7 +53,7 @@ fn labels(breakdown: &Breakdown) -> Vec<(String, f64)> {
     breakdown.mean.iter().map(|(label, time)| (label.name().replace('_', " "), nanoseconds(*time))).collect()
 }
 
-/// What a span counts as: its family and phase, or its dimension; nothing for the host and for waiting.
+/// Category of a span: its family and phase, or its dimension. `None` for host activity and waits.
 fn what(span: &Span) -> Option<String> {
     let what = match span.activity {
         Activity::Compute => format!("{}, {}", span.operator.name(), span.phase.name()),
@@ -77,7 +77,7 @@ fn families(step: &Step) -> Vec<(String, f64)> {
 /// Maximum number of listed operators of a side.
 const MOST_LISTED: usize = 5;
 
-/// What each side makes of every family, the longest operators first.
+/// Operators of every family on each side, the longest first.
 fn operators(first: &Step, second: &Step, families: &[Difference]) -> Vec<OperatorDifference> {
     let named = |step: &Step| {
         let ranks = step.ranks.len().max(1) as f64;

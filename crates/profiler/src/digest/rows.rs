@@ -13,18 +13,18 @@ use crate::waterfall::sweep;
 use crate::{NameId, Names, RankTrace};
 use std::collections::BTreeMap;
 
-/// Which rows of the host are read.
+/// Flags of the host rows that joint analyses read, by row.
 pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
     let trace = view.trace;
     let host = &trace.host;
-    // Where the host is the device, all of it is.
+    // Without a device, host rows replace device rows, so all are needed.
     if view.from_host {
         return vec![true; host.len()];
     }
     let mut keep = by_kind(trace, table);
     launching(view, &mut keep);
     frames(view, &mut keep);
-    // When the recording of the host began and ended.
+    // First and last host rows: the limits of the recording.
     let last = host.ends().iter().enumerate().max_by_key(|(at, end)| (**end, std::cmp::Reverse(*at)));
     for row in [0].into_iter().chain(last.map(|(at, _)| at)) {
         if let Some(cell) = keep.get_mut(row) {

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// Below this share of the ceiling a rate is low; good rings reach 0.8 and more of it with large messages.
 const LOW: f64 = 0.5;
 
-/// What a good ring reaches of the ceiling: to there the cost is counted.
+/// Share of the ceiling that a good ring reaches. The cost is the time above that of this rate.
 const REACHABLE: f64 = 0.8;
 
 /// Minimum link time of a large message: launches and hops take tens of microseconds for any size.
@@ -36,7 +36,7 @@ pub(super) struct LowBandwidth;
 struct Sum {
     rates: Vec<f64>,
     bytes: Vec<f64>,
-    /// Seconds of all transfers, and what of them the reachable rate would save.
+    /// Seconds of all transfers, and seconds saved at the reachable rate (`saved`).
     transfers: f64,
     saved: f64,
     link: Option<(String, f64)>,

@@ -10,7 +10,8 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct BoundByMemory;
 
-/// What fused transformers spend: the norms, activations and residuals of a compiled model take a sixth of its step (MegaScale and torchtitan report 10% to 20%).
+/// Share of the step in fused transformers: norms, activations and residuals of a compiled model take a sixth (MegaScale and torchtitan
+/// report 10% to 20%).
 const USUAL: f64 = 0.20;
 
 impl Rule for BoundByMemory {
@@ -71,7 +72,7 @@ impl Rule for BoundByMemory {
     }
 }
 
-/// Whether an operator of the host draws parameters at random or reads a value: neither can be fused.
+/// Tests whether a host operator draws parameters at random or reads a value: neither can be fused.
 fn is_not_fused(name: &str) -> bool {
     [
         "aten::uniform_",

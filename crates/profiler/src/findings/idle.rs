@@ -218,7 +218,7 @@ pub(super) fn advice(cause: Cause) -> Option<&'static str> {
     (!matches!(cause, Cause::Unknown | Cause::LaunchBound)).then_some(rule.advice)
 }
 
-/// What a frame is called with all that holds it.
+/// Name of a frame with its enclosing operator, module, function and annotation.
 pub(super) fn place(row: &CauseRow) -> String {
     let Some(frame) = &row.frame else { return "no recorded frame".to_owned() };
     let held = [&row.operator, &row.module, &row.python, &row.annotation];
@@ -281,7 +281,7 @@ impl Rule for IdleCause {
             )
         };
         let mut evidence: Vec<String> = listed.iter().map(line).collect();
-        // Many frames with little each: evidence is what they hold together.
+        // With many short frames, their common parents are the evidence.
         if !bound && explained < lost / 2.0 {
             evidence.push(format!("other frames: {} per step", time(lost - explained)));
         }
@@ -313,7 +313,7 @@ impl Rule for IdleCause {
 }
 
 impl IdleCause {
-    /// What helps in this job.
+    /// Advice for this cause in this job.
     fn advice_for(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
         match self.cause {
             Cause::LaunchBound if context.from_host() => {
@@ -342,13 +342,13 @@ pub(super) fn outside(context: &Context<'_>) -> f64 {
     rows.map(|row| row.mean_ns).sum()
 }
 
-/// Whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
+/// Tests whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
 pub(super) fn of_pytorch(context: &Context<'_>) -> bool {
     let other = |source: Source| matches!(source, Source::XPlane | Source::NsightSystems | Source::Rocpd);
     !context.views.iter().any(|view| other(view.trace.identity.source))
 }
 
-/// What helps in an inference server, where that differs.
+/// Advice for an inference server; `None` if it does not differ.
 fn served(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::Allocation => {
@@ -373,7 +373,7 @@ fn served(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Whether most of this time passed in operators that launch device work themselves.
+/// Tests whether most of this time passed in operators that launch device work themselves.
 fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
     let operators = launching::operators(context.views);
     let launches = |name: &Option<String>| name.as_deref().is_some_and(|name| operators.contains(name));
@@ -382,7 +382,7 @@ fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
     2.0 * rows.iter().filter(of).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
-/// How many kernels there are and how long they take: what launches are measured against.
+/// Number and mean duration of kernels: the reference for launch times.
 fn kernels(context: &Context<'_>) -> String {
     let kernels = context.kernels().filter(|(k, _)| k.role == Role::Compute);
     let (count, duration) = kernels.fold((0, 0), |(n, d), (k, _)| (n + k.count, d + k.duration));

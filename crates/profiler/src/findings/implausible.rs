@@ -1,7 +1,7 @@
-//! Collectives that last far longer than their bytes can take, where one rank of their group was recorded.
+//! Collectives that last far longer than their bytes require, with one recorded rank of their group.
 //!
-//! Responsible for: naming both readings of such a rank (others late, or a broken transport), with the bandwidth that it implies. Refuses groups of which more ranks were
-//! recorded: they show which it is.
+//! Responsible for: both interpretations of such a rank (others late, or a broken transport), with the implied bandwidth. Excludes groups
+//! with more recorded ranks: these show which one applies.
 
 use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;

@@ -1,4 +1,4 @@
-//! How device work was launched.
+//! Launches of device work.
 //!
 //! Responsible for: the operators that launch, and whether most kernels come from CUDA graphs. Excludes traces without a device.
 
@@ -48,7 +48,7 @@ fn of_rank<'a>(view: &View<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Whether most kernels of arithmetic were launched as parts of CUDA graphs.
+/// Tests whether most compute kernels were launched as parts of CUDA graphs.
 pub(super) fn by_graphs(views: &[&View<'_>], windows: &Windows) -> bool {
     let (from, to) = windows.span();
     let (mut graphs, mut all) = (0_usize, 0_usize);

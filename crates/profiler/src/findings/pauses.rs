@@ -103,7 +103,8 @@ impl Rule for HostPauses {
     }
 }
 
-/// The cause that explains most of the pauses, and its share of their time, where that is half at least: what the paused ranks' steps hold of it beyond their median steps.
+/// The cause that explains most of the pauses, with its share of their time (0 to 1); `None` below half. The time of a cause is its excess
+/// in the paused steps over the rank's median step.
 fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, f64)> {
     let mut sums = [0i64; Cause::ALL.len()];
     // Ranks and pauses are both thousands in a large job.

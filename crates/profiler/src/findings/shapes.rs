@@ -1,7 +1,7 @@
-//! Matrix products of shapes that tensor cores do not like.
+//! GEMM shapes that are inefficient on tensor cores.
 //!
-//! Responsible for: products whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Refuses products without recorded shapes, and
-//! dimensions of which shapes do not show whether they are contiguous.
+//! Responsible for: GEMMs whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Excludes GEMMs
+//! without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};
 use crate::inputs;
@@ -17,7 +17,8 @@ pub(super) struct Shapes;
 
 /// Bytes that a tensor core loads at once.
 const LOADED: u64 = 16;
-/// What a product of such a shape loses, as a share: alignment of 16 bytes against none on A100 and H100 (measured by vendors between 1.2 and 4 times; the lower end is taken).
+/// Share of the time (0 to 1) lost by such a shape: 16-byte alignment compared with none on A100 and H100. Vendors measured factors between
+/// 1.2 and 4; this is the lower end.
 const LOSS: f64 = 0.2;
 
 /// Elements that are loaded at once: of 2 bytes where the format was not recorded.
@@ -29,7 +30,7 @@ fn multiple(text: &str) -> u64 {
     }
 }
 
-/// Rows, columns and the contracted dimension of a product, whatever its leading dimensions.
+/// Rows, columns and contracted dimension of a GEMM, without its leading dimensions.
 fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     let base = operator.rsplit("::").next().unwrap_or_default().trim_end_matches("_out");
     let skip = usize::from(matches!(base, "addmm" | "baddbmm" | "_addmm_activation"));
@@ -41,9 +42,10 @@ fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     (k == second).then_some([*m, *last, *k])
 }
 
-/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. The output's columns are contiguous; of each input one
-/// dimension is, so an input is awkward only if both of its dimensions are. Of a convolution the channels are what tensor cores load (NVIDIA, "Convolutional Layers User's
-/// Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
+/// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector, not to a GEMM. The output's
+/// columns are contiguous. One dimension of each input is, so an input counts only if both of its dimensions are misaligned. In a
+/// convolution, tensor cores load channels (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8). Heights, widths and
+/// the kernel size do not count, and images have 3 or 4 channels.
 fn awkward(operator: &str, text: &str) -> bool {
     let multiple = multiple(text);
     let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(multiple);

@@ -88,15 +88,15 @@ impl Rule for Straggler {
     }
 }
 
-/// The advice for what the host of a slow host's first rank was doing, where that is most of its additional idle time.
+/// Advice for the host activity of a slow host's first rank, if it is most of its additional idle time.
 fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32]) -> Option<&'static str> {
     let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
     let (_, cause, share) = doing(context, first)?;
     super::idle::advice(cause).filter(|_| share >= PROVEN)
 }
 
-/// What the host of a rank did while its device was idle beyond the median of the ranks, most of it, with the cause and its share. None where
-/// every rank is idle for the same.
+/// Host activity of a rank during its excess idle time, with its cause and share (0 to 1). Excess idle time is beyond the median of the
+/// ranks; the largest part counts. `None` if every rank is idle for the same reason.
 fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
     let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
     let of = |rank: &RankWaterfall, cause: Cause| {
@@ -125,7 +125,7 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
     Some((line, cause, share))
 }
 
-/// What shows a rank's cause; with its number where it is one of several.
+/// Evidence of a rank's cause; with the rank number if it is one of several.
 fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
     let of = if several { format!("rank {}, ", culprit.rank) } else { String::new() };
     let line = |e: &crate::attribution::Evidence| {

@@ -124,7 +124,7 @@ impl Recorder {
 
     /// One step, as PyTorch's profiler marks it.
     fn step(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
-        // The host starts a step when the device has come to its end: no step's launches belong to the next.
+        // The host starts a step near the end of the device's work: the launches of a step do not belong to the next one.
         self.host = self.host.max(self.device - 20 * MICROSECOND);
         let start = self.host;
         body(self);
@@ -151,7 +151,7 @@ fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
     report.findings
 }
 
-/// Four steps of ten milliseconds of matrix products, and what `body` adds to each.
+/// Four steps of ten milliseconds of GEMMs, with the additions of `body` in each.
 fn one_rank(body: impl Fn(u32, &mut Recorder)) -> Vec<Finding> {
     let mut recorder = Recorder::new(0, 1, &[]);
     for number in 1..=4 {
@@ -355,7 +355,8 @@ fn a_host_that_pauses_once() {
     assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
 }
 
-/// Two ranks with equal timing but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
+/// Two ranks with equal timing except for `body`. Its arguments are the rank, the recorder and the time at which a step's GEMMs have ended
+/// on both.
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
     context_of(two_traces(groups, body))
 }
@@ -370,7 +371,7 @@ fn two_traces(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Ra
                 r.host = begin - 20 * MICROSECOND;
                 (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
                 body(rank, r, begin + 10_000 * MICROSECOND);
-                // The rest of the step, so that it is as long whatever the body does.
+                // The rest of the step: its duration does not depend on the body.
                 let rest = begin + 30_000 * MICROSECOND - r.device;
                 r.kernel(GEMM, rest);
             });
@@ -399,7 +400,7 @@ fn one_rank_of_two_has_upper_bounds_and_an_implausible_bandwidth() {
     assert_eq!(the(&found, "exposed-data").certainty, Some(crate::certainty::Certainty::AtMost));
     // The same bytes counted twice are counted once together.
     assert!(the(&found, "implausible-bandwidth").shared > 0.0, "{found:#?}");
-    // 2 GB in 6 ms is what NVLink carries.
+    // NVLink can transfer 2 GB in 6 ms.
     assert!(!ids(&alone(1 << 30)).contains("implausible-bandwidth"));
 }
 
@@ -419,7 +420,7 @@ fn transfers_that_nothing_hides_by_dimension() {
         assert!((5_900.0..6_100.0).contains(&cost(&found, id)), "{description}: {found:#?}");
         assert_eq!(ids(&found).contains("unused-overlap"), id == "exposed-data", "{description}");
     }
-    // Two ranks without a description: whatever is inferred is reported.
+    // Two ranks without a description: the inferred dimension is reported.
     let found = two_ranks(&["undefined"], |_, r, at| {
         r.collective(
             CollectiveKind::Broadcast,
@@ -540,7 +541,7 @@ fn a_slow_link_and_a_cause_counted_twice() {
     let slow = the(&found, "slow-group");
     assert!(slow.message.starts_with("transfers between ranks 1-13:4 are slow"), "{slow:#?}");
     assert!(!ids(&found).contains("straggler"), "{found:#?}");
-    // A rank whose host stands still is a straggler and a pause: one and the same time.
+    // A rank with an idle host is a straggler and a pause: both findings cover the same time.
     let plan = Synthetic { stalls: vec![(1, 2, 40_000_000)], ..Synthetic::default() };
     let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
     let pause = the(&found, "host-pauses").cost.expect("a cost");
@@ -568,7 +569,7 @@ fn links_that_carry_less_than_they_could() {
     assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{reported:#?}");
     // Near the ceiling is fast enough.
     assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
-    // What no catalogue knows has no ceiling, so nothing is low.
+    // An accelerator outside of the catalogue has no ceiling, so no rate is low.
     let found = on("abacus", 100_000);
     let reported = the(&found, "low-bandwidth");
     assert!(reported.cost.is_none() && reported.message.contains("unknown"), "{reported:#?}");

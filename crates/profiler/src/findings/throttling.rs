@@ -25,8 +25,8 @@ const THIRDS: usize = 6;
 /// Steps at one end, by name the durations of its calls in their order.
 type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
 
-/// How much longer calls at the same place of the step take at the end than at the beginning, by kernels' names: (time at the beginning, time at the end), both of one step.
-/// Names without as many calls in every step are left out: their calls cannot be distinguished.
+/// Times of calls at the same position of the step, by kernel name: (at the beginning, at the end), in nanoseconds per step. Names with
+/// different call counts between steps are excluded: their calls cannot be matched.
 fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
     let mean = |steps: &[Vec<i64>]| {
         steps.iter().flatten().map(|duration| *duration as f64).sum::<f64>() / steps.len().max(1) as f64
@@ -36,7 +36,7 @@ fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
         let calls = early.first()?.len();
         let alike = early.iter().chain(late).all(|step| step.len() == calls);
         let enough = calls * early.len().min(late.len()) >= ENOUGH;
-        // Every late step must be longer than every early one: what grows once and falls again is no trend.
+        // Every late step must be longer than every early one: growth followed by a decline is no trend.
         let grows = |a: &Vec<i64>, b: &Vec<i64>| {
             let sum = |step: &[i64]| step.iter().sum::<i64>() as f64;
             sum(b) >= sum(a) * (1.0 + GROWTH / 2.0)

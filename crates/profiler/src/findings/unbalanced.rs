@@ -9,7 +9,7 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct UnbalancedExperts;
 
-/// Whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
+/// Tests whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
 pub(super) fn is_grouped(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["grouped", "moe", "expert", "m_grouped", "gmm_"].iter().any(|word| name.contains(word))

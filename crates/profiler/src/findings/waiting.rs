@@ -43,7 +43,7 @@ impl Rule for Waiting {
             return vec![lengths(context, report, named)];
         }
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
-        // One rank alone does not show who is late.
+        // One rank alone does not show which rank is late.
         let Some(report) = context.stragglers.filter(|_| context.share(lost) >= 0.05) else {
             return Vec::new();
         };

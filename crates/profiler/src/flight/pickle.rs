@@ -1,9 +1,9 @@
 //! Dumps as Python pickles.
 //!
-//! Responsible for: the handful of instructions that plain data needs (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Refuses every
-//! instruction that would import or call something: nothing in a pickle is ever run. Memory is bounded by the file: no length in
-//! it is believed beyond the bytes that are there, and shared parts are copied only up to a limit. Where reading cannot go on, what was
-//! complete before is handed back (`salvage`).
+//! Responsible for: the few instructions of plain data (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Rejects every
+//! instruction that would import or call something: no code of a pickle is ever executed. Memory is bounded by the file size: lengths
+//! beyond the available bytes are rejected, and shared parts are copied only up to a limit. If reading fails, the values completed before
+//! are returned (`salvage`).
 
 mod salvage;
 
@@ -21,12 +21,12 @@ enum Part {
     Dictionary(Vec<(usize, usize)>),
 }
 
-/// How deep values may nest.
+/// Maximum nesting depth of values.
 const DEPTH: usize = 64;
-/// How many parts a value may have for each byte of its file; shared parts count as often as they are met.
+/// Maximum number of parts of a value per byte of its file; shared parts count at every occurrence.
 const SHARING: usize = 16;
 
-/// Whether bytes look like a pickle of protocol 2 or later that begins with a dictionary.
+/// Tests whether bytes look like a pickle of protocol 2 or later that begins with a dictionary.
 pub fn matches(head: &[u8]) -> bool {
     match head {
         [0x80, 2..=3, rest @ ..] => rest.first() == Some(&b'}'),
@@ -42,7 +42,7 @@ struct Machine<'a> {
     stack: Vec<usize>,
     memo: Vec<Option<usize>>,
     label: &'a str,
-    /// Where the instruction begins that is being carried out.
+    /// Position of the current instruction.
     begun: usize,
     /// The last instruction that was carried out.
     done: u8,
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
         self.stack.pop().ok_or_else(|| self.problem("a value is missing"))
     }
 
-    /// What lies above the last mark, which goes too.
+    /// Removes and returns the values above the last mark. The mark is removed, too.
     fn above_mark(&mut self) -> Result<Vec<usize>, Problem> {
         let mark = self.stack.iter().rposition(|&at| matches!(self.store[at], Part::Mark));
         let Some(mark) = mark else { return Err(self.problem("a mark is missing")) };
@@ -307,7 +307,7 @@ impl Parts {
         pairs.iter().rev().find(|pair| self.text(pair.0) == Some(name)).map(|pair| pair.1)
     }
 
-    /// The items of a list or tuple; none of what is neither.
+    /// Items of a list or tuple; empty for any other part.
     pub(crate) fn items(&self, at: usize) -> &[usize] {
         match self.store.get(at) {
             Some(Part::List(items)) => items,
@@ -332,7 +332,7 @@ impl Parts {
     }
 }
 
-/// The plain data of a pickle; of one that cannot be read to its end, what was complete before.
+/// Plain data of a pickle; for one that cannot be read to its end, the values completed before.
 pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
     let mut machine = Machine::new(label, bytes);
     let mut budget = bytes.len().saturating_mul(SHARING);
@@ -346,7 +346,7 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
         Err(problem) => (machine.salvage(&mut budget)?, problem),
     };
     let mut value = value;
-    // What is no dump at all is refused for the reason why it could not be read.
+    // A file that is no dump fails with the reason why it could not be read.
     if !["entries", "pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) {
         return Err(problem);
     }

@@ -14,7 +14,7 @@ fn file(name: &str) -> (String, Vec<u8>) {
     (path, bytes)
 }
 
-/// JSON and pickle of rank 3, with stacks in the pickle alone, and what they hold.
+/// JSON and pickle of rank 3 with their content. Only the pickle has stacks.
 static WHOLE: LazyLock<Vec<(String, Vec<u8>, FlightRecord)>> = LazyLock::new(|| {
     ["fr_ok_rank_3.json", "fr_ok_trace_rank_3.pickle"]
         .map(|name| {
@@ -89,7 +89,7 @@ proptest! {
         }
     }
 
-    /// A byte that turned into another costs no more than what can be read, and never panics.
+    /// A changed byte loses only what cannot be read, and never causes a panic.
     #[test]
     fn a_bad_byte_ends_in_no_panic(which in 0..2_usize, at in 0.0..1.0_f64, byte in any::<u8>()) {
         let (path, bytes, whole) = &WHOLE[which];
@@ -293,7 +293,7 @@ fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
         "only what is behind the entries is lost"
     );
     assert_eq!(hang(std::slice::from_ref(&cut), &[]).stuck, []);
-    // NCCL's recorder asks the device, so its open entries are open.
+    // NCCL's recorder queries the device, so its open entries are open.
     let mut nccl = cut;
     for entry in &mut nccl.entries {
         entry.operation = entry.operation.replace("gloo:", "nccl:");

@@ -65,7 +65,7 @@ impl Layout {
         None
     }
 
-    /// How many ranks the sizes make.
+    /// Product of the sizes: number of ranks.
     pub fn world(&self) -> u64 {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))
     }

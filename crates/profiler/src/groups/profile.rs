@@ -1,8 +1,7 @@
 //! Dimension of a group inferred from its operations.
 //!
-//! Responsible for: distinguishing activations from gradients and parameters by their phase (activations are
-//! also reduced in the forward pass, gradients never), and, without recorded phases, by their order.
-//! Ambiguous cases stay unknown.
+//! Responsible for: distinguishing activations from gradients and parameters by their phase. Activations are also reduced in the forward
+//! pass, gradients never. Without recorded phases, their order decides. Ambiguous cases stay unknown.
 
 use crate::communication::Operation;
 use railwright_step::{Dimension, Phase};
@@ -13,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Call {
     /// Subject.
     pub operation: Option<Operation>,
-    /// How much, if that is known.
+    /// Size in bytes; `None` if unknown.
     pub bytes: Option<u64>,
     /// Start time in nanoseconds.
     pub start: i64,
@@ -21,16 +20,16 @@ pub struct Call {
     pub phase: Phase,
 }
 
-/// What a group was seen doing on its busiest rank, in order.
+/// Operations of a group on its busiest rank, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupProfile {
     /// One by one.
     pub calls: Vec<Call>,
     /// From when until when that rank was recorded, in nanoseconds.
     pub recorded: (i64, i64),
-    /// How many steps were recorded.
+    /// Number of recorded steps.
     pub steps: u32,
-    /// Whether names in that rank's recording mention experts.
+    /// True if names in that rank's recording mention experts.
     pub experts: bool,
 }
 
@@ -38,7 +37,7 @@ pub struct GroupProfile {
 /// or gradients of a layer are larger.
 const SCALARS: u64 = 32;
 
-/// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
+/// Maximum share of a phase (0 to 1) that is ignored as stray: loss and metrics are averaged in the forward pass, too.
 const STRAY: f64 = 0.02;
 
 /// Minimum share for a classification: half of the all-reduces of tensor parallel layers belong to the
@@ -64,7 +63,7 @@ impl GroupProfile {
         self.calls.iter().filter(|call| call.operation.is_some_and(&wanted)).count()
     }
 
-    /// How often each size of an operation came; what is unknown counts as one size.
+    /// Number of calls by size of an operation; unknown sizes count as one size.
     fn sizes(&self, operation: Operation) -> BTreeMap<Option<u64>, usize> {
         let mut sizes = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.operation == Some(operation)) {
@@ -73,7 +72,8 @@ impl GroupProfile {
         sizes
     }
 
-    /// Which share of an operation belongs to the forward pass, by bytes where all sizes are known; none where phases are not known.
+    /// Share of an operation in the forward pass (0 to 1), by bytes if all sizes are known, otherwise by calls. `None` if phases are
+    /// unknown.
     fn forward(&self, operation: Operation) -> Option<f64> {
         let calls = || self.calls.iter().filter(|call| call.operation == Some(operation));
         let sized = calls().all(|call| call.bytes.is_some());
@@ -87,7 +87,8 @@ impl GroupProfile {
             .then(|| sum(&|phase| matches!(phase, Phase::Forward | Phase::Recompute)) / known)
     }
 
-    /// The share of the recording that lies in pauses of an operation which are longer than twice the usual one, the time before the first and after the last included.
+    /// Share of the recording (0 to 1) in long pauses of an operation: longer than twice the usual one. Includes the time before the first
+    /// and after the last call.
     fn pauses(&self, operation: Operation) -> f64 {
         let (from, to) = self.recorded;
         let starts =
@@ -115,7 +116,7 @@ impl GroupProfile {
         longest
     }
 
-    /// Whether the group moves nothing but single numbers: norms, losses, flags. That is the purpose of no dimension.
+    /// Tests whether the group transfers only single numbers: norms, losses, flags. No dimension serves that purpose.
     pub(super) fn scalars(&self) -> bool {
         let scalar = |call: &Call| call.bytes.is_some_and(|bytes| bytes <= SCALARS);
         let moves = |call: &&Call| call.operation != Some(Operation::Barrier);
@@ -183,7 +184,8 @@ impl GroupProfile {
         (sizes.len() > 1 && sizes.len() * steps * 4 >= self.calls.len()).then_some(Dimension::Data)
     }
 
-    /// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
+    /// Tests whether most operations of a group reduce and gather in several sizes: gradients and parameter shards. Activations have one
+    /// size.
     pub(super) fn reduces_many_sizes(&self) -> bool {
         let is_it = |operation: Operation| {
             matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
@@ -199,7 +201,8 @@ impl GroupProfile {
 mod tests {
     use super::*;
 
-    /// A step of this many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
+    /// Steps of `layers` layers: their operations in the forward pass and in the backward pass at equal distances, and the operations at
+    /// the end of the step.
     fn profile(
         steps: u32,
         layers: i64,

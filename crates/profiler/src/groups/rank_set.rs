@@ -48,7 +48,7 @@ impl RankSet {
         self.0.len() as u32
     }
 
-    /// Whether it is empty.
+    /// Tests whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -58,7 +58,7 @@ impl RankSet {
         &self.0
     }
 
-    /// Whether a rank is in it.
+    /// Tests whether the set contains a rank.
     pub fn contains(&self, rank: u32) -> bool {
         self.0.binary_search(&rank).is_ok()
     }

@@ -45,7 +45,7 @@ pub struct Root {
     pub victims: Vec<u32>,
     /// Last entered collective.
     pub last_operation: Option<String>,
-    /// The group of what it entered last.
+    /// Group of the last collective that it entered.
     pub last_group: Option<String>,
     /// Time, in nanoseconds since the epoch.
     #[serde(rename = "last_time_ns")]
@@ -54,7 +54,7 @@ pub struct Root {
     pub last_frames: Vec<Frame>,
 }
 
-/// Where a rank waits first.
+/// Index of the first stuck collective in which a rank waits.
 fn waits_at(all: &[Stuck], rank: u32) -> Option<usize> {
     all.iter().position(|s| s.waiting.contains(&rank))
 }
@@ -77,7 +77,7 @@ fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
             (stuck.unknown.clone(), Some(RootCause::NoDump))
         }
         State::Mismatched => {
-            // Those who called what fewest did; with two camps of one size, all. Ranks whose call is not known may be of any camp.
+            // Blames the ranks with the rarest call; with two camps of equal size, all. Ranks with an unknown call may belong to any camp.
             let mut camps: BTreeMap<&str, usize> = BTreeMap::new();
             for (_, call) in &stuck.calls {
                 *camps.entry(call).or_default() += 1;
@@ -127,7 +127,7 @@ pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root
                 last_frames: entry.map(|e| e.frames).unwrap_or_default(),
             });
         };
-    // Where a damaged dump's rank waits may have been lost.
+    // A damaged dump may have lost the collective in which its rank waits.
     let whole = records.iter().filter(|(_, record)| record.is_whole());
     let idle: Vec<u32> = whole.map(|&(rank, _)| rank).filter(|&rank| waits_at(all, rank).is_none()).collect();
     for (place, begun) in all.iter().enumerate() {

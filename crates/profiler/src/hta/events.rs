@@ -23,7 +23,7 @@ pub(super) struct OnStream {
     pub(super) stream: u32,
     pub(super) correlation: Option<u32>,
     pub(super) name: NameId,
-    /// What it is on the device; nothing of a row of the host that names a stream, which the tool takes for a kernel in places.
+    /// Activity on the device. `None` for a host row that names a stream, which the tool treats as a kernel in some tables.
     pub(super) kind: Option<GpuKind>,
     pub(super) of: Type,
 }
@@ -33,7 +33,7 @@ impl OnStream {
         self.end - self.start
     }
 
-    /// Whether it is a kernel, a copy or a set, and no wait or row of the host.
+    /// Tests whether it is a kernel, a copy or a set, not a wait or a host row.
     pub(super) fn is_work(&self) -> bool {
         matches!(self.kind, Some(GpuKind::Kernel | GpuKind::Copy | GpuKind::Set))
     }
@@ -44,9 +44,9 @@ impl OnStream {
 pub(super) struct Call {
     pub(super) start: i64,
     pub(super) end: i64,
-    /// Whether its name is one of those whose launches are studied.
+    /// True if its name is in the tool's launch analysis.
     pub(super) launches: bool,
-    /// Whether it is one of those whose queues are.
+    /// True if its name is in the tool's queue analysis.
     pub(super) queues: bool,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Call {
 #[derive(Debug)]
 pub(super) struct Events<'a> {
     pub(super) trace: &'a RankTrace,
-    /// What ran on the device by start, then the rows of the host that name a stream.
+    /// Device rows by start, then host rows that name a stream.
     pub(super) gpu: Vec<OnStream>,
     /// By correlation; the last one when there are several.
     pub(super) calls: BTreeMap<u32, Call>,
@@ -112,7 +112,8 @@ impl<'a> Events<'a> {
             };
             gpu.extend(std::iter::repeat_n(event, copies.min(16)));
         }
-        // Whatever names a stream is on it for the tool, operators of compiled kernels too. One that names no call is cut as the host is.
+        // For the tool, every row that names a stream is on it, including operators of compiled kernels. A row without a call is cut like
+        // host rows.
         for named in trace.host.named_streams() {
             let Some(row) = trace.host.get(named.row as usize) else { continue };
             let copies = match (cut, named.correlation) {
@@ -142,7 +143,7 @@ impl<'a> Events<'a> {
     }
 }
 
-/// How the tool turns times into whole microseconds.
+/// Conversion of times to whole microseconds, as in the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
     /// They are whole.
@@ -192,7 +193,7 @@ fn cut(trace: &RankTrace) -> Option<i64> {
     (names.len() >= 2).then_some(last)
 }
 
-/// What a kernel is by its name.
+/// Type of a kernel, from its name.
 pub(super) fn type_of(name: &str) -> Type {
     let communication = name.starts_with("nccl") || name.starts_with("hccl") || name.contains("ncclKernel");
     if communication {

@@ -1,6 +1,6 @@
-//! Why streams are idle between two kernels.
+//! Reasons for idle time of streams between two kernels.
 //!
-//! Responsible for: the idle table by stream. Refuses gaps before the first and after the last kernel.
+//! Responsible for: the idle table by stream. Excludes gaps before the first and after the last kernel.
 
 use super::events::{Events, OnStream};
 use super::two_digits;

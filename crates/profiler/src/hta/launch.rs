@@ -1,6 +1,6 @@
-//! Launches, what they launch, and how many launched kernels wait.
+//! Launches, the launched kernels, and the lengths of queues.
 //!
-//! Responsible for: the launch statistics and the lengths of queues. Refuses kernels whose launch is not in the trace.
+//! Responsible for: the launch statistics and the numbers of waiting kernels. Excludes kernels without a launch in the trace.
 
 use super::events::Events;
 use railwright_spec::{median, quantiles};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 pub struct LaunchRow {
     /// The rank.
     pub rank: u32,
-    /// Pairs of a launch and what it launched.
+    /// Number of pairs of a launch and its kernel.
     pub pairs: usize,
     /// Duration of the calls.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]

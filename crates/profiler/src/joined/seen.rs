@@ -48,7 +48,7 @@ impl PhasesOf {
     }
 }
 
-/// Whether a name is of a mixture of experts: its layers, its router, its exchange of tokens, its products by group.
+/// Tests whether a name belongs to a mixture of experts: its layers, router, token exchange or grouped GEMMs.
 pub(crate) fn speaks_of_experts(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let words = [
@@ -64,7 +64,7 @@ pub(crate) fn speaks_of_experts(name: &str) -> bool {
     words.iter().any(|word| lower.contains(word))
 }
 
-/// What groups were seen doing.
+/// Observed operations of groups.
 pub(super) struct Seen<'a> {
     job: &'a Job,
     matching: &'a Matching,

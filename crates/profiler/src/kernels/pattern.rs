@@ -22,7 +22,7 @@ impl Pattern {
         (!parts.is_empty()).then_some(Self { parts, start, end })
     }
 
-    /// Whether it fits a lowercase name.
+    /// Tests whether the pattern fits a lowercase name.
     pub(crate) fn fits(&self, name: &str) -> bool {
         let mut rest = name;
         let last = self.parts.len() - 1;

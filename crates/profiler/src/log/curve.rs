@@ -63,8 +63,8 @@ pub struct MeasureCurve {
     pub points: Vec<(u64, f64)>,
 }
 
-/// The measures that a log reports, at most `limit` points each: of each stretch of reports the lowest and the highest, in their order. What
-/// is not a finite number is left out; [`super::Judged::not_a_number`] counts losses that were not.
+/// Reported measures, at most `limit` points each: the lowest and the highest of each range of reports, in their order. Excludes values
+/// that are not finite; [`super::Judged::not_a_number`] counts such losses.
 pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     let curves = Measure::ALL.into_iter().map(|measure| {
         let reports = log.reports.iter();

@@ -1,11 +1,13 @@
-//! What DeepSpeed's own engine reports when no framework around it does: samples per second, skipped updates, and the timers of its wall-clock breakdown.
+//! Reports of DeepSpeed's own engine, without a framework around it: samples per second, skipped updates, and the timers of its wall-clock
+//! breakdown.
 //!
-//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the log prints. Refuses to make a time of a rate without the batch, and of the
-//! average since the start that the oldest versions print.
+//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the log prints. A rate gives no time
+//! without the batch. Excludes the average since the start, which the oldest versions print.
 //!
-//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to the end of its update (DeepSpeed's `ThroughputTimer`), so
-//! `step time = train_batch_size / CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`), `bwd` and `step` are sums over the micro steps of one step, one after the other on the
-//! host's clock, so `step time = fwd + bwd + step`. Neither holds what passes between two steps, such as the loading of data.
+//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to the end of its update
+//! (DeepSpeed's `ThroughputTimer`). Hence `step time = train_batch_size / CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`),
+//! `bwd` and `step` are sums over the micro-steps of one step, sequential on the host's clock. Hence `step time = fwd + bwd + step`. Both
+//! exclude time between two steps, such as loading of data.
 
 use super::lines::{Report, Timer};
 use super::numbers::{after, count_after, leading};
@@ -135,7 +137,7 @@ impl DeepSpeed {
             return;
         };
         let mut timers = std::mem::take(&mut self.micro);
-        // What the whole step has as well need not be there twice.
+        // Timers that exist for the whole step, too, are redundant.
         timers.retain(|name, _| !name.ends_with("_microstep"));
         timers.extend(named.iter().map(|&(name, ms)| (name.to_owned(), Timer { min_ms: ms, max_ms: ms })));
         let seconds = (forward + backward + update) / 1e3;

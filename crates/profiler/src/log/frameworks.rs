@@ -10,11 +10,11 @@ use super::lines::Report;
 use super::numbers::{after, count_after, leading, scaled_after};
 use super::progress::Bar;
 
-/// What a step line of nanotron has.
+/// Marker of nanotron's step lines.
 pub(super) const NANOTRON: &str = "elapsed_time_per_iteration_ms:";
-/// What a step line of NeMo has.
+/// Marker of NeMo's step lines.
 pub(super) const NEMO: &str = "train_step_timing in s";
-/// What a step line of MaxText has.
+/// Marker of MaxText's step lines.
 pub(super) const MAXTEXT: &str = "completed step:";
 
 /// A line of nanotron. Its numbers have three digits, so a step of 11.5K ms is known to 0.4%.

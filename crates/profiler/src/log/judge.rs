@@ -1,9 +1,8 @@
 //! Analysis of a training log.
 //!
-//! Responsible for: the typical step, MFU over time, slow steps and what they cost, a period among them,
-//! jumps of the level, drift, restarts and the work they repeat. Uses medians: one checkpoint must not change
-//! the result. Reports that average over several iterations are weighted with their number, and a slow step
-//! within one shows only as its share.
+//! Responsible for: the typical step, MFU over time, slow steps with their cost and period, jumps of the level, drift, restarts and the
+//! repeated work. Uses medians: one checkpoint must not change the result. Reports that average over several iterations are weighted with
+//! their number, and a slow step within one shows only as its share.
 
 use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
@@ -129,7 +128,7 @@ pub struct Judged {
     pub skipped: u64,
     /// Iterations whose loss was not a number.
     pub not_a_number: u64,
-    /// Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
+    /// Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub timers: Vec<(String, f64, f64)>,
     /// Bytes that the allocator held at most.
@@ -196,7 +195,7 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         let level = level(range);
         away.extend(rows[range.clone()].iter().map(|r| (r.seconds - level).abs() / level));
     }
-    // What the log rounds away is not known to be still.
+    // Noise below the rounding of the log cannot be observed.
     let noise = median(&away).unwrap_or_default().max(log.rounding() / step_time.max(f64::MIN_POSITIVE));
     let rounding = log.rounding();
     let mut slow = Vec::new();
@@ -258,8 +257,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     })
 }
 
-/// Cuts where the batch changes or the level jumps: each stretch is split where the medians of both sides differ most, as long as they differ by more than
-/// [`JUMP`] and by more than the stretch's own noise.
+/// Splits at changes of the batch and at jumps of the level. A range is split where the medians of both sides differ most. The difference
+/// must exceed [`JUMP`] and the noise of the range.
 fn segments(rows: &[Row]) -> Vec<std::ops::Range<usize>> {
     let mut cuts = vec![0];
     cuts.extend((1..rows.len()).filter(|&at| rows[at].batch != rows[at - 1].batch));
@@ -392,7 +391,7 @@ fn restarts(log: &TrainingLog) -> Vec<Restart> {
         if before.start == after.start {
             continue;
         }
-        // Its first report stands for `weight` iterations; the ones before it are where it began.
+        // Its first report covers `weight` iterations; the run resumed at the first of them.
         let from = (after.iteration + 1).saturating_sub(after.weight);
         let again =
             log.reports[..=at].iter().rev().take_while(|r| r.start == before.start && r.iteration >= from);

@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Framework {
-    /// Megatron-LM, or what prints its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+    /// Megatron-LM, and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
     Megatron,
     /// DeepSpeed's engine.
     Deepspeed,
@@ -29,7 +29,7 @@ pub enum Framework {
     Nemo,
     /// MaxText.
     Maxtext,
-    /// The Trainer of Hugging Face, and what is built on it: TRL, Axolotl, LLaMA-Factory, ms-swift.
+    /// The Trainer of Hugging Face, and frameworks based on it: TRL, Axolotl, LLaMA-Factory, ms-swift.
     Trainer,
 }
 
@@ -48,7 +48,7 @@ impl Framework {
     }
 }
 
-/// A timer of a report: what it took on the fastest and on the slowest rank.
+/// A timer of a report: times of the fastest and of the slowest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
@@ -64,9 +64,9 @@ pub struct Timer {
 pub struct Report {
     /// The iteration that it reports on, the last one if it averages over several.
     pub iteration: u64,
-    /// How many iterations it averages over.
+    /// Number of iterations in the average.
     pub weight: u64,
-    /// Which start of the run it belongs to, counted from 0.
+    /// Number of the run's start that the report belongs to, from 0.
     pub start: u32,
     /// The line in the log, counted from 1.
     pub line: u64,
@@ -114,7 +114,7 @@ pub struct Straggler {
     pub highest: (f64, u32),
 }
 
-/// What a log reports.
+/// Content of a training log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingLog {
@@ -130,7 +130,7 @@ pub struct TrainingLog {
     /// Bytes that the allocator held at most.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
-    /// What comes before the second report, for readers of printed arguments: at most 4 MiB.
+    /// Text before the second report, for readers of printed arguments: at most 4 MiB.
     #[serde(skip)]
     pub head: String,
     /// Lines that look like reports but hold no sound time.
@@ -146,7 +146,7 @@ pub struct TrainingLog {
     /// Framework that wrote the reports.
     pub framework: Option<Framework>,
     times_from: TimesFrom,
-    /// Reports to leave the average of which is not yet known.
+    /// Excludes reports until their average is known.
     fresh: bool,
     start: u32,
 }
@@ -234,12 +234,13 @@ impl TrainingLog {
         }
     }
 
-    /// Where the times of its reports come from.
+    /// Source of the times in the reports.
     pub fn times_from(&self) -> TimesFrom {
         self.times_from
     }
 
-    /// How far the time of a step may be off because the log rounds it, in seconds: whole seconds of a progress bar over the steps of a report, or half of the last digit.
+    /// Maximum rounding error of a step time in the log, in seconds: a progress bar's whole seconds over the steps of a report, or half of
+    /// the last digit.
     pub fn rounding(&self) -> f64 {
         let timed = self.reports.iter().filter(|report| report.seconds.is_finite());
         let half_of_third = |seconds: f64| 0.5 * 10_f64.powf(seconds.log10().floor() - 2.0);
@@ -254,7 +255,7 @@ impl TrainingLog {
         median(&each).unwrap_or_default()
     }
 
-    /// Reads one more line. Progress bars draw over themselves: what stands between carriage returns is a line of its own.
+    /// Reads one more line. Progress bars overwrite themselves: text between carriage returns is a line of its own.
     pub fn line(&mut self, line: &str) {
         self.lines += 1;
         if self.reports.len() < 2 && self.head.len() + line.len() < HEAD {
@@ -305,7 +306,7 @@ impl TrainingLog {
         }
     }
 
-    /// Notes who writes, once there is a report more than `begun`.
+    /// Sets the framework if there are more reports than `begun`.
     fn written_by(&mut self, framework: Framework, begun: usize) {
         if self.reports.len() > begun {
             self.framework = self.framework.or(Some(framework));
@@ -465,7 +466,7 @@ impl TrainingLog {
     }
 }
 
-/// What every report of Megatron has.
+/// Marker of Megatron's reports.
 const MEGATRON: &str = "elapsed time per iteration (ms):";
 
 /// The parts of a line that hold a report each: lines of two ranks may have run together.

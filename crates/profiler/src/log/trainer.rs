@@ -1,10 +1,10 @@
-//! What the Trainer of Hugging Face reports: dictionaries with the loss, a progress bar, and one summary at the end.
+//! Reports of the Trainer of Hugging Face: dictionaries with the loss, a progress bar, and one summary at the end.
 //!
-//! Responsible for: its console output and `trainer_state.json` to reports. Refuses to make a time of the learning rate's schedule or of epochs: without a
-//! progress bar the lines hold no time, and only the summary does.
+//! Responsible for: its console output and `trainer_state.json` to reports. Derives no times from the learning rate's schedule or from
+//! epochs: without a progress bar only the summary has a time.
 //!
 //! Sources of the format: transformers `trainer.py` and `trainer_utils.speed_metrics` (`train_runtime` of the whole call in seconds;
-//! `train_steps_per_second` = steps / `train_runtime`, three digits behind the point); version 5 prints every value as a string.
+//! `train_steps_per_second` = steps / `train_runtime`, three decimals); version 5 prints every value as a string.
 
 use super::deepspeed::TimesFrom;
 use super::lines::Report;
@@ -147,7 +147,7 @@ impl Trainer {
     }
 }
 
-/// Whether a line is the dictionary of a step: `{'loss': ...`, after any prefix.
+/// Tests whether a line is the dictionary of a step: `{'loss': ...`, after any prefix.
 fn is_report(line: &str) -> bool {
     value(line, "loss").is_some() && (line.contains("'learning_rate'") || line.contains("'epoch'"))
 }
@@ -161,7 +161,7 @@ fn value(line: &str, name: &str) -> Option<f64> {
     leading(line[at + name.len() + 2..].trim_start().trim_start_matches(['\'', '"']))
 }
 
-/// Whether a text is a `trainer_state.json`, by its beginning.
+/// Tests by its beginning whether a text is a `trainer_state.json`.
 pub(crate) fn is_state(head: &[u8]) -> bool {
     let has = |key: &[u8]| memchr::memmem::find(head, key).is_some();
     head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')

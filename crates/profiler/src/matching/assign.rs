@@ -11,7 +11,7 @@ use crate::groups::{GroupId, Groups, RankSet, described};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// What makes a communicator.
+/// Identity of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub group: Option<GroupId>,
@@ -20,7 +20,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether the participating ranks are not recorded.
+    /// True if the participating ranks are not recorded.
     pub(super) fn is_unspecified(&self) -> bool {
         self.group.is_none() && self.channel.is_none()
     }
@@ -45,7 +45,7 @@ pub(super) fn assign(job: &Job, groups: &Groups, parts: &[Vec<Part>]) -> Assigne
     lists
 }
 
-/// What can be meant by a part of one rank that names no group.
+/// Possible groups of one rank's parts without a named group.
 struct Candidates {
     /// The group of all named parts of a lane.
     lanes: BTreeMap<Lane, Option<GroupId>>,

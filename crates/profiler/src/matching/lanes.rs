@@ -1,14 +1,14 @@
 //! Streams of different numbers that carry the same communication.
 //!
-//! Responsible for: joining, over ranks, the streams whose group no trace has and whose numbers differ from rank to rank: by what they carry, which is the
-//! same operations about as often. Refuses to rename a stream where all ranks have that number.
+//! Responsible for: joining, over ranks, streams without a recorded group whose numbers differ from rank to rank. They are joined by their
+//! communication: the same operations about as often. A stream number that all ranks have is kept.
 
 use super::assign::{Assigned, Key};
 use super::{Lane, Part};
 use crate::communication::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often which operation.
+/// Number of calls by operation.
 type Carries = BTreeMap<Option<Operation>, usize>;
 
 /// Streams carry the same if of all that both carry so much is not on both.
@@ -69,7 +69,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     joined
 }
 
-/// The share of what two streams carry that is not on both.
+/// Share of the calls (0 to 1) that only one of two streams has.
 fn difference(one: &Carries, other: &Carries) -> f64 {
     let operations: BTreeSet<_> = one.keys().chain(other.keys()).collect();
     let count = |carries: &Carries, operation| carries.get(operation).copied().unwrap_or(0);

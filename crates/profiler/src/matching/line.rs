@@ -1,17 +1,18 @@
 //! A robust line through differences of clocks.
 //!
-//! Responsible for: offset and drift that a third of wild points does not move, in linear time. Ends of a collective differ between ranks by a part of what it takes, so short
-//! ones determine clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
+//! Responsible for: offset and drift that are robust against a third of outliers, in linear time. Ends of a collective differ between ranks
+//! by a part of its duration, so short ones determine clocks best: if some are much shorter than others, only those count. Excludes slopes
+//! that no clock has.
 
 use railwright_spec::median;
 
 /// No pair of clocks drifts apart faster, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
-/// In recordings shorter than this, in nanoseconds, no clock drifts by what can be seen; what looks like a drift there is chance.
+/// Minimum length of a recording with a visible drift, in nanoseconds; an apparent drift in a shorter one is chance.
 const SHORT: i64 = 500_000_000;
 
-/// What a drift is taken to be at most in short recordings, in nanoseconds for a nanosecond.
+/// Maximum drift in short recordings, in nanoseconds per nanosecond.
 const SHORT_STEEPEST: f64 = 100e-6;
 
 /// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
@@ -27,16 +28,16 @@ pub struct Point {
     pub time: i64,
     /// By how much they differ, in nanoseconds.
     pub difference: i64,
-    /// What the shortest part of the collective took: a bound of how far its ends may be apart.
+    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance between its ends.
     pub within: i64,
 }
 
-/// Whether a drift is fitted.
+/// Condition for fitting a drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slope {
     /// In any case: to see how well points lie on a line.
     Always,
-    /// Where the points determine it to 25 parts per million.
+    /// If the points determine it to 25 parts per million.
     WhenSteady,
 }
 
@@ -52,7 +53,7 @@ pub struct Scratch {
 pub struct Line {
     /// The difference at [`Self::about`], in nanoseconds.
     pub offset: f64,
-    /// How it grows, in nanoseconds for a nanosecond.
+    /// Drift, in nanoseconds per nanosecond.
     pub drift: f64,
     /// Time in nanoseconds.
     pub about: i64,
@@ -62,7 +63,7 @@ pub struct Line {
     pub scatter: f64,
     /// From the first point to the last, in nanoseconds.
     pub span: i64,
-    /// How far the drift may be off (a standard error), in nanoseconds for a nanosecond.
+    /// Standard error of the drift, in nanoseconds per nanosecond.
     pub drift_error: f64,
 }
 
@@ -72,13 +73,13 @@ impl Line {
         self.offset + self.drift * (time - self.about) as f64
     }
 
-    /// Whether the points determined the drift.
+    /// Tests whether the points determined the drift.
     pub fn is_steady(&self) -> bool {
         self.drift_error <= STEADY
     }
 
-    /// Theil and Sen's line (the median slope of pairs, the median offset) through the sharp ones of points in order of time, with the pairs of which the second is half the
-    /// points later: as many slopes as half the points.
+    /// Fits a line by Theil and Sen (median slope of pairs, median offset) to the sharp points, which are in order of time. The points of a
+    /// pair are half the list apart, so there are half as many slopes as points.
     pub fn fit(points: &[Point], slope: Slope, scratch: &mut Scratch) -> Self {
         let Scratch { sharp, values } = scratch;
         keep_sharp(points, sharp, values);
@@ -124,7 +125,7 @@ impl Line {
     }
 }
 
-/// The points of collectives that took no more than four times what a quarter of them took at most, and a microsecond; [`FEWEST`] at least.
+/// Keeps points of collectives with at most four times the duration of the lower quartile plus one microsecond; at least [`FEWEST`].
 fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.clear();
     if points.len() <= FEWEST {

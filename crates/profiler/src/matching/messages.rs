@@ -1,8 +1,8 @@
 //! Inference of unrecorded groups from ends of collectives and messages.
 //!
-//! Responsible for: asking ends for the sets of every lane (`tiling`) and for the neighbours of pipelines (`neighbours`), matching the messages of
-//! neighbours, and giving what was identified a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
-//! same kernels: then it is not called a pipeline.
+//! Responsible for: the sets of every lane (`tiling`), the neighbours of pipelines (`neighbours`), matching the messages of neighbours, and
+//! groups with ranks for the identified ones. A pipeline of two stages and an all-to-all of two ranks are ambiguous if both ranks run the
+//! same kernels: then no pipeline is inferred.
 
 use super::assign::{Assigned, Key, Lists};
 use super::line::{self, Line, Point, Slope};
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Message = (PartRef, PartRef);
 
 impl Matching {
-    /// Asks ends for groups and takes the messages of pipelines out of what is still to be matched.
+    /// Infers groups from ends, and removes the messages of pipelines from the unmatched parts.
     pub(super) fn learn(
         &mut self,
         job: &Job,
@@ -211,7 +211,7 @@ fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a Lists)> 
     lanes.collect()
 }
 
-/// Whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
+/// Tests whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
 fn differ(job: &Job, stride: u32) -> bool {
     let names = |trace: &RankTrace| -> BTreeSet<String> {
         let kernels = trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);

@@ -1,8 +1,8 @@
 //! Communicating ranks of messages without a recorded peer.
 //!
-//! Responsible for: both ends of a message are left together, so two neighbouring stages of a pipeline share the moments at which their message kernels
-//! end, on any streams; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
-//! distances within groups that are known (their ranks run in step and end their messages together, too), and what is not clearly best.
+//! Responsible for: the distance from a rank to the next stage. Both ends of a message are left together, so neighbouring stages share the
+//! end times of their message kernels, on any streams. The distance with most shared end times wins. Excludes distances within known
+//! groups, whose ranks run in step and end their messages together, too. Ambiguous distances stay unknown.
 
 use super::ties::{CLOSE, Ties};
 use super::{PartRef, Tiling};
@@ -120,7 +120,7 @@ fn within(
 /// Two ends that may be of one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    /// How far they lie apart, in nanoseconds.
+    /// Distance between their ends, in nanoseconds.
     apart: i64,
     end: i64,
     ranks: (u32, u32),
@@ -160,7 +160,7 @@ fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, 
         looked += 1;
         differences.extend(other.moments.iter().map(|(later, _)| later - end));
     }
-    // Where clocks are known, unrelated messages that follow each other at equal distances do not count.
+    // If the clock offset is known, unrelated messages at equal distances do not count.
     if let Some(known) = ties.between(one.member, other.member) {
         differences.retain(|difference| (*difference as f64 - known).abs() <= CLOSE);
     }

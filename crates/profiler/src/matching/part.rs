@@ -10,7 +10,7 @@ use crate::workers::Workers;
 use crate::{Job, NameId, RankTrace};
 use std::collections::BTreeMap;
 
-/// Where a part ran.
+/// Execution place of a part: a stream or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// On a stream of the device.
@@ -36,7 +36,7 @@ pub struct Part {
     pub start: i64,
     /// Until when, in nanoseconds.
     pub end: i64,
-    /// Where it ran.
+    /// Execution place.
     pub lane: Lane,
     /// Its row among the rank's device activities, or among its host activities when its lane is the host.
     pub row: u32,

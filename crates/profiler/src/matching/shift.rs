@@ -9,7 +9,7 @@ use super::ties::CLOSE;
 use crate::communication::Operation;
 use railwright_spec::median;
 
-/// How two lists of one communicator fit.
+/// Fit of two lists of one communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
     /// The second list's item `k` belongs to the first list's item `k + shift`.
@@ -18,19 +18,20 @@ pub(super) struct Fit {
     pub mismatches: u32,
     /// Pairs.
     pub pairs: u32,
-    /// What is to be taken from the second clock to get the first.
+    /// Difference of the clocks: the second one minus this is the first one.
     pub line: Line,
-    /// How far pairs lie from the line, in nanoseconds, for each that is not used up by the line's two figures, and by how much it contradicts a clock that is known.
+    /// Residual of the pairs from the line in nanoseconds, corrected for its two parameters, plus the contradiction to a known clock
+    /// offset.
     weight: f64,
 }
 
 impl Fit {
-    /// Whether operations and sizes are those of one communicator.
+    /// Tests whether operations and sizes fit one communicator.
     pub(super) fn agrees(&self) -> bool {
         self.mismatches * 5 <= self.pairs
     }
 
-    /// Whether nothing contradicts the two lists being of one communicator: `interval` is the usual time between collectives.
+    /// Tests whether the two lists may belong to one communicator. `interval` is the usual time between collectives, in nanoseconds.
     pub(super) fn is_good(&self, interval: f64) -> bool {
         self.agrees() && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }
@@ -43,8 +44,9 @@ const ONE_CLOCK: f64 = 20_000.0;
 const FEWEST: usize = 8;
 
 impl Fit {
-    /// Whether another shift is clearly better: by a third, and by more than recorders' noise; by much where this one finds the clocks to agree, or where the
-    /// lists' lengths do not suggest the other: a regular job fits itself a collective later.
+    /// Tests whether another shift is clearly better: by a third, and by more than recorders' noise. The margin is large if the clocks
+    /// agree with this shift, or if the list lengths do not suggest the other one: a regular job fits itself with a shift of one
+    /// collective.
     fn is_worse_than(&self, other: &Self, natural: bool) -> bool {
         let (noise, share) = if !natural {
             (2_000.0, 0.25)
@@ -57,12 +59,12 @@ impl Fit {
     }
 }
 
-/// How far pairs lie from a line, for those that are left when two are used up by it.
+/// Residual of pairs from a line, corrected for its two parameters.
 fn weighed(line: &Line, pairs: usize) -> f64 {
     if pairs <= 2 { line.residual } else { line.residual * (pairs as f64 / (pairs - 2) as f64).sqrt() }
 }
 
-/// Whether two operations can be the two sides of one: what is not known differs from nothing.
+/// Tests whether two operations can be the two sides of one; an unknown operation fits any.
 pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
     let loose = |o: Operation| matches!(o, Operation::SendReceive | Operation::AllToAll) || o.is_message();
@@ -71,7 +73,7 @@ pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
         || (a.is_message() && b.is_message())
 }
 
-/// Whether two parts can belong to one collective, by operation and size.
+/// Tests whether two parts can belong to one collective, by operation and size.
 fn alike(a: &Part, b: &Part) -> bool {
     let sized = !matches!(a.operation, Some(Operation::AllToAll | Operation::SendReceive));
     compatible(a.operation, b.operation)

@@ -11,7 +11,7 @@ fn matched(job: &Job) -> Matching {
     Matching::of(job, &groups, parts, None)
 }
 
-/// Whether every matched collective is one of the plan's: all parts end within two microseconds.
+/// Tests whether every matched collective is one of the plan's: all parts end within two microseconds.
 fn is_true(matching: &Matching) -> bool {
     matching.collectives.iter().all(|collective| {
         let ends = matching.members(collective).iter().map(|&at| matching.part(at).end);

@@ -1,10 +1,10 @@
 //! Ranks of an unrecorded communicator.
 //!
-//! Responsible for: trying every way in which sets of one size and one stride tile the world, and taking the largest sets whose collectives end
-//! together as well as in any other way: no rank leaves a collective before all have come, so ends within a group differ by microseconds, while groups that
-//! merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to smaller ones are taken for the sets across
-//! them, which end as well together (the small ones enter them as one). Refuses lanes with too few collectives to compare, worlds of which ranks were not
-//! recorded (sets may have others), and lanes of messages.
+//! Responsible for: testing all tilings of the world by sets of one size and one stride. The largest sets whose collectives end as close
+//! together as in any other tiling are selected. No rank leaves a collective before all have entered, so ends within a group differ by
+//! microseconds. Groups that merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to
+//! smaller ones are taken for the sets across them. Their ends are as close, because the small ones enter them as one. Excludes lanes with
+//! too few collectives, worlds with unrecorded ranks (sets may include them), and lanes of messages.
 
 use super::across::Crossing;
 use super::assign::Lists;
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tiling {
-    /// How many ranks a set has.
+    /// Number of ranks in a set.
     pub size: u32,
     /// From one rank of a set to the next.
     pub stride: u32,
@@ -96,7 +96,7 @@ pub struct Inferred {
     pub lane: Lane,
     /// The sets.
     pub tiling: Tiling,
-    /// How far ends lie apart within sets, in nanoseconds: the median over ranks of the median over collectives, clocks aside.
+    /// Distance of ends within sets, in nanoseconds: median over ranks of the median over collectives, without clock offsets.
     #[serde(rename = "apart_ns")]
     pub apart: f64,
     /// The best of the sets that were refused, and the same of them.
@@ -125,16 +125,16 @@ const ALIKE: f64 = 500.0;
 const ONE: f64 = 1.5;
 pub(super) const NOT_ONE: f64 = 2.5;
 
-/// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
+/// Maximum drift between two clocks, in nanoseconds per nanosecond; a larger fitted drift counts as distance.
 const FASTEST: f64 = 100e-6;
 
 /// The evidence of one stream's ends for a tiling.
 #[derive(Clone, Debug)]
 pub(super) struct Score {
     pub(super) tiling: Tiling,
-    /// The median over pairs of ranks, and what contradicts known clocks.
+    /// Median distance over pairs of ranks plus the contradiction to known clocks, in nanoseconds.
     pub(super) apart: f64,
-    /// What contradicts known clocks.
+    /// Contradiction to known clock offsets, in nanoseconds.
     against: f64,
     /// Pairs of ranks and how far their ends lie apart.
     pairs: Vec<(u32, u32, f64)>,
@@ -205,14 +205,14 @@ pub(super) fn inferred(
     inferred
 }
 
-/// How many parts a member of a lane has, in the middle.
+/// Median number of parts of a lane's members.
 pub(super) fn length(lists: &Lists) -> usize {
     let mut lengths: Vec<usize> = lists.values().map(Vec::len).collect();
     lengths.sort_unstable();
     lengths.get(lengths.len() / 2).copied().unwrap_or(0)
 }
 
-/// How far ends of a lane lie apart.
+/// Distances between ends of a lane.
 struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
@@ -224,7 +224,8 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    /// The median over ranks, and what contradicts known clocks; none if no two ranks of a set can be compared or if more than a quarter of the lists do not fit.
+    /// Median distance over ranks plus the contradiction to known clocks. `None` if no two ranks of a set can be compared, or if more than
+    /// a quarter of the lists do not fit.
     fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<Score> {
         let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (member, list) in self.lists {
@@ -296,13 +297,13 @@ fn spread<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
     list.iter().step_by(step)
 }
 
-/// How many times as far apart something lies.
+/// Ratio of two distances, with a floor for both.
 pub(super) fn times(apart: f64, best: f64) -> f64 {
     (apart + ALIKE) / (best + ALIKE)
 }
 
-/// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
-/// not so, unless the user specified the possible sizes.
+/// The best sets, or the largest ones that contain them whole. Larger sets are chosen if the ends of ranks that only they join are equally
+/// close. `None` if that is undecided, unless the user specified the possible sizes.
 fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {
@@ -329,7 +330,7 @@ fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
             unclear = more < NOT_ONE;
         }
     }
-    // What only larger sets than the chosen ones join is what matters.
+    // Only sets larger than the chosen ones matter.
     let matters = next.is_some_and(|(tiling, _)| tiling.size > chosen.tiling.size);
     (stated || !unclear || !matters).then_some(Inferred {
         lane: lane.lane,

@@ -20,17 +20,17 @@ pub struct Record {
     pub rank: u32,
     /// Number of its ranks.
     pub ranks: u32,
-    /// How many nodes they are on.
+    /// Number of nodes of the communicator.
     pub nodes: u32,
     /// The host.
     pub host: String,
-    /// What it is, in NCCL's words (`AllReduce`).
+    /// Collective, with NCCL's name (`AllReduce`).
     pub kind: String,
     /// Its number in the communicator.
     pub sequence: u64,
     /// Its size by nccl-tests' convention.
     pub bytes: u64,
-    /// What it took, in microseconds.
+    /// Duration, in microseconds.
     pub microseconds: f64,
     /// Bus bandwidth in GB/s, as NCCL computes it.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
@@ -70,7 +70,7 @@ struct Object {
     coll_perf: Performance,
 }
 
-/// Whether bytes look like its output.
+/// Tests whether bytes look like output of NCCL Inspector.
 pub fn matches(head: &[u8]) -> bool {
     let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
     head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
@@ -80,10 +80,10 @@ pub fn matches(head: &[u8]) -> bool {
 
 /// No object is longer: a damaged one, whose brackets do not close, is not looked through up to the end of the file.
 const LONGEST: usize = 1 << 20;
-/// How many times the length of a file damaged objects may be looked through: more is a file made to be slow, of which damage costs whole lines.
+/// Maximum number of bytes scanned for damaged objects, in file lengths. Only a crafted file needs more; its damage then costs whole lines.
 const PATIENCE: usize = 16;
 
-/// Where the object after a damaged one begins: at the brace before the next header that is not its own.
+/// Position of the object after a damaged one: the brace before the next header that is not its own.
 fn next_object(bytes: &[u8], at: usize) -> Option<usize> {
     let mut from = at + 1;
     for found in memchr::memmem::find_iter(&bytes[at..], b"\"header\"") {
@@ -96,7 +96,7 @@ fn next_object(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// How many bytes were looked through when an error was met.
+/// Number of bytes scanned before an error.
 fn place_of(error: &serde_json::Error, window: &[u8]) -> usize {
     let mut lines = memchr::memchr_iter(b'\n', window);
     let before = error.line().checked_sub(2).and_then(|above| lines.nth(above)).unwrap_or(0);
@@ -184,7 +184,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Whether its links are slow compared with its peers': its rate is below four fifths of theirs.
+    /// Tests whether its links are slow: its rate is below 80% of its peers'.
     pub fn is_slow(&self) -> bool {
         self.of_peers.is_some_and(|peers| self.bus_bandwidth < 0.8 * peers)
     }
@@ -207,9 +207,9 @@ pub struct Late {
     pub last: u64,
     /// Of how many that all ranks of the communicator recorded.
     pub of: u64,
-    /// What the others waited for it, as a share of their time in the communicator's collectives.
+    /// Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
     pub share: f64,
-    /// Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
+    /// True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
     pub is_straggler: bool,
 }
 
@@ -227,7 +227,7 @@ pub struct Inspected {
     pub warnings: Vec<Warning>,
 }
 
-/// What is added up for one row.
+/// Sums of one row.
 struct Sums {
     ranks: u32,
     nodes: u32,
@@ -360,7 +360,7 @@ fn beside_peers(rows: &mut [Row]) {
 mod tests {
     use super::*;
 
-    /// The form of the plugin's own documentation; three ranks, of which the third is late.
+    /// Format of the plugin's own documentation, with three ranks; the third is late.
     fn text() -> String {
         let mut text = String::new();
         for sequence in 1..=5u64 {

@@ -29,7 +29,7 @@ impl Gauge {
 
 const PREFIX: &str = "XPU_TIMER_";
 
-/// Whether bytes look like its metrics.
+/// Tests whether bytes look like XPUTimer metrics.
 pub fn matches(head: &[u8]) -> bool {
     memchr::memmem::find(head, PREFIX.as_bytes())
         .is_some_and(|at| at == 0 || head[at - 1] == b'\n' || head[at - 1] == b' ')
@@ -95,7 +95,7 @@ pub struct RankSpeed {
     pub matrix_product_speed: Option<f64>,
     /// Its communication's rate in the same way.
     pub communication_speed: Option<f64>,
-    /// Whether it is flagged as hanging.
+    /// True if it is flagged as hanging.
     pub hangs: bool,
     /// Work that it has queued.
     pub queued: Option<f64>,
@@ -105,12 +105,12 @@ pub struct RankSpeed {
 const SLOW: f64 = 0.9;
 
 impl RankSpeed {
-    /// Whether its matrix products are slow compared with its peers'.
+    /// Tests whether its GEMMs are slow compared with its peers'.
     pub fn slow_chip(&self) -> bool {
         self.matrix_product_speed.is_some_and(|speed| speed < SLOW)
     }
 
-    /// Whether its communication is: the rate of a kernel that waits, too, so a bound.
+    /// Tests whether its communication is slow compared with its peers'. Rates include waiting, so this is a bound.
     pub fn slow_link(&self) -> bool {
         self.communication_speed.is_some_and(|speed| speed < SLOW)
     }
@@ -122,7 +122,7 @@ impl RankSpeed {
 pub struct Metrics {
     /// The ranks in order.
     pub ranks: Vec<RankSpeed>,
-    /// Whether all ranks are flagged: then the job hangs, else some wait.
+    /// True if all ranks are flagged: the job hangs. Otherwise some ranks wait.
     pub all_hang: bool,
     /// Gauges that could not be read.
     pub damaged: u64,

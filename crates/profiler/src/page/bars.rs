@@ -12,7 +12,7 @@ const WIDTH: f64 = 1040.0;
 const LABEL: f64 = 90.0;
 const ROW: f64 = 20.0;
 
-/// A group, what it is called, and its share.
+/// A group, its name, and its share (0 to 1).
 type Share<'a> = (Group, &'a str, f64);
 
 /// Shares next to each other, from `x` over `width`.

@@ -1,8 +1,7 @@
 //! Results of analyses as slices.
 //!
-//! Responsible for: steps of the job, the waits of matched collectives with the ranks they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
-//! cost. Refuses to be more than a view: nothing is computed here
-//! that the analyses do not have.
+//! Responsible for: steps of the job, waits of matched collectives, stragglers, and stalls of a pipeline. Waits have the awaited ranks,
+//! stragglers the times at which they delayed others, and stalls their cost. A view only: all values come from the analyses.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -143,7 +142,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
     marks
 }
 
-/// Stalls of a pipeline on the ranks that stalled, with what each cost its step.
+/// Stalls of a pipeline on their ranks, with the cost of each for its step.
 pub fn stalls(passes: &Passes, page: &PipelinePage) -> Vec<Mark> {
     let mut marks: Vec<Mark> = page
         .stalls

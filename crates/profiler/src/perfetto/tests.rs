@@ -1,4 +1,4 @@
-//! What is written is read back by our own reader.
+//! The exported trace is readable by the program's own reader.
 
 use super::*;
 use crate::joined::{JoinOptions, join};

@@ -1,9 +1,9 @@
-//! The forward pass of recordings that name the backward pass alone.
+//! The forward pass of recordings that name only the backward pass.
 //!
-//! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
-//! name marks the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
-//! forward work; a shorter one next to backward kernels is backward work. Excludes recordings in which anything else marks a forward pass, and those with
-//! too little of either.
+//! Responsible for: recordings of kernels without launches or ranges. Libraries have the backward pass in the names of their kernels
+//! (`flash_bwd_...`), but no name marks the forward pass. A longer sequence of compute without a backward kernel is forward work. Kernels
+//! at its borders are excluded if they occur in no other forward sequence. A shorter sequence next to backward kernels is backward work.
+//! Excludes recordings with another mark of a forward pass, and those with too few kernels of either.
 
 use super::FoundBy;
 use crate::communication::{NameTable, Operation};
@@ -86,7 +86,7 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     }
 }
 
-/// A long row without a name of the backward pass, and whether one stands before and after it.
+/// A long sequence without a backward kernel, and whether one precedes and follows it.
 struct Forward {
     all: Range<usize>,
     begins: bool,
@@ -114,7 +114,7 @@ impl Forward {
 /// Kernels that compute, between two messages.
 struct Stretch {
     rows: Vec<usize>,
-    /// Whether the name of each marks the backward pass.
+    /// By kernel: true if the name marks the backward pass.
     marks: Vec<bool>,
 }
 

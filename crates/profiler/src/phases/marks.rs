@@ -1,7 +1,7 @@
 //! Phase in the name of an operator or an annotation.
 //!
-//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Ignores names without meaning; what stands within
-//! them keeps the part around them.
+//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of users' own ranges. Ignores names without a phase; their content keeps the
+//! phase around it.
 
 use railwright_step::Phase;
 
@@ -14,7 +14,7 @@ pub(super) enum Mark {
     Phase(Phase),
     /// The optimizer, where nothing around it is a part of the step: an operator on lists of tensors, which a model may call, too.
     Lists,
-    /// The backward pass of a checkpoint: what it calls directly is forward work done again.
+    /// The backward pass of a checkpoint: forward work directly within it is recompute.
     Checkpoint,
 }
 
@@ -68,13 +68,14 @@ pub(super) fn mark(name: &str) -> Mark {
     Mark::None
 }
 
-/// Whether an operator updates parameters or unscales gradients, and does nothing else.
+/// Tests whether an operator updates parameters or unscales gradients, and does nothing else.
 fn updates(name: &str) -> bool {
     let updates = ["aten::_fused_adam", "aten::_fused_sgd", "aten::_fused_adagrad", "aten::_amp_foreach_"];
     updates.iter().any(|head| name.starts_with(head))
 }
 
-/// Whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. FSDP moves shards with lists of copies.
+/// Tests whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. Copies
+/// are excluded: FSDP moves shards with lists of copies.
 fn is_on_lists(name: &str) -> bool {
     name.starts_with("aten::_foreach_") && !name.starts_with("aten::_foreach_copy")
 }

@@ -64,7 +64,7 @@ pub(super) fn fill(
     }
 }
 
-/// When steps begin, from annotations.
+/// Starts of steps in nanoseconds, from annotations.
 struct Steps {
     /// On the host, in order.
     host: Vec<i64>,
@@ -83,7 +83,7 @@ impl Steps {
         Self { host: host.into_iter().map(|step| step.1).collect(), device }
     }
 
-    /// Whether a step begins between two rows of the device: on its own clock, or between their launches.
+    /// Tests whether a step begins between two device rows: on the device's clock, or between their launches.
     fn begin_between(
         &self,
         trace: &RankTrace,

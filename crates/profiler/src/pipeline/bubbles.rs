@@ -1,10 +1,10 @@
-//! Bubbles and what each waited for.
+//! Bubbles and their causes.
 //!
-//! Responsible for: following the chain of passes that ended with the pass that a rank waited for, back through other ranks, and giving every nanosecond of the wait the
-//! cause of what the chain did in it. Refuses to blame twice: the pieces of a bubble are disjoint and sum to it.
+//! Responsible for: following the chain of passes before the awaited pass back through other ranks. Every nanosecond of the wait gets the
+//! cause of the chain's activity at that time. The pieces of a bubble are disjoint, and their sum is the bubble.
 //!
-//! A pass on the chain is the schedule for as long as it would take on balanced stages, imbalance for what its rank normally takes beyond that, and stall or
-//! jitter for what it took beyond what is normal.
+//! A pass on the chain is split into three parts. Its time on balanced stages is schedule; the usual excess of its rank is imbalance; time
+//! beyond the usual is stall or jitter.
 
 use super::decomposition::balanced;
 use super::{PassBox, stalls};
@@ -17,7 +17,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The schedule: others at work that takes what it takes on balanced stages.
+    /// The schedule: work of other ranks, at its time on balanced stages.
     Schedule,
     /// A stage that has more to do than others.
     Imbalance,
@@ -167,7 +167,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// What passed from `start` to `end`, as far as it is part of the wait and not explained yet.
+    /// Adds the part of `start` to `end` (in nanoseconds) that belongs to the wait and has no cause yet.
     fn explain(&mut self, start: i64, end: i64, cause: Cause) {
         let (start, end) = (start.max(self.from), end.min(self.until));
         if start < end {
@@ -242,7 +242,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         wait.explain(wait.from, wait.until, Cause::Outside);
     }
 
-    /// The one of those who meet in a communication that came last.
+    /// The latest node of a communication.
     pub(super) fn latest(&self, node: usize) -> usize {
         self.meets[node] as usize
     }

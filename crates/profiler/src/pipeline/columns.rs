@@ -1,7 +1,6 @@
-//! The page in columns: every stage as it was measured, with what each bubble waited for, and beneath it what was to be expected.
+//! The pipeline view as columns: every stage as measured, with the cause of each bubble, and the expected passes below.
 //!
-//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the
-//! report only.
+//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the report only.
 
 use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;
@@ -71,7 +70,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
     columns
 }
 
-/// The path's passes as places of spans, as far as their ranks are shown, and what it is made of.
+/// Adds the critical path's passes as positions of spans, for displayed ranks, and its composition.
 fn critical(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Option<u32>>)]) {
     let shown = &page.shown;
     for pass in &shown.critical.passes {

@@ -1,7 +1,8 @@
-//! The critical path of a recorded step of the pipeline: the chain of passes that makes it as long as it is.
+//! The critical path of a recorded step of the pipeline: the chain of passes that determines its duration.
 //!
-//! Responsible for: walking back from the pass that ended last, each time to the pass that was waited for last (the one before on its rank, the
-//! message's other end, the latest of those who met), or to the pass that its rank was in meanwhile, and what the chain is made of, by rank. Refuses to judge what could be saved: replay does.
+//! Responsible for: walking back from the pass that ended last, and the composition of the chain by rank. Each step leads to the last
+//! awaited pass: the previous one on its rank, the other end of the message, or the latest rank of a communication. If the rank was busy
+//! meanwhile, it leads to that pass. Excludes possible savings: see replay.
 
 use super::bubbles::Walker;
 use super::verdict::time;
@@ -29,7 +30,7 @@ pub struct CriticalPass {
     /// Until when.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Whether its rank is one of those that the page shows.
+    /// True if its rank is displayed.
     pub shown: bool,
 }
 
@@ -41,7 +42,7 @@ pub struct CriticalRank {
     pub rank: u32,
     /// Its stage.
     pub stage: u32,
-    /// Whether the page shows it: of each stage of one replica it shows one rank.
+    /// True if it is displayed: of each stage of one replica, one rank is.
     pub shown: bool,
     /// In passes.
     #[serde(rename = "compute_ns")]
@@ -49,7 +50,7 @@ pub struct CriticalRank {
     /// In messages to it and in communication.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
-    /// Between what it waited for and its next pass: launches, and what no pass explains.
+    /// Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without a pass.
     #[serde(rename = "waiting_ns")]
     pub waiting: i64,
 }
@@ -77,7 +78,7 @@ pub struct CriticalPath {
     pub words: String,
 }
 
-/// The path of the step that a walker stands on, over all ranks; `shown` are those that the page shows.
+/// The critical path of the walker's step, over all ranks; `shown` are the displayed ranks.
 pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     let mut path = CriticalPath::default();
     let Some(last) = walker.last else { return path };
@@ -96,7 +97,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
             shown: shown.contains(&pass.rank),
             ..CriticalRank::default()
         });
-        // Of a communication only the transfer counts: what came before was waiting for who came last.
+        // Only the transfer of a communication counts: earlier time is waiting for the last rank.
         let start = (pass.end - walker.replay.duration(walker.first + node)).min(until);
         let spent = until.min(pass.end) - start;
         if pass.kind.is_compute() {
@@ -121,7 +122,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
         let before = walker.of_step[from].end.min(until);
         let own = walker.of_step[from].rank == pass.rank;
         let hop = if own { 0 } else { lag.clamp(0, until - before) };
-        // What no message waits for may still keep its rank busy: a receive does not wait for the pass before it.
+        // A pass without dependent message may still occupy its rank: a receive does not wait for the previous pass.
         if let Some(busy) = busy(&computed, walker.of_step, pass.rank, (before + hop, until)) {
             node = busy;
             continue;

@@ -41,7 +41,7 @@ fn of_rank(rank: &RankTimeline, passes: &mut Vec<Pass>) {
     let spans = rank.streams.iter().flat_map(|s| s.spans.iter());
     let mut spans: Vec<_> = spans
         .filter(|s| s.phase.is_pass() && s.micro_batch.is_some())
-        // What others wait for is on the way, not in the pass.
+        // Messages awaited by other ranks are in transit, not part of the pass.
         .filter(|s| {
             s.activity != Activity::Wait && s.activity != Activity::Communication(Dimension::Pipeline)
         })

@@ -1,8 +1,8 @@
-//! The page as a picture: stages below each other, time to the right, passes coloured by what they do, bubbles by what they waited for, stalls outlined with what they
-//! cost, and the expected schedule beneath on the same scale.
+//! The pipeline view as an SVG chart: one row per stage, time to the right, passes coloured by kind, bubbles by cause. Stalls are outlined
+//! with their cost. The expected schedule is below, on the same scale.
 //!
-//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and labels every mark with a title that appears on hover
-//! or cannot see colour. Refuses marks too small to be seen: what is narrower than a tenth of a pixel is left to its neighbours.
+//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme and a title on every mark, for hover and for readers
+//! who cannot distinguish colours. Excludes marks narrower than a tenth of a pixel: their neighbours cover them.
 
 use super::bubbles::Cause;
 use super::verdict::time;
@@ -63,7 +63,7 @@ fn cause_tint(cause: Cause) -> &'static Tint {
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 96.0;
 
-/// Where things go.
+/// Output and dimensions of the chart.
 struct Canvas {
     out: String,
     scale: f64,
@@ -77,7 +77,7 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
     let stages = shown.rows.len().min(options.most_stages);
     let longest = shown.measured.max(shown.expected_duration).max(1) as f64;
     let passes = shown.rows.iter().map(|r| r.boxes.len()).max().unwrap_or(0);
-    // A pass should have room for its number, within what viewers take.
+    // Each pass needs space for its number, within the size limits of viewers.
     let width = f64::from(options.width.clamp(400, 16_000)).max((passes as f64 * 18.0).min(6000.0));
     let row = if stages > 32 { 14.0 } else { 22.0 };
     let chunks = shown.rows.iter().flat_map(|r| &r.boxes).map(|b| b.chunk + 1).max().unwrap_or(1);
@@ -180,7 +180,7 @@ impl Canvas {
             "<text class=\"s\" x=\"{LEFT}\" y=\"40\">{}</text>",
             markup(&parts.join(" · "))
         );
-        // Nothing wraps in an SVG: what is too long is cut.
+        // SVG text does not wrap: long text is truncated.
         let room = ((width - LEFT) / 5.8) as usize;
         for (n, verdict) in page.verdicts.iter().take(4).enumerate() {
             let text = &verdict.message;
@@ -271,7 +271,7 @@ impl Canvas {
         }
     }
 
-    /// The outline of a stall, with what it cost.
+    /// Draws the outline of a stall, with its cost.
     fn outline(&mut self, page: &PipelinePage, pass: &PassBox, y: f64, width: f64) {
         let Some(stall) = pass.stall.and_then(|at| page.shown.stalls.get(at)) else { return };
         let (x, long) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);

@@ -1,7 +1,8 @@
-//! Stalls: what took far longer than it normally does, and what each cost its step.
+//! Stalls: passes far longer than normal, with their cost for the step.
 //!
-//! Responsible for: finding slow passes against each rank's own median, so that a slow stage is no stall; putting together those of one cause (`causes`), so that none is
-//! counted once for every rank that was in it; and pricing causes by replay. Refuses small ones: what is less than half a percent of a step is jitter.
+//! Responsible for: slow passes relative to each rank's own median, so that a slow stage is not a stall. Passes with one cause are joined
+//! (`causes`), so that each cause counts once. Costs are computed by replay. Excludes excesses below half a percent of a step: these are
+//! jitter.
 
 mod causes;
 
@@ -13,7 +14,7 @@ use serde::Serialize;
 /// No more stalls than this are listed; the rest is counted.
 const MOST: usize = 1000;
 
-/// What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest.
+/// A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with the longest pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
@@ -23,7 +24,7 @@ pub struct Stall {
     pub stage: u32,
     /// Rank.
     pub rank: u32,
-    /// What it did.
+    /// Kind of the pass.
     pub kind: PassKind,
     /// Micro-batch.
     pub micro_batch: Option<u32>,
@@ -41,7 +42,8 @@ pub struct Stall {
     /// Excess over the normal duration.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be.
+    /// Cost for the step in nanoseconds, by replay with all of its passes at normal duration; 0 if slack absorbed it. An upper bound if
+    /// ranks are missing.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.
@@ -63,8 +65,8 @@ pub(super) struct Found {
     pub passes: Vec<usize>,
 }
 
-/// Whether a pass took far longer than normal: by six robust deviations, by half of what is normal (a communication: by all of it), and by half a percent of
-/// the step.
+/// Tests whether a pass is far longer than normal: by six robust deviations, by half of the normal duration (a communication: by all of
+/// it), and by half a percent of the step.
 pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i64) -> bool {
     let normal = replay.normal().of_pass(pass);
     // 1.4826 median absolute deviations are a standard deviation of normal noise.
@@ -94,7 +96,7 @@ pub(super) fn find(replay: &Replay<'_>) -> Vec<Found> {
     found
 }
 
-/// What the stalls of each step cost together; with `bounds` the most that it can be.
+/// Joint cost of the stalls of each step, in nanoseconds; an upper bound with `bounds`.
 pub(super) fn cost_by_step(
     replay: &Replay<'_>,
     found: &[Found],
@@ -115,8 +117,8 @@ pub(super) fn cost_by_step(
     costs
 }
 
-/// The most that a cause can have cost, whatever ranks that were not recorded did: no way through a step holds two passes that ran at once, so that it holds no more of the
-/// excess of those that overlap than the time from the first of them to the last, nor more than all of it.
+/// Upper bound of the cost of a cause in nanoseconds, whatever unrecorded ranks did. No path through a step contains two passes that ran at
+/// the same time. For overlapping passes, the bound is the lesser of their total excess and the time from the first start to the last end.
 fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     let ran = |at: usize| (replay.passes()[at].end - replay.duration(at), replay.passes()[at].end);
     let mut passes: Vec<(i64, i64, i64)> =
@@ -137,7 +139,7 @@ fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     most.saturating_add(open.map_or(0, |last| last.2.min(last.1 - last.0)))
 }
 
-/// The stalls with what each cost alone, the costliest first; and how many there are. With `bounds` costs are the most that they can be.
+/// The stalls with their own costs, the costliest first, and their total number. With `bounds`, costs are upper bounds.
 pub(super) fn list(
     replay: &Replay<'_>,
     found: &[Found],

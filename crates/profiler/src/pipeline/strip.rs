@@ -5,10 +5,10 @@
 use super::{Cause, Row};
 use crate::passes::PassKind;
 
-/// What a column shows.
+/// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A pass: what it does, its micro-batch, and whether it is a stall.
+    /// A pass: its kind, its micro-batch, and whether it is a stall.
     Pass(PassKind, Option<u32>, bool),
     /// No pass, and why.
     Bubble(Cause),
@@ -27,7 +27,7 @@ pub fn strip(row: &Row, until: i64, width: usize) -> Vec<Column> {
     for (start, end, shows) in passes.chain(bubbles) {
         let (first, last) = (place(start) / total, (place(end) + total - 1) / total);
         for at in first..last {
-            // How much of the column it fills, in parts of the whole.
+            // Covered part of the column; a full column is `total`.
             let (left, right) = (at * total, (at + 1) * total);
             let fills = (place(end).min(right) - place(start).max(left)) as i64;
             if let Some(column) = columns.get_mut(at as usize).filter(|c| fills > c.0) {

@@ -1,7 +1,7 @@
 //! Every rank in every step, for a heat map.
 //!
-//! Responsible for: what each rank did of a step itself, what it waited for others, and what others waited for it; nothing, not zero, of steps in which a rank was not
-//! recorded. Refuses to judge.
+//! Responsible for: each rank's own time in a step, its waits for others, and the others' waits for it. `None`, not zero, for steps in
+//! which a rank was not recorded. Excludes verdicts.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -20,7 +20,8 @@ pub struct RankSteps {
     pub step_time: Vec<i64>,
     /// The ranks, of rows.
     pub ranks: Vec<u32>,
-    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
+    /// By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays
+    /// the others.
     #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
     /// With arithmetic under way.

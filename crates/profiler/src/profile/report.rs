@@ -1,7 +1,7 @@
-//! What a profile shows.
+//! Content of a profile report.
 //!
-//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per rank
-//! and step). Refuses to judge: which share is too high is a finding.
+//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per
+//! rank and step). Excludes judgements: a share that is too high is a finding.
 
 use super::rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 use super::{Options, RankSteps};
@@ -32,10 +32,10 @@ use serde::Serialize;
 /// Up to this many ranks are shown one by one, more as distributions.
 const MOST_ROWS: usize = 64;
 
-/// How many missing ranks are named.
+/// Maximum number of named missing ranks.
 const MISSING: usize = 16;
 
-/// What a profile shows.
+/// Report of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
@@ -43,9 +43,9 @@ pub struct Report {
     pub ranks: usize,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
+    /// True if no rank recorded a device: times are those of host operators, and hours are rank-hours.
     pub from_host: bool,
     /// Number of ranks that were not recorded.
     pub missing: u32,
@@ -64,7 +64,7 @@ pub struct Report {
     /// Spread of step starts over ranks, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
-    /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step.
     #[serde(skip)]
     pub samples: usize,
     /// The mean step, in nanoseconds.
@@ -75,7 +75,7 @@ pub struct Report {
     /// Leading steps that were left out because they come before the steady state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
-    /// Steps by what they compute, where the trace is of an inference server.
+    /// Steps by content, if the trace is of an inference server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
     /// Breakdown: parts that add up to it.
@@ -108,7 +108,7 @@ pub struct Report {
     pub tree: Vec<Node>,
     /// All kernels, the longest time first.
     pub kernels: Vec<KernelRow>,
-    /// Time by module or line of Python, where it was asked for.
+    /// Time by module or line of Python, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<Origins>,
     /// Readings of device and network-card counters per rank, if recorded with the traces.
@@ -129,12 +129,12 @@ pub struct Report {
 }
 
 impl Report {
-    /// What hours over all ranks are hours of.
+    /// Unit of hours over all ranks.
     pub fn hours(&self) -> &'static str {
         if self.from_host { "rank-hours" } else { "GPU-hours" }
     }
 
-    /// How many ranks were recorded of how many, and of how many of them this is: one rank alone is no job of which others are missing.
+    /// Number of recorded and of all ranks, and of displayed ones. If one of several recorded ranks is shown, the others are not missing.
     pub fn extent(&self) -> String {
         let recorded = self.world_size.saturating_sub(self.missing) as usize;
         let all = extent(recorded, self.world_size, self.world_size_known);
@@ -147,7 +147,7 @@ impl Report {
     }
 }
 
-/// What a report is made from.
+/// Input of a report.
 pub(super) struct Inputs<'a> {
     pub(super) job: &'a Job,
     pub(super) joined: &'a Joined,
@@ -156,7 +156,7 @@ pub(super) struct Inputs<'a> {
     pub(super) waterfall: &'a Waterfall,
 }
 
-/// The name of what a rank ran on.
+/// Name of the device that a rank ran on; `None` if not recorded.
 pub(super) fn device(identity: &Identity) -> Option<&str> {
     let own = identity.devices.iter().find(|device| Some(device.id) == identity.device);
     own.or(identity.devices.first()).map(|device| device.name.as_str()).filter(|name| !name.is_empty())

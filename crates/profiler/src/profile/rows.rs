@@ -138,7 +138,7 @@ pub struct Repair {
     pub kind: DamageKind,
     /// Number of occurrences.
     pub count: u64,
-    /// Where first, and a word about it.
+    /// Position of the first one in bytes, with a short description.
     pub first: Option<(u64, String)>,
 }
 
@@ -178,7 +178,7 @@ pub struct Finding {
     /// Cost per step in nanoseconds, if known.
     #[serde(rename = "cost_ns")]
     pub cost: Option<f64>,
-    /// What the cost is where it is less than known: a bound.
+    /// Certainty of the cost if it is a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
     /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`super::Report::from_host`]).
@@ -187,15 +187,15 @@ pub struct Finding {
     pub evidence: Vec<String>,
     /// Action.
     pub advice: String,
-    /// What of the cost findings with a larger cost count as well, in nanoseconds.
+    /// Part of the cost that findings with a larger cost also contain, in nanoseconds.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
-    /// What of the cost the evidence accounts for.
+    /// Part of the cost that the evidence explains.
     #[serde(skip)]
     pub explained: Explained,
 }
 
-/// What the evidence of a finding accounts for. Every rule states it.
+/// Part of a finding's cost that its evidence explains. Every rule sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Explained {
     /// No number: the cost is a bound then.

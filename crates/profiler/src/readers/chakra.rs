@@ -1,9 +1,10 @@
-//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies, of which those with times are a trace.
+//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies; nodes with times form a trace.
 //!
-//! Responsible for: nodes of a file (messages with their length before them) to activities of the host and the device, collectives with kind, bytes and group, and the call that each
-//! kernel depends on. Refuses nodes without a time: they describe an order, and no time can be read off it. Counts them.
+//! Responsible for: nodes of a file (messages with a length prefix) to host and device activities, collectives with kind, bytes and group,
+//! and the launch of each kernel. Excludes and counts nodes without a time: their order does not determine times.
 //!
-//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`, `comm_size`, `pg_name`, `tid`, `stream`) as its PyTorch converter writes them.
+//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`, `comm_size`, `pg_name`, `tid`, `stream`)
+//! as its PyTorch converter writes them.
 
 mod node;
 
@@ -136,12 +137,12 @@ fn fill(nodes: &[Node], trace: &mut RankTrace) {
     trace.report.kept = (trace.gpu.len() + trace.host.len()) as u64;
 }
 
-/// Whether a name is a call of the runtime.
+/// Tests whether a name is a runtime call.
 fn is_call(name: &str) -> bool {
     ["cuda", "hip", "cuLaunch"].iter().any(|start| name.starts_with(start))
 }
 
-/// What a node records as a collective or a message.
+/// Adds the collective or message of a node; returns its index, or `None` if the node is neither.
 fn collective(node: &Node, trace: &mut RankTrace, groups: &mut BTreeMap<String, u32>) -> Option<u32> {
     if !matches!(node.kind, Type::Collective | Type::Send | Type::Receive) {
         return None;

@@ -6,17 +6,17 @@ use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-/// Whether bytes begin as gzip does.
+/// Tests whether bytes begin like gzip.
 fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&[0x1f, 0x8b])
 }
 
-/// Whether bytes begin as zstd does.
+/// Tests whether bytes begin like zstd.
 fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// The inflated stream of a stream, whatever it is compressed with.
+/// Decompressed stream, whatever the compression.
 pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut head = [0; 4];
     let mut filled = 0;

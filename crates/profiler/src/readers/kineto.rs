@@ -1,7 +1,7 @@
-//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as others do.
+//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as other tools do.
 //!
-//! Responsible for: one pass over the file in windows, without ever holding a tree of it: head, events, what is after them. Refuses to
-//! give up at damage: reading goes on at the next event that can be read, and the report lists what was lost and where.
+//! Responsible for: one pass over the file in windows, without a tree of it: head, events, and the rest after them. After damage, reading
+//! continues at the next readable event, and the report lists the losses with their positions.
 
 mod arguments;
 mod category;
@@ -80,7 +80,7 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// An event or a value of the head beyond this many bytes is damage.
 const LONGEST: usize = 64 << 20;
 
-/// Where in the file reading is.
+/// State of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before the first bracket.
@@ -104,11 +104,11 @@ struct Parser {
     /// Bytes and lines before the window.
     offset: u64,
     lines: u64,
-    /// Whether an array of events was met.
+    /// True if an array of events was found.
     found: bool,
 }
 
-/// What to do after a step.
+/// Action after a step.
 enum Next {
     /// Go on at this place of the window.
     At(usize),

@@ -38,10 +38,10 @@ struct Arguments {
     pp_rank: Option<u32>,
 }
 
-/// A pass that has begun: what, when, with which arguments.
+/// A pass that has begun: kind, start in nanoseconds, arguments.
 type Begun = (PassKind, i64, Arguments);
 
-/// What is open on the rows of a trace.
+/// Open passes and iterations of a trace.
 #[derive(Default)]
 struct Open {
     /// Beginnings by row.

@@ -1,7 +1,6 @@
-//! Objects of a JSON text one by one, so that damage costs one of them and a cut file what comes after the cut.
+//! Objects of a JSON text one by one: damage loses one object, and truncation the objects after it.
 //!
-//! Responsible for: where an object begins and ends, by brackets and strings alone. Refuses to understand what is inside; the caller parses
-//! each object on its own.
+//! Responsible for: beginning and end of an object, by brackets and strings alone. The caller parses each object on its own.
 
 /// An object of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +47,7 @@ pub(super) fn objects(bytes: &[u8], depth: usize) -> impl Iterator<Item = Object
     })
 }
 
-/// Where the string that opens at `at` closes; the end of the text if it does not.
+/// Position of the quote that closes the string at `at`; the end of the text without one.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(end..).unwrap_or_default()) {

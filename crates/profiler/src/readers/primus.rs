@@ -1,7 +1,7 @@
 //! Pipeline timers of Primus: `pp_rank_N.json`, the passes of one stage by step, and `config.json`, the job's shape.
 //!
-//! Responsible for: both files, each alone; [`Passes::join`] makes one job of them and deals positions to chunks. The rank stands in the file's name
-//! only, so the label is asked for it; a label without a number is rank 0. Refuses nothing else of the name.
+//! Responsible for: both files, each alone; [`Passes::join`] combines them into one job and assigns positions to chunks. The rank is only
+//! in the file's name, so it comes from the label; a label without a number is rank 0. Ignores the rest of the name.
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording};
@@ -78,7 +78,7 @@ fn rank_of(label: &str) -> u32 {
     digits.and_then(|run| run.parse().ok()).filter(|&rank| rank < 1 << 20).unwrap_or(0)
 }
 
-/// How often a key stands in a text, up to `most`.
+/// Tests whether a text contains a key.
 fn has(head: &[u8], key: &str) -> bool {
     memchr::memmem::find(head, key.as_bytes()).is_some()
 }
@@ -133,7 +133,7 @@ fn steps(numbers: &[u32]) -> String {
     format!("step{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, shown.join(", "))
 }
 
-/// Adds a step's passes; false when something in it is no time, and then nothing of it.
+/// Adds a step's passes. Returns false, without adding any, if it contains an invalid time.
 fn add(passes: &mut Passes, step: u32, rank: u32, iteration: &Iteration) -> bool {
     let i = iteration;
     let weight = !i.wgrad_start.is_empty();

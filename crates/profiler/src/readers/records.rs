@@ -1,6 +1,6 @@
-//! Readers of what is no trace: flight records, training logs, and the lines and metrics of monitors.
+//! Readers of other recordings than traces: flight records, training logs, and the lines and metrics of monitors.
 //!
-//! Responsible for: joining [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers. Refuses nothing that these read.
+//! Responsible for: adding [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers.
 
 use super::{Keep, Reader, Recording};
 use crate::job::{Family, Standing};
@@ -35,7 +35,7 @@ impl Reader for FlightRecords {
         if let Some(error) = broken.as_ref().filter(|_| bytes.is_empty()) {
             return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
         }
-        // What came before a broken end (a `.gz` that was cut) counts like a file that is cut there.
+        // Content before a broken end (a truncated `.gz`) is read like a truncated file.
         let mut record = flight::read(label, &bytes)?;
         if let Some(error) = broken {
             let place = bytes.len() as u64;
@@ -111,7 +111,7 @@ impl Reader for XpuTimer {
     }
 }
 
-/// Training logs. Their reports may begin megabytes into the file, so this reader is asked last and looks at marks of their heads too.
+/// Training logs. Their reports may begin megabytes into the file, so this reader is checked last and also detects marks of their heads.
 pub(super) struct Logs;
 
 impl Reader for Logs {
@@ -172,7 +172,8 @@ impl Reader for Logs {
     }
 }
 
-/// Whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or `[rank0]:`.
+/// Tests whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or
+/// `[rank0]:`.
 fn is_json(head: &[u8]) -> bool {
     let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
     match visible.next() {

@@ -1,8 +1,8 @@
-//! Tokens of JSON as trace writers really write it.
+//! Tokens of JSON in the variants of trace writers.
 //!
-//! Responsible for: finding where strings, bare words and nested values end, at the speed of memory, without allocating. Accepts what strict
-//! JSON refuses but readers can live with: raw control characters in strings, `NaN`, `Infinity`, a comma too many. Refuses what makes
-//! the rest doubtful: a string that is followed by anything but a separator (a quote within a name).
+//! Responsible for: ends of strings, bare words and nested values, at memory speed, without allocation. Accepts some invalid JSON: raw
+//! control characters in strings, `NaN`, `Infinity`, an extra comma. Rejects input that makes the rest ambiguous: a string that is not
+//! followed by a separator (a quote within a name).
 
 /// Reason why a token could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Stop {
 pub(crate) struct Text<'a> {
     /// The bytes between the quotes, as they are written.
     pub(crate) bytes: &'a [u8],
-    /// Whether there is a backslash among them.
+    /// True if the text contains a backslash.
     pub(crate) escaped: bool,
 }
 
@@ -117,7 +117,7 @@ fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     Err(Stop::Incomplete)
 }
 
-/// That a separator follows a string: else a quote stood within it, and what is inside and what outside of strings is no longer known.
+/// Checks that a separator follows a string. Otherwise the string contained a quote, and the limits of later strings are unknown.
 pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     let (at, byte) = next(bytes, at)?;
     if matches!(byte, b',' | b':' | b'}' | b']') {

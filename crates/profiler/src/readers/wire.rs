@@ -1,7 +1,7 @@
-//! The wire format of Protocol Buffers, as far as profiles need it.
+//! The wire format of Protocol Buffers, limited to the features that profiles use.
 //!
-//! Responsible for: fields of a message one after the other, borrowed from the file, so that nothing is allocated that a length claims. Refuses groups (deprecated wire types 3
-//! and 4): a message that holds one ends there, and the reader notes it.
+//! Responsible for: fields of a message in order, borrowed from the file, so that a claimed length causes no allocation. Excludes groups
+//! (deprecated wire types 3 and 4): a message with one ends there, and the reader notes it.
 //!
 //! Source: Protocol Buffers documentation, "Encoding".
 
@@ -45,12 +45,12 @@ impl<'a> Fields<'a> {
         Self { rest: bytes, damaged: false }
     }
 
-    /// Whether the message ended in damage.
+    /// Tests whether the message ended in damage.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged
     }
 
-    /// How many bytes were not read.
+    /// Number of unread bytes.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }

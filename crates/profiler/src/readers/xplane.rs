@@ -1,7 +1,7 @@
-//! XPlane (`.xplane.pb`): what JAX, TensorFlow and PyTorch/XLA record on GPUs and TPUs.
+//! XPlane (`.xplane.pb`): recordings of JAX, TensorFlow and PyTorch/XLA on GPUs and TPUs.
 //!
-//! Responsible for: a trace for every device plane with the host's threads beside it; steps, modules and operations as other readers give them. Refuses lines that are made from
-//! others (framework operations, name scopes, sources), and device planes without events.
+//! Responsible for: a trace for every device plane with the threads of the host; steps, modules and operations as in other readers.
+//! Excludes lines derived from others (framework operations, name scopes, sources), and device planes without events.
 
 mod space;
 
@@ -78,7 +78,7 @@ impl Reader for XPlane {
     }
 }
 
-/// What is added to times: the start of the recording where they count from it.
+/// Offset of all times, in nanoseconds: the start of the recording if times are relative to it, otherwise 0.
 fn base(space: &Space<'_>) -> i64 {
     let lines = space.planes.iter().flat_map(|plane| &plane.lines).filter(|line| line.len() > 0);
     if lines.map(|line| line.start).min().is_none_or(|least| least >= EPOCH) {
@@ -88,16 +88,16 @@ fn base(space: &Space<'_>) -> i64 {
     started.and_then(|stat| stat.number()).and_then(|time| i64::try_from(time).ok()).unwrap_or(0)
 }
 
-/// What a line of a device holds.
+/// Content of a device line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What ran on a stream.
+    /// Activities of a stream.
     Work,
     /// Steps.
     Steps,
     /// Runs of compiled programs.
     Modules,
-    /// What was made from other lines.
+    /// Data derived from other lines.
     Derived,
 }
 

@@ -1,20 +1,20 @@
-//! A stream that zstd has packed.
+//! A zstd-compressed stream.
 //!
-//! Responsible for: frame after frame, as far as they can be unpacked; where one breaks off, all that was unpacked of it comes before the error. Refuses to pass the words
-//! of the library on: the error states what was read and what is lost.
+//! Responsible for: decompressing frame after frame, up to the first damage; all decompressed bytes of a truncated frame precede the error.
+//! The error reports the bytes read and lost, not the message of the library.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, Read};
 
-/// Bytes that are unpacked at a time, at least, beside the window that frames refer back to.
+/// Minimum number of bytes decompressed at a time, in addition to the window that frames refer back to.
 const AHEAD: usize = 1 << 20;
 
 /// The unpacked bytes of a stream.
 pub(super) struct Unpacked<R> {
     source: Counted<R>,
     decoder: FrameDecoder,
-    /// What comes after everything that was unpacked.
+    /// Error to return after all decompressed bytes.
     broken: Option<io::Error>,
     /// Bytes that were handed on.
     given: u64,
@@ -107,7 +107,8 @@ impl<R: Read> Unpacked<R> {
         }
     }
 
-    /// Ends the frame where it is, so that what is kept for later blocks to refer to can be taken: an empty last block, and a checksum that no reader checks.
+    /// Ends the current frame, so that the data kept as reference for later blocks can be read: with an empty last block, and a checksum
+    /// that no reader verifies.
     fn end_frame(&mut self) {
         const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         if !self.decoder.is_finished() {
@@ -200,7 +201,7 @@ mod tests {
                 let cut = (packed.len() as f64 * share) as usize;
                 let (all, error) = read(&packed[..cut], step);
                 let message = error.expect("cut").to_string();
-                // Blocks hold up to 128 KiB: what is lost is the one that was cut.
+                // Blocks contain up to 128 KiB: only the truncated one is lost.
                 let lost = share * text.len() as f64 - all.len() as f64;
                 assert!(text.starts_with(&all) && lost < 300_000.0, "{share}: {lost} bytes lost");
                 assert!(

@@ -1,7 +1,7 @@
-//! What passes between the end of one pass and the start of the next, where it was not recorded.
+//! Unrecorded time between the end of one pass and the start of the next.
 //!
-//! Responsible for: the latency of messages between stages and the time in which a rank turns from one pass to the next, fitted to the recorded times;
-//! and the clocks of stages against each other, as far as messages show them. Does not fit what recorded messages show directly.
+//! Responsible for: the latency of messages between stages and the time between passes of a rank, fitted to the recorded times, and clock
+//! offsets between stages from their messages. Does not fit recorded messages: their times are known.
 
 use super::graph::{Dependency, StepGraph, lag};
 use crate::passes::{Pass, PassKind, Passes};
@@ -63,7 +63,7 @@ pub(crate) fn lower_median(values: &mut [i64]) -> Option<i64> {
 }
 
 impl Gaps {
-    /// Reads the gaps off recorded times: the start of a pass less the end of what it waited for, where it clearly waited for that alone.
+    /// Fits the gaps to recorded times: the start of a pass minus the end of an awaited pass, if it clearly waited for that pass only.
     pub(super) fn fit(passes: &[Pass], graphs: &[StepGraph]) -> Self {
         let mut lengths: Vec<i64> =
             passes.iter().filter(|p| p.kind.is_compute()).map(Pass::duration).collect();
@@ -100,11 +100,11 @@ impl Gaps {
         }
         let mut gaps = Self { hops_seen: hops.values().map(|h| h.len() as u64).sum(), ..Self::default() };
         if recorded {
-            // Messages have durations of their own, and what else passes is each pass's own delay.
+            // Messages have durations of their own, and any other time is each pass's own delay.
             gaps.hops_seen = 0;
             return gaps;
         }
-        // Clocks that differ lengthen one direction by what they shorten the other: the mean of both is free of them.
+        // A clock offset lengthens one direction and shortens the other by the same time: the mean of both is free of it.
         let mut boundaries: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
         for ((boundary, _), mut seen) in hops {
             boundaries.entry(boundary).or_default().push(median(&mut seen));
@@ -128,8 +128,8 @@ impl Gaps {
     }
 }
 
-/// Puts the clocks of stages right where messages would arrive before they were sent: the smallest gaps of both directions are made equal
-/// at every boundary. What was taken off each stage; nothing when no clock is wrong.
+/// Corrects the clocks of stages if messages would arrive before they were sent: the smallest gaps of both directions are made equal at
+/// every boundary. Returns the offset removed from each stage; empty if no clock is wrong.
 ///
 /// offset of the upper stage = (smallest forward gap - smallest backward gap) / 2, the median over steps
 pub fn align_stages(passes: &mut Passes) -> Vec<StageClock> {

@@ -1,7 +1,7 @@
-//! Which passes of a step wait for each other, and which meet.
+//! Dependencies between passes of a step, and members of its communications.
 //!
-//! Responsible for: messages between neighbouring stages to the passes that they serve, data parallel communication to what it follows and feeds,
-//! and where messages were not recorded, arrows from pass to pass. Refuses to guess what has no counterpart: it waits for nothing.
+//! Responsible for: messages between neighbouring stages to their passes, and data parallel communication to the passes before and after
+//! it. If messages were not recorded, dependencies join passes directly. A pass without counterpart has no dependency: none is guessed.
 
 use super::graph::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 /// Ends and starts that meet may be recorded as far apart as this, in nanoseconds: recorders round.
 const CLOSE: i64 = 50_000;
 
-/// Edges (who waits, for what) and groups of those who meet.
+/// Edges (dependent pass, dependency) and members of communications.
 pub(super) struct Links {
     pub edges: Vec<(u32, Dependency)>,
     pub groups: Vec<Vec<u32>>,
 }
 
-/// Where a pass of the pipeline is: replica, shard, virtual stage, micro-batch.
+/// Position of a pass in the pipeline: replica, shard, virtual stage, micro-batch.
 type Spot = (u32, u32, u32, u32);
 
-/// How stages and chunks lie along the model.
+/// Order of stages and chunks along the model.
 struct Layout {
     stages: u32,
     /// Odd chunks go from the last stage back to the first.
@@ -51,12 +51,13 @@ impl Index {
     }
 }
 
-/// Whether a pass hands gradients on.
+/// Tests whether a pass sends gradients to the previous stage.
 fn is_backward(kind: PassKind) -> bool {
     matches!(kind, PassKind::Backward | PassKind::BackwardInput)
 }
 
-/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines what messages waited for.
+/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines the
+/// dependencies of messages.
 pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Links {
     let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
     let batches = micro_batches(passes);
@@ -114,7 +115,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
     links
 }
 
-/// Whether the second chunk begins on the last stage.
+/// Tests whether the second chunk begins on the last stage.
 fn zigzag(passes: &[Pass]) -> bool {
     let first = |stage: u32| {
         let of = passes.iter().filter(|p| p.kind == PassKind::Forward && p.chunk == 1 && p.stage == stage);
@@ -141,7 +142,7 @@ impl Links {
         self.edges.push((to as u32, Dependency { from: from as u32, lag }));
     }
 
-    /// A rank's own order: arithmetic, each direction of messages, data parallel communication, and what follows the last arithmetic.
+    /// Links a rank's own order: compute, each direction of messages, data parallel communication, and passes after the last compute.
     fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32, host_order: bool) {
         use PassKind as K;
         let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
@@ -168,7 +169,7 @@ impl Links {
             chain(self, &rest, None);
             return;
         };
-        // Starts and ends of neighbours cross by what a recorder cannot distinguish.
+        // Starts and ends of neighbours may overlap by the resolution of the recorder.
         let after = |at: usize| passes[at].start >= passes[last].start + passes[last].duration() / 2;
         chain(self, &|at| rest(at) && after(at), Some(last));
         for at in range.clone().filter(|&at| rest(at) && !after(at)) {
@@ -207,7 +208,7 @@ impl Links {
         }
     }
 
-    /// A host's own order: each pass and message comes after what ended last before it. No rank waits for the end of a send.
+    /// Links a host's own order: each pass and message depends on the last one that ended before it. No rank waits for the end of a send.
     fn program(&mut self, passes: &[Pass], range: std::ops::Range<usize>) {
         use PassKind as K;
         let mut by_end: Vec<usize> = range
@@ -217,14 +218,15 @@ impl Links {
         by_end.sort_by_key(|&at| (passes[at].end, at));
         for at in range {
             let ended = by_end.partition_point(|&before| passes[before].end <= passes[at].start);
-            // What takes no time may end where it begins.
+            // A pass of zero duration ends at its start.
             if let Some(&before) = by_end[..ended].iter().rev().find(|&&before| before < at) {
                 self.depend(at, before, lag::NONE);
             }
         }
     }
 
-    /// Who meets in collectives: replicas in theirs, the first and the last stage over the embedding, shards over norms, all when clipping.
+    /// Joins the members of collectives: replicas, the first and the last stage over the embedding, shards over norms, all ranks for
+    /// clipping.
     fn meetings(&mut self, passes: &[Pass], stages: u32) {
         // By kind, step, stage, replica, shard and number.
         type Meeting = (PassKind, u32, u32, u32, u32, u32);
@@ -261,8 +263,8 @@ impl Arithmetic {
         Self(by_end)
     }
 
-    /// The pass whose end let a receive begin, whichever direction it belongs to: the last one that ended before it did. A rank asks for what it needs next when it is
-    /// done with what it had, so that a pass that ends late delays all that is asked for after it.
+    /// The pass whose end allowed a receive to begin, for either direction: the last one that ended before it. A rank posts its next
+    /// receive after finishing its previous work, so a late pass delays all later receives.
     fn just_before(&self, passes: &[Pass], receive: usize) -> Option<usize> {
         let ended = self
             .0
@@ -276,11 +278,11 @@ impl Arithmetic {
 struct Messages {
     /// (backward, spot of the receiving pass) to the two ends.
     ends: BTreeMap<(bool, Spot), Vec<u32>>,
-    /// What messages waited for on their own rank is known.
+    /// True if the dependencies of messages on their own rank are known.
     host_order: bool,
 }
 
-/// Which messages were recorded.
+/// Recorded directions of messages.
 struct Recorded {
     forward: bool,
     backward: bool,
@@ -355,7 +357,7 @@ impl Messages {
                     }
                 }
                 if order == 0 && back {
-                    // The first gradients are asked for one forward pass before the first backward pass.
+                    // The first gradients are requested one forward pass before the first backward pass.
                     let compute: Vec<usize> =
                         range.clone().filter(|&c| passes[c].kind.is_compute() && c < served[0]).collect();
                     if let Some(&before) = compute.len().checked_sub(2).and_then(|n| compute.get(n)) {
@@ -366,7 +368,7 @@ impl Messages {
         }
     }
 
-    /// Lets both ends of every message meet. A message of which one end is missing ends when its own end does.
+    /// Joins both ends of every message. A message with a missing end is complete when its own end is.
     fn join(self, links: &mut Links) -> Recorded {
         let mut recorded = Recorded { forward: false, backward: false };
         for ((back, _), ends) in self.ends {

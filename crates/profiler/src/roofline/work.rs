@@ -1,7 +1,7 @@
 //! FLOP and bytes of operators, by their names and shapes.
 //!
-//! Responsible for: products, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Refuses operators that it does not know, and
-//! convolutions whose output nothing shows.
+//! Responsible for: GEMMs, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Excludes unknown
+//! operators, and convolutions with unknown output.
 
 use crate::inputs;
 use crate::samples::{attention, product};
@@ -59,7 +59,7 @@ pub struct Work {
     pub bytes: f64,
 }
 
-/// Whether an operator contracts (products, attention, convolutions), by the words that readers keep shapes for.
+/// Tests by its name whether an operator contracts (GEMMs, attention, convolutions). Readers keep the shapes of these.
 pub(crate) fn contracts(operator: &str) -> bool {
     let base = operator.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
     let words = ["matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum"];
@@ -85,14 +85,15 @@ fn elements(shape: &[u64]) -> f64 {
     if shape.is_empty() { 0.0 } else { shape.iter().map(|side| *side as f64).product() }
 }
 
-/// What a convolution produces.
+/// Output of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolved {
     output: Vec<u64>,
     transposed: bool,
 }
 
-/// What a forward convolution produces: by its recorded settings, else as a backward pass of the same input and weight shows it. A backward pass has its settings alone.
+/// Output of a forward convolution: from its recorded settings, otherwise from a backward pass with the same input and weight. A backward
+/// pass has only its settings.
 pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> Option<Convolved> {
     let [input, weight, ..] = shapes else { return None };
     if let Some(settings) = inputs::convolution(text) {
@@ -129,7 +130,7 @@ fn experts(shapes: &[Vec<u64>], width: f64, fewest: bool) -> Option<Work> {
     Some(Work { flop: 2.0 * t * k * h * (u + d), bytes: (read + 2.0 * t * h) * width })
 }
 
-/// Whether an operator multiplies tokens with the experts that they are routed to.
+/// Tests whether an operator multiplies tokens with the experts that they are routed to.
 fn routes(operator: &str) -> bool {
     operator.contains("fused_moe") || operator.contains("fused_experts")
 }
@@ -139,7 +140,7 @@ pub(super) fn fewest_experts(operator: &str, shapes: &[Vec<u64>], width: f64) ->
     experts(shapes, width, true).filter(|_| routes(operator))
 }
 
-/// The work of an operator's call with elements of `width` bytes; nothing where it is not known. `convolved` is what a convolution produces.
+/// Work of an operator's call with elements of `width` bytes; `None` if unknown. `convolved` is the output of a convolution.
 pub fn work(
     operator: &str,
     shapes: &[Vec<u64>],

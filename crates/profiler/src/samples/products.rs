@@ -15,7 +15,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_step::{OperatorFamily, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was not taken, and how often.
+/// Number and time of excluded calls, by reason.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     unshaped: u64,
@@ -212,7 +212,7 @@ fn sort(
     }
 }
 
-/// Which product of a layer a call is: in backward passes the one that contracts over tokens (rows of forward products) is the weights'.
+/// Role of a GEMM in its layer. In backward passes, a GEMM that contracts over tokens (rows of forward GEMMs) is the weight gradient.
 fn pass(phase: Phase, [batch, m, _, k]: [u64; 4], tokens: &BTreeSet<u64>) -> ProductPass {
     match phase {
         Phase::BackwardWeight => ProductPass::WeightGradient,

@@ -1,6 +1,6 @@
-//! Shapes and formats of operators, as recorders and kernels write them.
+//! Shapes and formats of operators, in the notation of recorders and kernels.
 //!
-//! Responsible for: `[[4096, 5120], [5120, 1024]]` and what of it is m, n and k; formats by kernel name. Refuses to guess a dimension.
+//! Responsible for: m, n and k of `[[4096, 5120], [5120, 1024]]`; formats by kernel name. Dimensions are not guessed.
 
 use railwright_spec::precision::DataType;
 

@@ -1,6 +1,6 @@
-//! What steps are made of, by the families that the calculator prices.
+//! Composition of steps by the families that the calculator prices.
 //!
-//! Responsible for: means over steps, rank by rank. Refuses traces without steps to cut by.
+//! Responsible for: means over steps, rank by rank. Excludes traces without step boundaries.
 
 use crate::profile::Profile;
 use crate::view::Role;

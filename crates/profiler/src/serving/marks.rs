@@ -1,11 +1,12 @@
-//! What an annotation records of one step of an inference server.
+//! Data in the annotation of one step of an inference server.
 //!
-//! Responsible for: the names that servers write, as read from their sources and traces. Refuses names that only resemble them.
+//! Responsible for: names as in the servers' sources and traces. Excludes names that only resemble them.
 //!
 //! Sources of the names: vLLM `Worker.annotate_profile` (`execute_context_9(8155)_generation_37(37)`) and its detailed form
-//! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys); SGLang
-//! `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512 dec=7]`); ATOM
-//! (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 31 gen reqs`).
+//! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys);
+//! SGLang `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512
+//! dec=7]`); ATOM (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx
+//! tokens, 31 gen reqs`).
 
 use serde::Serialize;
 
@@ -49,7 +50,7 @@ impl Mode {
     }
 }
 
-/// Which server wrote an annotation.
+/// Server that wrote an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -81,7 +82,7 @@ impl Server {
 pub struct StepMark {
     /// Writer.
     pub server: Server,
-    /// What the step computes.
+    /// Mode of the step: prefill, decode or both.
     pub mode: Mode,
     /// Requests in prefill.
     pub context_requests: Option<u64>,
@@ -93,7 +94,7 @@ pub struct StepMark {
     pub generation_tokens: Option<u64>,
 }
 
-/// What a name records, if it is the annotation of a step.
+/// Data of a step's annotation; `None` for other names.
 pub fn mark(name: &str) -> Option<StepMark> {
     vllm(name).or_else(|| bracketed(name)).or_else(|| tensorrt_llm(name))
 }

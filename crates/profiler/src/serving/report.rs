@@ -1,6 +1,7 @@
-//! Steps of an inference server by what they compute.
+//! Steps of an inference server by mode.
 //!
-//! Responsible for: the rows of the report, with times of each mode apart, because a mean over prefill and decode is of neither. Refuses to advise.
+//! Responsible for: the rows of the report, with times of each mode separately: a mean over prefill and decode describes neither. Excludes
+//! advice.
 
 use super::{Marked, Mode, Server, device_steps, host_steps};
 use crate::trace::NONE;

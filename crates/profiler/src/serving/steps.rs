@@ -6,7 +6,7 @@ use super::{StepMark, mark};
 use crate::trace::{GpuKind, HostKind};
 use crate::{NameId, RankTrace};
 
-/// An annotated step: what it is, from when, until when.
+/// An annotated step: its mark, start and end in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) mark: StepMark,
@@ -30,7 +30,7 @@ pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
     apart(trace, annotated.map(|row| (row.name, row.start, row.end)))
 }
 
-/// Annotations of steps, of which those within another or beside it on a second stream are the same step.
+/// Annotations of steps. Annotations within another one, or concurrent with it on a second stream, belong to the same step.
 fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> Vec<Marked> {
     let mut known: Vec<Option<Option<StepMark>>> = vec![None; trace.names.len()];
     let mut steps: Vec<Marked> = Vec::new();
@@ -45,7 +45,7 @@ fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> V
     steps
 }
 
-/// Two annotations of one step: the outer one with what the inner one adds.
+/// Joins two annotations of one step: the outer one, with the additional data of the inner one.
 fn merged(outer: StepMark, inner: StepMark) -> StepMark {
     StepMark {
         // The server's own annotation names it; the other form is written for tools.

@@ -1,7 +1,7 @@
-//! What is allocated at every moment of a device's history.
+//! Allocated memory at every moment of a device's history.
 //!
-//! Responsible for: following allocations and frees by their addresses, with what was there before the history began. Refuses to invent an
-//! allocation: a block that is freed without having been allocated was there before, with a stack only where its segment has one.
+//! Responsible for: following allocations and frees by address, including blocks from before the history. A block that is freed without an
+//! allocation existed before; it has a stack only if its segment has one.
 
 use super::read::{Action, BlockState, Event, Segment, Stack};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct Live {
     pub(super) size: u64,
     pub(super) stack: Stack,
-    /// The event that allocated it; none of what was there before.
+    /// Index of the event that allocated it; `None` for blocks from before the history.
     pub(super) since: Option<usize>,
 }
 
@@ -35,15 +35,15 @@ fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
 
 /// The moment of a device's history with most allocated, and the end.
 pub(super) struct History {
-    /// What was there before the first event.
+    /// Blocks from before the first event.
     pub(super) before: Blocks,
     /// Bytes allocated and reserved after each event.
     pub(super) curve: Vec<(u64, u64)>,
     /// The event after which most was allocated; none if it was most before the first.
     pub(super) peak: Option<usize>,
-    /// What was allocated then.
+    /// Blocks at the peak.
     pub(super) at_peak: Blocks,
-    /// What is allocated at the end.
+    /// Blocks at the end.
     pub(super) at_end: Blocks,
     /// Bytes reserved before the first event.
     pub(super) reserved_before: u64,
@@ -56,7 +56,7 @@ pub(super) fn history(events: &[Event], segments: &[&Segment]) -> History {
         .filter(|block| block.state == BlockState::Allocated)
         .map(|block| (block.address, Live { size: block.requested, stack: block.stack, since: None }))
         .collect();
-    // What is freed or still there without having been allocated was there before.
+    // Blocks that are freed or still allocated without an allocation existed before.
     let mut before = Blocks::new();
     let mut met = Blocks::new();
     let mut allocated_once: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();

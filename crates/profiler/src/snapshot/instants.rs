@@ -59,7 +59,7 @@ struct Arguments {
     reserved: Option<u64>,
 }
 
-/// What is kept of an event.
+/// Relevant data of an event.
 struct Row {
     start: f64,
     end: f64,
@@ -159,7 +159,7 @@ impl Running {
             self.events.push(event(Action::Alloc, size));
         } else if bytes < 0 {
             if self.met.insert(address) {
-                // It is distinguished from the rest of what was there before.
+                // The block was part of the memory from before the recording, and is now counted separately.
                 self.before = self.before.saturating_sub(size);
             }
             self.events.push(event(Action::FreeRequested, size));

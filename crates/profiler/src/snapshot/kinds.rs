@@ -1,6 +1,6 @@
-//! What memory is for, by the stack that allocated it.
+//! Purpose of memory, from the stack that allocated it.
 //!
-//! Responsible for: the kinds, in the words of the calculator, and which frames stand for which. Refuses to guess without a stack.
+//! Responsible for: the kinds, with the calculator's names, and the frames of each kind. Without a stack the kind is unknown.
 
 use super::read::Frame;
 use serde::Serialize;
@@ -45,7 +45,7 @@ impl Use {
     }
 }
 
-/// Whether a frame is of the framework rather than of the user.
+/// Tests whether a frame belongs to the framework rather than to the user.
 pub(super) fn is_framework(frame: &Frame) -> bool {
     let file = &*frame.file;
     file.is_empty()
@@ -58,7 +58,7 @@ pub(super) fn is_framework(frame: &Frame) -> bool {
         || file.contains("/lib/python3") && !file.contains("-packages/")
 }
 
-/// What a frame shows by itself.
+/// Purpose from a single frame; `None` if the frame has none.
 fn of(frame: &Frame) -> Option<Use> {
     let (file, name) = (&*frame.file, &*frame.name);
     let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -106,11 +106,12 @@ fn of(frame: &Frame) -> Option<Use> {
     (name == "forward" || name == "_call_impl").then_some(Use::Activations)
 }
 
-/// What a stack, innermost frame first, allocates for: the first kind of the order below that any of its frames shows.
+/// Purpose of the allocations of a stack (innermost frame first): the first in the order below that any of its frames has.
 pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
     let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
-    // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to what they serve, whatever asks first.
+    // A forward pass within a backward pass is recompute, and the frames of the autograd engine enclose it. Workspaces keep their own kind,
+    // whatever the outer frames are.
     let order = [
         Use::Workspace,
         Use::Communication,
@@ -122,7 +123,7 @@ pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     order.into_iter().find(|kind| shown.contains(kind)).unwrap_or(Use::Other)
 }
 
-/// Where a stack stands in the user's code: its innermost frame outside of the framework, else its innermost one.
+/// Position of a stack in the user's code: its innermost frame outside of the framework, otherwise its innermost one.
 pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     let Some(frame) =
         stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))

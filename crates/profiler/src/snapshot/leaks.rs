@@ -1,7 +1,7 @@
 //! Memory that grows from step to step.
 //!
-//! Responsible for: stacks whose blocks stay while more of them come, over the whole history. Refuses what comes once (weights, moments) and what lives at the end
-//! only because the last step has not ended.
+//! Responsible for: stacks with a growing number of blocks over the whole history. Excludes single allocations (weights, moments), and
+//! blocks that exist at the end only because the last step has not ended.
 
 use super::history::{Blocks, History};
 use super::kinds;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// Into as many parts a history is cut, by its events.
 const PARTS: usize = 8;
-/// In as many of them a stack must have left blocks, so that neither a single allocation nor the last step is taken for a leak.
+/// Minimum number of these parts in which a stack must leave blocks. It excludes single allocations and the last step.
 const HIT: usize = 6;
 
 /// A stack whose memory grows.

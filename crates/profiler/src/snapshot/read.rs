@@ -1,7 +1,6 @@
 //! A snapshot's pickle to segments, blocks and events.
 //!
-//! Responsible for: the members of the format that analyses use, and stacks that are shared between events, each once. Refuses what is no snapshot, with the
-//! member that is missing.
+//! Responsible for: the members of the format that analyses use, with each shared stack once. Rejects other files, with the missing member.
 
 use crate::flight::pickle::Parts;
 use indexmap::{IndexMap, IndexSet};
@@ -23,7 +22,7 @@ pub struct Frame {
 /// A stack by its place in [`Snapshot::stacks`]; none where none was recorded.
 pub type Stack = Option<u32>;
 
-/// What a block of memory is.
+/// State of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockState {
     /// Holds a tensor.
@@ -41,11 +40,11 @@ pub struct Block {
     pub address: u64,
     /// Its bytes.
     pub size: u64,
-    /// The bytes that were asked for, before rounding.
+    /// Requested bytes, before rounding.
     pub requested: u64,
     /// Kind.
     pub state: BlockState,
-    /// Who allocated it.
+    /// Stack of the allocation.
     pub stack: Stack,
 }
 
@@ -92,7 +91,7 @@ pub struct Event {
     pub time_us: Option<u64>,
     /// The group that does it.
     pub stack: Stack,
-    /// What the driver had free, where there was no memory.
+    /// Free bytes of the driver after a failed allocation.
     pub free: Option<u64>,
 }
 
@@ -106,11 +105,11 @@ pub struct Device {
 /// A snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Whether segments are those of the driver; a trace has none.
+    /// True if there are segments of the driver; a trace has none.
     pub has_segments: bool,
     /// All stacks, innermost frame first.
     pub stacks: Vec<Vec<Arc<Frame>>>,
-    /// What the driver gave.
+    /// Segments from the driver.
     pub segments: Vec<Segment>,
     /// Each device's history.
     pub devices: Vec<Device>,
@@ -132,7 +131,7 @@ impl Snapshot {
     }
 }
 
-/// Whether bytes look like a snapshot: a pickle that names `segments` near its beginning.
+/// Tests whether bytes look like a snapshot: a pickle with `segments` near its beginning.
 pub fn is_snapshot(head: &[u8]) -> bool {
     crate::flight::pickle::matches(head)
         && memchr::memmem::find(&head[..head.len().min(256)], b"segments").is_some()

@@ -1,7 +1,7 @@
 //! The report on a snapshot.
 //!
-//! Responsible for: what fills the peak by kind, place and module, memory over time, fragmentation, and what the allocator did with the driver. Refuses a peak for a snapshot without
-//! history: then the state of its end is shown, and named so.
+//! Responsible for: composition of the peak by kind, place and module, memory over time, fragmentation, and the allocator's requests to the
+//! driver. Without a history there is no peak: the state at the end is shown, labelled as such.
 
 use super::history::{Blocks, History, history};
 use super::kinds::{self, Use};
@@ -59,7 +59,7 @@ pub struct DeviceReport {
     pub device: u64,
     /// Number of events in its history.
     pub events: usize,
-    /// Whether there is a history, so that the peak is one; otherwise the end is shown.
+    /// True if there is a history, and so a peak; otherwise the state at the end is shown.
     pub has_history: bool,
     /// Time of the peak.
     pub peak: Option<Point>,
@@ -71,7 +71,7 @@ pub struct DeviceReport {
     pub allocated_bytes: u64,
     /// Bytes reserved by the allocator at the end.
     pub reserved_bytes: u64,
-    /// Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments.
+    /// Share of it in bytes in segments that also contain tensors: free blocks that cannot be released. `None` without segments.
     pub fragmented_bytes: Option<u64>,
     /// Free segments, which can. None without segments.
     pub cached_bytes: Option<u64>,
@@ -91,11 +91,11 @@ pub struct DeviceReport {
     pub segment_allocs: u64,
     /// Segments that it took back.
     pub segment_frees: u64,
-    /// How often the allocator gave segments back and asked for one at once: its cache had no block that fits.
+    /// Number of times that the allocator released segments and requested one at once: its cache had no block that fits.
     pub cache_flushes: u64,
     /// Number of out-of-memory events.
     pub out_of_memory: u64,
-    /// What was asked for the first time that there was none, and what the driver had free.
+    /// Requested bytes of the first failed allocation, and the driver's free bytes at that time.
     pub first_failure: Option<(u64, Option<u64>)>,
     /// Memory that grows.
     pub leaks: Vec<Leak>,
@@ -162,7 +162,7 @@ fn grouped(snapshot: &Snapshot, blocks: &Blocks) -> [Vec<Group>; 3] {
     [sorted(kinds), sorted(places), sorted(modules)]
 }
 
-/// How often segments are given back and one is asked for at once.
+/// Number of times that segments are released and one is requested at once.
 fn flushes(events: &[Event]) -> u64 {
     let mut last = Action::Other;
     let mut count = 0;

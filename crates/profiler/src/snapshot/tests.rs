@@ -1,4 +1,4 @@
-//! Snapshots against the bookkeeping of whoever wrote them.
+//! Snapshots compared with the statistics of their recorders.
 
 use super::*;
 
@@ -180,7 +180,7 @@ fn memory_events_of_a_trace_have_the_frames_around_them() {
         frame("aten::addmm", 12, 20),
         memory(14, 600, 7, 1600, 4000),
         memory(40, 100, 8, 1700, 4000),
-        // What was there before is freed.
+        // A block from before the recording is freed.
         memory(70, -300, 9, 1400, 4000),
         frame("autograd::engine::evaluate_function: AddmmBackward0", 80, 50),
         memory(90, 2000, 10, 3400, 8000),

@@ -1,7 +1,7 @@
-//! What counters record of each rank while it was traced.
+//! Device counters of each rank during the recording.
 //!
-//! Responsible for: samples to ranks by host and device, medians within the recording, growth of totals, and how a rank's clock compares with the others'. Refuses to match where two
-//! ranks of a host name one device.
+//! Responsible for: assigning samples to ranks by host and device, medians within the recording, growth of totals, and comparison of a
+//! rank's clock with the others'. Excludes devices that two ranks of a host have in common.
 
 use super::{Metric, Sample, throttle_reasons};
 use crate::Job;
@@ -60,12 +60,12 @@ pub struct Health {
     pub ranks: Vec<RankHealth>,
     /// Readings of hosts or devices that no rank names.
     pub unmatched: usize,
-    /// Whether readings have times that do not overlap the recording: then all of them are used.
+    /// True if the times of readings do not overlap the recording: then all of them are used.
     pub other_time: bool,
 }
 
 impl RankHealth {
-    /// What is out of the ordinary, in words: nothing where all is well.
+    /// Unusual values, in words; empty without any.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(Counter { own, others: Some(others) }) = self.sm_clock_mhz
@@ -96,12 +96,12 @@ impl RankHealth {
 }
 
 impl Health {
-    /// What the counters with a job's traces record; none without such counters.
+    /// Device counters of a job's traces; `None` without any.
     pub fn of_job(job: &Job) -> Option<Self> {
         (!job.telemetry.is_empty()).then(|| health(job, &job.telemetry))
     }
 
-    /// What is out of the ordinary with a rank, in words, with its number before it.
+    /// Unusual values of a rank, in words, after its number.
     pub fn remarks(&self, rank: u32) -> Vec<String> {
         let of = |remark: String| format!("rank {rank}: {remark}");
         self.of(rank).map(|health| health.remarks().into_iter().map(of).collect()).unwrap_or_default()
@@ -124,13 +124,13 @@ impl Health {
         warnings
     }
 
-    /// What counters record of a rank.
+    /// Counters of a rank; `None` if not recorded.
     pub fn of(&self, rank: u32) -> Option<&RankHealth> {
         self.ranks.iter().find(|health| health.rank == rank)
     }
 }
 
-/// What samples record of a job whose clocks are aligned.
+/// Health of a job with aligned clocks, from samples.
 pub fn health(job: &Job, samples: &[Sample]) -> Health {
     let span = job.members.iter().filter_map(|member| {
         let (starts, ends) = (member.trace.gpu.starts(), member.trace.gpu.ends());
@@ -210,7 +210,7 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
     health
 }
 
-/// Whether two names are of one host: one may carry its domain.
+/// Tests whether two names belong to one host: one may include its domain.
 fn same_host(a: &str, b: &str) -> bool {
     let short = |name: &str| name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     short(a) == short(b)

@@ -1,8 +1,10 @@
-//! What counters are called.
+//! Names of counters.
 //!
-//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle masks to reasons. Refuses names it does not know: they are no metric.
+//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle masks to reasons. Unknown
+//! names are no metrics.
 //!
-//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`; Prometheus node exporter, collector `infiniband`.
+//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`; Prometheus node exporter,
+//! collector `infiniband`.
 
 use serde::Serialize;
 
@@ -61,7 +63,7 @@ impl Metric {
         }
     }
 
-    /// Whether it only grows, so that what counts is its growth.
+    /// Tests whether it is a total, so that only its growth matters.
     pub const fn is_total(self) -> bool {
         matches!(
             self,

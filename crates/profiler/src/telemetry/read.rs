@@ -9,7 +9,7 @@ use railwright_spec::problem::Problem;
 /// Rows of one file are at most this many: an hour of eight devices at ten readings a second has 288,000.
 const MOST: usize = 4_000_000;
 
-/// Whether a file holds counters of devices.
+/// Tests whether a file contains device counters.
 pub fn matches(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(&head[..head.len().min(1 << 14)])
         .or_else(|error| std::str::from_utf8(&head[..error.valid_up_to()]))
@@ -28,7 +28,7 @@ enum Form {
 
 fn form(text: &str) -> Option<Form> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
-        // JSON, most of what is asked about: one line of it may have thousands of cells.
+        // Most files are JSON, and one line of it may have thousands of cells.
         if line.starts_with(['{', '[']) {
             return None;
         }
@@ -52,7 +52,7 @@ fn form(text: &str) -> Option<Form> {
     None
 }
 
-/// Whether a line may be a sample of Prometheus: a name, labels perhaps, a number.
+/// Tests whether a line may be a sample of Prometheus: a name, optional labels, a number.
 fn is_prometheus(line: &str) -> bool {
     let name = line.split(['{', ' ']).next().unwrap_or_default();
     !name.is_empty()
@@ -60,7 +60,7 @@ fn is_prometheus(line: &str) -> bool {
         && line.rsplit(' ').next().is_some_and(|value| value.parse::<f64>().is_ok())
 }
 
-/// What the columns of a table are.
+/// Roles of the columns of a table.
 struct Columns {
     host: Option<usize>,
     device: Option<usize>,
@@ -71,7 +71,7 @@ struct Columns {
 fn columns(header: &str) -> Option<Columns> {
     let mut found = Columns { host: None, device: None, time: None, metrics: Vec::new() };
     for (at, cell) in header.split(',').enumerate() {
-        // Units stand in brackets: `clocks.current.sm [MHz]`.
+        // Units are in brackets: `clocks.current.sm [MHz]`.
         let name = cell.split('[').next().unwrap_or_default().trim().trim_matches('"').to_ascii_lowercase();
         match name.as_str() {
             "host" | "hostname" | "node" | "instance" => found.host = Some(at),
@@ -130,7 +130,7 @@ fn time(cell: &str) -> Option<i64> {
     Some(((days * 86_400 + hour * 3_600 + minute * 60) as f64 * 1e9 + second * 1e9) as i64)
 }
 
-/// Reads a file. `label` is what errors call it. Gives the samples and how many rows could not be read.
+/// Reads a file. `label` names it in errors. Returns the samples and the number of unreadable rows.
 pub fn read(label: &str, text: &str) -> Result<(Vec<Sample>, u64), Problem> {
     let mut samples = Vec::new();
     let mut bad = 0;
@@ -202,7 +202,7 @@ fn dmon(text: &str, samples: &mut Vec<Sample>, bad: &mut u64) {
         }
         let mut words = line.split_whitespace();
         let (Some("GPU"), Some(device)) = (words.next(), words.next()) else {
-            // Units in brackets stand below the header.
+            // Units in parentheses follow the header.
             *bad += u64::from(!line.contains("ID") && !line.starts_with('('));
             continue;
         };

@@ -1,4 +1,4 @@
-//! What work costs, on machines that others share.
+//! Cost of work, measured on shared machines.
 //!
 //! Responsible for: the processor time of one thread. Excludes wall time, which grows with the load.
 

@@ -1,6 +1,6 @@
 //! Mutations of traces.
 //!
-//! Responsible for: what recorders do to traces: clocks that are off, kernels that are lost; and scale: replicas of a job. Refuses to change what ran.
+//! Responsible for: recorder faults: clock offsets and lost kernels; and scale: replicas of a job. Does not change the activities.
 
 use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuActivity};
@@ -36,8 +36,8 @@ pub fn keep(trace: &mut RankTrace, wanted: impl Fn(&GpuActivity) -> bool) {
     trace.gpu = kept;
 }
 
-/// `copies` replicas of a job as one job: replica `k` has the ranks `k * n ..`, and its groups are moved with it, so that its ranks communicate among
-/// themselves as they did. A group of the whole world stays one of the replica alone.
+/// `copies` replicas of a job as one job. Replica `k` has the ranks `k * n ..`. Its groups are shifted with it, so its ranks communicate
+/// with each other as before. A group of the whole world stays a group of its replica.
 pub fn replicate(job: &Job, copies: u32) -> Job {
     let size = job.world_size;
     let mut traces = Vec::with_capacity(job.members.len() * copies as usize);

@@ -23,7 +23,8 @@ pub struct Pipelined {
     pub layers: u32,
     /// Nanoseconds of a layer forward; backward takes twice that.
     pub layer: i64,
-    /// Whether layers have the kernels of a transformer's by their names in PyTorch: a tenth of the backward pass is marked as backward by its name. The update is three launches then.
+    /// True if layers have the kernel names of a transformer in PyTorch: 10% of the backward pass is marked as backward by name. The update
+    /// then has three launches.
     pub transformer: bool,
 }
 
@@ -41,7 +42,7 @@ impl Default for Pipelined {
     }
 }
 
-/// What a message takes once both ends are there, in nanoseconds.
+/// Transfer time of a message, in nanoseconds.
 const TRANSFER: i64 = 50_000;
 
 const NORM: &str =

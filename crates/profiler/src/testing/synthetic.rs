@@ -1,8 +1,8 @@
-//! A job that runs by a plan.
+//! A simulated job that follows a plan.
 //!
-//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer, launched by a host that
-//! runs ahead, on ranks of which some are slow, late or idle; what waits is simulated, so the traces are consistent. Refuses to
-//! be realistic beyond that.
+//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer. A host that
+//! runs ahead launches them. Some ranks can be slow, late or idle. Waits are simulated, so the traces are consistent. Not realistic beyond
+//! that.
 
 use super::Recurrence;
 use crate::Job;
@@ -34,19 +34,20 @@ pub struct Synthetic {
     pub transfer: i64,
     /// By how much kernels vary, in parts per thousand.
     pub jitter: u64,
-    /// Whether collectives record their group and size.
+    /// True if collectives record their group and size.
     pub described: bool,
-    /// Whether they record their sequence number.
+    /// True if they record their sequence number.
     pub numbered: bool,
-    /// By how much attention, half as long as the other kernels of a layer, varies between layers of replicas with their sequences, in parts per thousand; 0 for none.
+    /// Variation of attention (half as long as the other kernels of a layer) between layers of replicas, in parts per thousand; 0 for none.
+    /// It represents different sequence lengths.
     pub sequences: u64,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,
     /// (rank, factor): more kernels of the same kind.
     pub more_work: Vec<(u32, f64)>,
-    /// (rank, step, nanoseconds): the host stands still in the middle of a step.
+    /// (rank, step, nanoseconds): idle time of the host in the middle of a step.
     pub stalls: Vec<(u32, u32, i64)>,
-    /// (rank, step, nanoseconds): the host stands still before the first launch of a step.
+    /// (rank, step, nanoseconds): idle time of the host before the first launch of a step.
     pub late: Vec<(u32, u32, i64)>,
     /// (rank, step, nanoseconds): the first kernel of a step starts that long after its launch, on an idle device.
     pub late_start: Vec<(u32, u32, i64)>,
@@ -56,11 +57,12 @@ pub struct Synthetic {
     pub slow_links: Vec<(u32, f64)>,
     /// Nanoseconds by which the ends of one collective differ between its ranks.
     pub end_jitter: u64,
-    /// Whether gradients are reduced after every layer, concurrently with the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
+    /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
+    /// groups of one rank then have none.
     pub overlapped: bool,
     /// Replicas that exchange tokens in the middle of every layer, neighbours; 1 for none. They divide the replicas.
     pub experts: u32,
-    /// Whether weights are gathered a layer ahead on the stream of the gradients, as full sharding does; goes with `overlapped`.
+    /// True if weights are gathered a layer ahead on the stream of the gradients, as in full sharding; requires `overlapped`.
     pub gathered: bool,
 }
 
@@ -276,7 +278,7 @@ impl Synthetic {
                 .map(|s| s.2)
                 .sum::<i64>();
             if stall > 0 {
-                // A host that stands still stops feeding once the device has caught up.
+                // An idle host starves the device once the device has caught up.
                 rank.host = rank.host.max(rank.device) + stall;
             }
         }
@@ -322,7 +324,7 @@ impl Synthetic {
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {
             let rank = &mut ranks[at];
-            // Ends differ by what a device takes to notice.
+            // Ends differ by the time in which devices detect them.
             let end = enter + transfer + rank.random.below(self.end_jitter.max(1)) as i64;
             *(if beside { &mut rank.beside } else { &mut rank.device }) = end;
             let sequence = rank.trace.collectives.iter().filter(|call| call.group == Some(local)).count();

@@ -1,6 +1,6 @@
-//! Counters of one rank: kernels that wait to start, and the bandwidth of its communication.
+//! Counters of one rank: waiting kernels, and the bandwidth of its communication.
 //!
-//! Responsible for: reading them off the rank's view. Refuses what was not recorded: clocks, power and memory are not in a trace of activities.
+//! Responsible for: deriving them from the rank's view. Excludes clocks, power and memory: a trace of activities does not contain them.
 
 use super::rank::Inputs;
 use crate::trace::NONE;

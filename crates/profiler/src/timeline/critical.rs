@@ -1,8 +1,8 @@
-//! The critical path of a measured step, over all ranks of the job: why it is as long as it is.
+//! The critical path of a measured step, over all ranks of the job.
 //!
-//! Responsible for: walking back from the moment at which the last rank ended, along what its device did; where it waited for other ranks, on along
-//! the one that came last, from the moment at which it came. Every moment of the step is on the path once; what lies on ranks that are not shown is named as that. Refuses to
-//! follow a wait whose last rank was not recorded: then the wait itself is on the path.
+//! Responsible for: walking back from the end of the last rank along its device's activities. At a wait for other ranks, the path continues
+//! on the last one to enter, from its entry on. Every moment of the step is on the path once; time on ranks outside of the view is labelled
+//! as such. A wait whose last rank was not recorded is itself on the path.
 
 use super::rows::Drawn;
 use crate::joined::Joined;
@@ -10,7 +10,7 @@ use crate::waterfall::Label;
 use railwright_step::columns::{Class, Columns, Elsewhere, Part};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the device of a member did, every moment once.
+/// Activities of a member's device, every moment once.
 pub(super) struct RankTrack<'a> {
     /// The member, by its place in the job.
     pub(super) member: usize,
@@ -35,7 +35,7 @@ fn last_ones(joined: &Joined) -> BTreeMap<(u32, i64), u32> {
     all
 }
 
-/// What a row of the device is on the path.
+/// Kind of a device row on the path.
 fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
     if idle.contains(name) {
         return match class {
@@ -75,7 +75,7 @@ pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined:
     };
     let last = (0..rank_tracks.len()).max_by_key(|&at| (busy_until(&rank_tracks[at]), std::cmp::Reverse(at)));
     let Some(mut here) = last else { return };
-    // By rank, whether it is shown, and what it did.
+    // By rank, visibility and kind: time on the path, in nanoseconds.
     let mut parts: BTreeMap<(u32, bool, &'static str), i64> = BTreeMap::new();
     let mut elsewhere: Vec<Elsewhere> = Vec::new();
     let mut path: Vec<[u32; 2]> = Vec::new();
@@ -119,7 +119,7 @@ pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined:
             && left.insert(here)
             && !left.contains(&other)
         {
-            // What came after the wait is on this rank already; before it the other one held both up.
+            // The path after the wait is on this rank; before the wait, the other rank delayed both.
             now = row.end.min(now);
             here = other;
             continue;

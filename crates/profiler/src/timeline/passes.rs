@@ -7,7 +7,7 @@ use super::rows::{Drawn, Name, Named, Of, Shows};
 use crate::passes::{PassKind, Passes};
 use railwright_step::columns::{BubbleRow, Class, Part, Row};
 
-/// What colours a pass.
+/// Colour class of a pass.
 pub(crate) const fn class(kind: PassKind) -> Class {
     match kind {
         PassKind::Forward => Class::Forward,

@@ -14,7 +14,7 @@ use railwright_step::columns::Window;
 use railwright_step::columns::range::{Piece, Stack, Sums};
 use serde::Serialize;
 
-/// Rows by what they show.
+/// Rows by content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// Passes of the pipeline, with bubbles.
@@ -54,11 +54,11 @@ pub struct Summed {
     pub sums: Sums,
 }
 
-/// The sums of a range of one step. The question is that of the columns, so that places of tracks agree.
+/// The sums of a range of one step. The question is that of the columns, so that track indices agree.
 ///
 /// # Errors
 ///
-/// When the step, the rank or a row is not there, or the range lies outside of the step.
+/// If the step, the rank or a row does not exist, or the range lies outside of the step.
 pub fn sums(
     job: &Job,
     joined: &Joined,
@@ -105,7 +105,7 @@ pub fn sums(
     })
 }
 
-/// The rows that were asked for, in their order.
+/// The selected rows, in their order.
 fn picked<'a>(all: &[(usize, &'a Drawn)], rows: &Rows) -> Result<Vec<(usize, &'a Drawn)>, Problem> {
     let is = |kind: RowKind, one: &Drawn| match one.shows {
         Shows::Passes => kind == RowKind::Passes,

@@ -102,7 +102,7 @@ fn little_room_merges_and_is_marked() {
 
 #[test]
 fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_the_straggler() {
-    // Rank 2 stands still for 50 ms in every forward pass of step 3; the others wait for it.
+    // Rank 2 is idle for 50 ms in every forward pass of step 3; the others wait for it.
     let (job, joined) = job(&GLOO);
     let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
     let sum: i64 = columns.critical_parts.iter().map(|part| part.time_ns).sum();
@@ -128,7 +128,7 @@ fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     let question = Question { step: Some(3), rank: Some(1), ..Question::default() };
     let (all, one) =
         (answer(&job, &joined, &Question { rank: None, ..question }), answer(&job, &joined, &question));
-    // The same path, whoever is shown.
+    // The path does not depend on the displayed ranks.
     let sums = |columns: &Columns| {
         let mut parts: Vec<(String, i64)> = columns
             .critical_parts
@@ -176,7 +176,7 @@ fn the_sums_of_a_range_agree_with_the_columns() {
         assert_eq!(one.sums.total_ns, within.iter().sum::<i64>(), "{}", track.name);
         assert_eq!(one.sums.count, within.len() as u64, "{}", track.name);
     }
-    // Threads nest: names count with what is below, the total without.
+    // Threads nest: times of names include nested rows, the total does not.
     let threads = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Threads], Vec::new()));
     assert!(threads.sums.rows > threads.sums.stacks);
     let depth = |node: &railwright_step::columns::range::Node| -> usize {
@@ -224,7 +224,7 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
         let class = Class::ALL[usize::from(to.colours[*span])];
         assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
     }
-    // Rank 2 stands still in every forward pass of this step: no rank is waited for longer.
+    // Rank 2 is idle in every forward pass of this step, so the others wait longest for it.
     let mut of = std::collections::BTreeMap::new();
     for [(from, _), (to, span)] in &awaited {
         *of.entry(from.rank).or_insert(0) += to.lengths[*span];

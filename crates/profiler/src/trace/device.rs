@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which recorder wrote a trace.
+/// Recorder of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -30,9 +30,9 @@ pub enum Source {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Identity {
-    /// What the user calls it: the path of the file, with the member of an archive.
+    /// Label: the path of the file, with the member of an archive.
     pub label: String,
-    /// Which recorder wrote it.
+    /// Recorder of the trace.
     pub source: Source,
     /// The recorded rank.
     pub rank: Option<u32>,
@@ -44,13 +44,13 @@ pub struct Identity {
     pub host: Option<String>,
     /// The devices that the trace lists.
     pub devices: Vec<Device>,
-    /// Which of [`Self::devices`] this rank's activities ran on, by [`Device::id`].
+    /// The device of this rank's activities among [`Self::devices`], by [`Device::id`].
     pub device: Option<u32>,
     /// The base of the file's times, in nanoseconds, if it has one; [`super::GpuActivity::start`] and all others have it in them.
     pub base: Option<i64>,
     /// Version of the communication library, as it is written.
     pub communication_library: Option<String>,
-    /// Whether this is a digest ([`crate::digest`]), which holds less than the trace that it was made of.
+    /// True for a digest ([`crate::digest`]), which contains less than its trace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub digest: bool,
 }

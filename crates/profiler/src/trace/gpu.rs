@@ -1,6 +1,6 @@
-//! What ran on a device, in columns.
+//! Device activities, in columns.
 //!
-//! Responsible for: kernels, copies and their order. Refuses to know what a kernel is for.
+//! Responsible for: kernels, copies and their order. Does not classify kernels.
 
 use super::{NONE, Times, some};
 use crate::NameId;
@@ -53,7 +53,7 @@ pub struct GpuActivity {
     pub kind: GpuKind,
     /// The stream (or queue) it ran on, as the trace numbers it. -1 in a trace is [`NONE`].
     pub stream: u32,
-    /// What ties it to the call that launched it.
+    /// Correlation to the call that launched it; `None` if not recorded.
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
@@ -68,7 +68,7 @@ impl GpuActivity {
     }
 }
 
-/// What ran on one rank's device.
+/// Activities of one rank's device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuActivities {
     start: Vec<i64>,
@@ -87,7 +87,7 @@ impl GpuActivities {
         self.start.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -188,7 +188,7 @@ impl GpuActivities {
         even.then_some(Self { start, end, name, kind, stream, correlation, collective, bytes })
     }
 
-    /// Sets what the row at a place is as a communication.
+    /// Sets the index of a row's collective; `None` for other activities.
     pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
         if let Some(cell) = self.collective.get_mut(at) {
             *cell = collective.unwrap_or(NONE);
@@ -203,7 +203,7 @@ impl GpuActivities {
         });
     }
 
-    /// Sets what ties the row at a place to its launch.
+    /// Sets the correlation of a row to its launch.
     pub fn set_correlation(&mut self, at: usize, correlation: u32) {
         if let Some(cell) = self.correlation.get_mut(at) {
             *cell = correlation;

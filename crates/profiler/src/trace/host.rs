@@ -1,8 +1,8 @@
-//! What the host did, in columns.
+//! Host activities, in columns.
 //!
-//! Responsible for: operators, calls of the runtime, annotations and their order. Refuses to know what an operator is for.
+//! Responsible for: operators, calls of the runtime, annotations and their order. Does not classify operators.
 //!
-//! Few rows name a stream of the device (operators of compiled kernels do), so those that do are a list of their own and no column.
+//! Few rows name a stream of the device (operators of compiled kernels do), so these are in a separate list instead of a column.
 
 use super::{NONE, Times, some};
 use crate::NameId;
@@ -24,7 +24,7 @@ pub enum HostKind {
     Collective,
     /// The profiler's own cost.
     Overhead,
-    /// A function of Python, kept only when asked for.
+    /// A Python function, kept only on request.
     Python,
 }
 
@@ -59,7 +59,7 @@ pub struct HostActivity {
     pub kind: HostKind,
     /// The thread, by its place in the order of first appearance of (process, thread) in the trace.
     pub thread: u32,
-    /// What ties a call to what it launched.
+    /// Correlation of a call to the activity that it launched; `None` if not recorded.
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
@@ -74,18 +74,18 @@ impl HostActivity {
     }
 }
 
-/// What a host row records about the device.
+/// Reference of a host row to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedStream {
     /// The row's place.
     pub row: u32,
     /// The stream that it names.
     pub stream: u32,
-    /// The correlation that it names, whatever kind of row it is.
+    /// Correlation in the row, whatever its kind.
     pub correlation: Option<u32>,
 }
 
-/// What one rank's host did.
+/// Activities of one rank's host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostActivities {
     start: Vec<i64>,
@@ -106,7 +106,7 @@ impl HostActivities {
         self.start.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -259,7 +259,7 @@ impl HostActivities {
         *self = kept;
     }
 
-    /// Sets what ties the row at a place to its launch.
+    /// Sets the correlation of a row to the activity that it launched.
     pub fn set_correlation(&mut self, at: usize, correlation: u32) {
         if let Some(cell) = self.correlation.get_mut(at) {
             *cell = correlation;
@@ -283,7 +283,7 @@ impl HostActivities {
         }
     }
 
-    /// Puts the rows in order of start; of equal starts the longer comes first, so that what holds another precedes it.
+    /// Sorts the rows by start; of equal starts the longer one comes first, so that enclosing rows precede nested ones.
     pub fn sort(&mut self) {
         let key = |at: usize| (self.start[at], -self.end[at]);
         if (1..self.len()).all(|at| key(at - 1) <= key(at)) {

@@ -1,6 +1,6 @@
-//! What reading a trace met with: what was repaired, what was dropped, where.
+//! Report on reading a trace: repaired and dropped parts, with positions.
 //!
-//! Responsible for: counting everything and keeping the first places of each kind. Refuses to grow with the damage.
+//! Responsible for: counting all damages and keeping the first positions of each kind. Its size does not grow with the damage.
 
 use serde::{Deserialize, Serialize};
 
@@ -44,11 +44,11 @@ pub struct Damage {
 }
 
 impl Damage {
-    /// How many places are kept.
+    /// Maximum number of positions per kind.
     pub const PLACES: usize = 3;
 }
 
-/// What reading a trace met with.
+/// Report on reading a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -61,7 +61,7 @@ pub struct ReadReport {
     pub kept: u64,
     /// Kinds of events that are not needed and were left out on purpose, with how many there were.
     pub left_out: Vec<(String, u64)>,
-    /// What was damaged, by kind.
+    /// Damages by kind.
     pub damages: Vec<Damage>,
 }
 
@@ -98,7 +98,7 @@ impl ReadReport {
         }
     }
 
-    /// How much of a kind there was.
+    /// Number of damages of a kind.
     pub fn count(&self, kind: DamageKind) -> u64 {
         self.damages.iter().find(|d| d.kind == kind).map_or(0, |d| d.count)
     }

@@ -1,7 +1,7 @@
 //! Chips that are slower than others.
 //!
-//! Responsible for: comparing the same kernels, run equally often, between ranks, and taking what a rank's take longer out of its arithmetic.
-//! Does not compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
+//! Responsible for: comparing the same kernels, run equally often, between ranks, and separating a rank's excess from its compute. Does not
+//! compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
 
 use super::{Label, Parts, RankWaterfall};
 use crate::Names;
@@ -26,7 +26,8 @@ struct Sample {
     duration: i64,
 }
 
-/// Takes what slower chips cost out of the arithmetic of ranks; who is slower, and by which factor. `names` are the ranks' in their order.
+/// Separates the cost of slower chips from the compute of ranks. Returns the slower ranks with their factors. `names` are the ranks' in
+/// their order.
 pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u32, f64)> {
     if ranks.len() < FEWEST {
         return Vec::new();
@@ -38,7 +39,7 @@ pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u3
             kernels.entry((names.get(kernel.name), kernel.phase as u8)).or_default().push(sample);
         }
     }
-    // For each rank: time of its comparable kernels, and what the median rank takes for them.
+    // By rank: time of its comparable kernels, and the median rank's time for them, in nanoseconds.
     let mut own = vec![0_i64; ranks.len()];
     let mut median = vec![0_i64; ranks.len()];
     for samples in kernels.values_mut() {

@@ -1,7 +1,7 @@
-//! What the model's arithmetic takes at the accelerator's peak.
+//! Time of the model's compute at the accelerator's peak.
 //!
-//! Responsible for: the ideal time of a step on one rank, and taking it out of the time of matrix products and attention. Refuses to count
-//! a model's operations; whoever knows the model does.
+//! Responsible for: the ideal time of a step on one rank, and separating it from the time of GEMMs and attention. Does not count a model's
+//! operations: the caller does.
 
 use super::{Label, Parts, RankWaterfall};
 use railwright_spec::cluster::accelerator_by_name;
@@ -30,7 +30,7 @@ impl Peak {
     }
 }
 
-/// What the model's arithmetic takes at peak.
+/// Model compute at peak rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ideal {
@@ -38,7 +38,7 @@ pub struct Ideal {
     pub flop_per_step: Flop,
     /// Ranks that share them.
     pub ranks: u32,
-    /// What one rank can do at most.
+    /// Peak rate of one rank, in FLOP/s.
     pub peak: FlopPerSecond,
 }
 
@@ -49,8 +49,8 @@ impl Ideal {
         if rate > 0.0 { (self.flop_per_step.get() / rate * 1e9).round() as i64 } else { 0 }
     }
 
-    /// Takes the ideal out of every step of a rank: out of matrix products and attention in proportion to their time, then out of other
-    /// arithmetic. What is more than all arithmetic is left, as no kernel did it.
+    /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time, then from other compute. Ideal
+    /// time beyond all compute is dropped, as no kernel contains it.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
         let wanted = self.nanoseconds();
         rank.total = Parts::default();

@@ -1,11 +1,11 @@
-//! What a nanosecond of a rank is counted as.
+//! Labels of a rank's time.
 //!
-//! Responsible for: the labels, their order and their groups. Refuses to decide which one applies.
+//! Responsible for: the labels, their order and their groups. Does not decide which one applies.
 
 use railwright_step::Dimension;
 use serde::{Serialize, Serializer};
 
-/// How communication that nothing hides divides.
+/// Parts of exposed communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -14,11 +14,11 @@ pub enum Share {
     Transfer,
     /// Another rank is waited for.
     Wait,
-    /// Which of both is not known: the collective could not be matched with the other ranks'.
+    /// Transfer or wait, unknown which: the collective could not be matched with other ranks'.
     Undivided,
 }
 
-/// What fills a pipeline bubble.
+/// Cause of a pipeline bubble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -35,12 +35,12 @@ pub enum Bubble {
     Undivided,
 }
 
-/// What a nanosecond of a rank is counted as: exactly one of these.
+/// Label of a nanosecond of a rank: exactly one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Label {
-    /// What the model's arithmetic would take at the accelerator's peak.
+    /// Time of the model's compute at the accelerator's peak.
     Ideal,
-    /// Matrix products: all of their time where the ideal is not known, else what they take above it.
+    /// GEMMs: their excess over the ideal, or all of their time if the ideal is unknown.
     MatrixProduct,
     /// Attention, likewise.
     Attention,
@@ -52,7 +52,7 @@ pub enum Label {
     Optimizer,
     /// Arithmetic of unknown kind.
     OtherCompute,
-    /// What the same kernels take longer than on the median rank.
+    /// Excess of a chip over the median rank for the same kernels.
     SlowerChip,
     /// Communication without overlapped compute.
     Exposed(Dimension, Share),
@@ -194,27 +194,27 @@ impl Label {
         }
     }
 
-    /// Whether the device computes.
+    /// Tests whether the device computes.
     pub const fn is_compute(self) -> bool {
         matches!(self.group(), Group::Ideal | Group::Compute)
     }
 
-    /// Whether the device does nothing.
+    /// Tests whether the device is idle.
     pub const fn is_idle(self) -> bool {
         matches!(self.group(), Group::Bubble | Group::Host | Group::Other)
     }
 
-    /// Whether it is exposed communication of this kind, of any dimension.
+    /// Tests whether it is exposed communication of this kind, of any dimension.
     pub fn is_exposed(self, share: Share) -> bool {
         matches!(self, Self::Exposed(_, own) if own == share)
     }
 
-    /// Whether the device is idle because of its host, or for a reason that was not recorded.
+    /// Tests whether the device is idle because of its host, or for a reason that was not recorded.
     pub const fn is_host_idle(self) -> bool {
         matches!(self.hardware(), Hardware::Host) || matches!(self, Self::Unexplained)
     }
 
-    /// Which part of the machine holds the rank up.
+    /// Part of the machine that limits the rank.
     pub const fn hardware(self) -> Hardware {
         match self {
             Self::Exposed(_, Share::Wait) | Self::Bubble(_) => Hardware::OtherRanks,
@@ -350,7 +350,7 @@ impl Parts {
         self.0[label.place()] += time;
     }
 
-    /// Moves time from one label to another, at most what is there; how much moved.
+    /// Moves time from one label to another, at most the available time. Returns the moved nanoseconds.
     pub fn shift(&mut self, from: Label, to: Label, time: i64) -> i64 {
         let moved = time.clamp(0, self.get(from).max(0));
         self.add(from, -moved);

@@ -1,8 +1,7 @@
 //! The waterfall of one rank: its pieces, labelled and summed by step and by kernel.
 //!
-//! Responsible for: one pass over the pieces of the common window. Needs nothing of other ranks but where its communication began to
-//! transfer, so ranks can be done side by side. Refuses what needs all ranks: slower chips and the ideal are taken out in
-//! [`super::Waterfall::join`].
+//! Responsible for: one pass over the pieces of the common window. Requires only the start of transfers from other ranks, so ranks are
+//! independent. Slower chips and the ideal need all ranks: see [`super::Waterfall::join`].
 
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
@@ -30,7 +29,7 @@ pub struct Use {
     pub name: Option<NameId>,
     /// The time under this label.
     pub time: i64,
-    /// How many rows have time under it.
+    /// Number of rows with time under it.
     pub count: u64,
     /// The whole time of these rows, including overlapped time.
     pub duration: i64,
@@ -47,9 +46,9 @@ pub struct KernelUse {
     pub phase: Phase,
     /// Kind of operator.
     pub family: OperatorFamily,
-    /// What it is counted as.
+    /// Role of the kernel.
     pub role: Role,
-    /// How many began within the steps.
+    /// Number of calls that began within the steps.
     pub count: u64,
     /// Their time.
     pub duration: i64,
@@ -103,7 +102,7 @@ pub struct RankWaterfall {
     pub causes: Vec<CauseUse>,
     /// Idle time of each step by cause, in the order of [`Cause::ALL`].
     pub step_causes: Vec<CauseTimes>,
-    /// What of the waiting is an estimate, because ranks were not recorded.
+    /// Estimated part of the waits, in nanoseconds, because ranks were not recorded.
     pub estimated_wait: i64,
     /// Communication by dimension over all steps, hidden or not, from the arrival of the last rank on, in nanoseconds.
     pub transfers: BTreeMap<Dimension, i64>,
@@ -128,7 +127,7 @@ impl ByStep<'_> {
     }
 }
 
-/// What arithmetic is counted as.
+/// Label of compute.
 fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     match (phase, family) {
         (Phase::Recompute, _) => Label::Recompute,
@@ -148,7 +147,7 @@ fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     }
 }
 
-/// What communication without arithmetic beside it is counted as. Waiting within a message of the pipeline is what a bubble is, and so is waiting for the pipeline to drain.
+/// Label of exposed communication. A wait within a pipeline message is a bubble, and so is a wait for the pipeline to drain.
 fn exposed_label(dimension: Dimension, share: Share, drains: bool) -> Label {
     match (dimension, share) {
         (Dimension::Pipeline, Share::Wait) => Label::Bubble(Bubble::Undivided),
@@ -166,7 +165,7 @@ fn key(label: Label, phase: Phase, name: u32) -> u64 {
 struct Sums<'a> {
     view: &'a View<'a>,
     windows: &'a Windows,
-    /// Which steps are counted.
+    /// By step: true if it is counted.
     held: Vec<bool>,
     /// The step that the next piece may belong to.
     step: usize,

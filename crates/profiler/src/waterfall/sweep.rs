@@ -1,12 +1,12 @@
 //! One sweep over a rank's rows: every nanosecond of a window belongs to exactly one row, or to none.
 //!
-//! Responsible for: the order of claims. Arithmetic claims first, then communication (so what is left to it is exposed), then copies; of two
-//! rows of one kind the one that began first. Refuses to name anything.
+//! Responsible for: the priority of rows. Compute comes first, then communication (so its remaining time is exposed), then copies; of two
+//! rows of one kind the earlier one comes first. Does not label the time.
 
 use crate::trace::NONE;
 use crate::view::{Role, View};
 
-/// What a stretch of a rank's time belongs to.
+/// An interval of a rank's time, with the row that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Start time.

@@ -83,7 +83,7 @@ proptest! {
         for rank in &job.ranks {
             let mut held = 0;
             for (at, (parts, step)) in rank.steps.iter().zip(&windows.steps).enumerate() {
-                // A rank that was not recorded in a step holds nothing of it.
+                // A rank that was not recorded in a step has no time in it.
                 let time = if rank.missing.contains(&at) { 0 } else { step.end - step.start };
                 held += time;
                 prop_assert_eq!(parts.total(), time);
@@ -118,7 +118,7 @@ fn communication_divides_where_the_last_rank_came() {
     let pipeline = Exchange::measured(Dimension::Pipeline, Some(90));
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
-    // Until 70 it waited for sure, from 90 on data moved; what is between is not divided.
+    // Until 70 it is a wait, from 90 on a transfer; the time between is not divided.
     let bounded = Exchange {
         dimension: Dimension::Data,
         waits_until: Some(70),
@@ -131,7 +131,7 @@ fn communication_divides_where_the_last_rank_came() {
         .map(|share| rank.total.get(Label::Exposed(Dimension::Data, share)));
     // Exposed from 10 to 60 and from 80 to 110.
     assert_eq!((shares, rank.estimated_wait), ([50, 10, 20], 50));
-    // Who waits in a group that joins stages waits for the pipeline to drain; what moves is a transfer.
+    // A wait in a group that joins stages is a wait for the pipeline to drain; the rest is transfer.
     let drains = Exchange { drains: true, ..Exchange::measured(Dimension::Other, Some(90)) };
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, drains)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);

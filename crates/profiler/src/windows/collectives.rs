@@ -19,7 +19,7 @@ const FARTHEST: f64 = 0.2;
 /// Distances of a collective that marks steps differ by at most this share from the middle one.
 const REGULAR: f64 = 0.25;
 
-/// What distinguishes collectives of a step.
+/// Key of the collectives of a step.
 type Signature = (u32, u8, u64);
 
 /// Ends of collectives of all ranks, by signature, each list in order.

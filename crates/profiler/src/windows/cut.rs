@@ -1,6 +1,6 @@
-//! Where one rank's steps begin, by each of the ways in which that can be known.
+//! Step boundaries of one rank, by each available method.
 //!
-//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
+//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Does not choose between the methods.
 
 use super::CutBy;
 use crate::captures::captures;
@@ -10,7 +10,7 @@ use crate::view::{Role, View};
 use crate::{NameId, RankTrace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a step begins; the last one of a list is where the last step ends.
+/// Start of a step; the last one of a list is the end of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Boundary {
     /// The number of the step that begins.
@@ -35,7 +35,7 @@ pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::Optimizer, optimizer),
 ];
 
-/// The number in `ProfilerStep#12` and in what other frameworks write.
+/// Number in `ProfilerStep#12` and in the step names of other frameworks.
 pub(super) fn number(name: &str) -> Option<u64> {
     let rest = ["ProfilerStep#", "ProfilerStep*", "iteration_", "Iteration ", "train_step_", "step_"]
         .iter()
@@ -62,7 +62,8 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     steps
 }
 
-/// Steps of an inference server, numbered in their order: by what was launched within its annotations, by the device's copies of them, or by themselves.
+/// Steps of an inference server, numbered in their order: by kernels launched within its annotations, by the device's copies of them, or by
+/// the annotations themselves.
 fn inference(view: &View<'_>) -> Vec<Boundary> {
     let numbered = |steps: &[serving::Marked]| -> Vec<(u64, i64, i64)> {
         (0..).zip(steps).map(|(number, step)| (number, step.start, step.end)).collect()
@@ -120,7 +121,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
         .filter_map(|(step, time)| Some(Boundary { number: Some(step.0), time: time? }))
         .collect();
     close(&mut boundaries, last);
-    // Of one step alone nothing shows how it goes on: the few kernels around the capture of a graph are no step of the device.
+    // A single step has no successor for comparison. The few kernels around the capture of a graph are no step of the device.
     if let ([first, end], [step]) = (boundaries.as_slice(), steps)
         && (end.time - first.time) as f64 <= LITTLE * (step.2 - step.1) as f64
         && captures(view.trace).iter().any(|capture| capture.0 >= step.1 && capture.1 <= step.2)
@@ -208,8 +209,8 @@ fn modules(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The ends of the optimizer's work: a step begins where the update before it ended. What comes before the first update is a step only if
-/// the recording began with it, which nobody knows; so it is left out, and two updates make one step.
+/// Ends of the optimizer's work: a step begins at the end of the previous update. Work before the first update is a step only if the
+/// recording began with it, which is unknown. It is therefore excluded, and two updates make one step.
 fn optimizer(view: &View<'_>) -> Vec<Boundary> {
     let mut boundaries: Vec<Boundary> = Vec::new();
     let mut update: Option<i64> = None;

@@ -1,7 +1,8 @@
 //! Common steps of all ranks.
 //!
-//! Responsible for: one beginning and one end of each step from those of the ranks, which ranks were not recorded in it, and reporting which steps were left out because of
-//! which ranks. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
+//! Responsible for: one begin and one end of each step from those of the ranks, the ranks without recording in it, and warnings about
+//! excluded steps and their ranks. Excludes steps of half of the ranks or fewer. One short file must not exclude the others' steps, but few
+//! ranks do not represent the job.
 
 use super::StepWindow;
 use super::cut::Boundary;
@@ -22,14 +23,14 @@ pub(super) struct Cut {
     pub member: usize,
     /// From its device's first activity to the last.
     pub extent: (i64, i64),
-    /// Where its steps begin.
+    /// Starts of its steps.
     pub boundaries: Vec<Boundary>,
 }
 
 /// The steps of all.
 pub(super) struct Met {
     pub steps: Vec<StepWindow>,
-    /// How far ranks disagree on where steps begin.
+    /// Spread of step starts over ranks, in nanoseconds.
     pub spread: i64,
     /// Steps that too few ranks hold or that do not follow the others: numbers, or places where steps have no numbers.
     pub left_out: Vec<u64>,

@@ -1,7 +1,7 @@
 //! Steps before the steady state.
 //!
-//! Responsible for: the leading steps that take far longer than those that follow (warm-up, compilation), or that are annotated as warm-up, so that they leave the means.
-//! Refuses steps in the middle of a recording, whatever they take: they come back in a long run, so they are part of its mean.
+//! Responsible for: the leading steps that take far longer than later ones (warm-up, compilation), or that are annotated as warm-up, so
+//! that means exclude them. Keeps slow steps in the middle of a recording: they recur in a long run, so its mean includes them.
 
 use super::{StepWindow, Windows};
 use crate::RankTrace;
@@ -28,7 +28,7 @@ fn median(durations: &[f64]) -> f64 {
     lower_median(&mut durations.to_vec())
 }
 
-/// How many leading steps come before the steady state: at most half of them.
+/// Number of leading steps before the steady state: at most half of them.
 fn leading(durations: &[f64]) -> usize {
     let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
     let far = far(durations);
@@ -38,7 +38,7 @@ fn leading(durations: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// How many leading steps are many times as long as all others; at most half of them.
+/// Number of leading steps that are many times as long as all others; at most half of them.
 fn far(durations: &[f64]) -> usize {
     // The longest of those from each step on.
     let mut longest = 0.0_f64;
@@ -60,22 +60,22 @@ fn far(durations: &[f64]) -> usize {
     far.last().map_or(0, |((count, _), _)| count)
 }
 
-/// Whether this number of leading steps is apart from all others.
+/// Tests whether this number of leading steps is apart from all others.
 fn is_apart(durations: &[f64], count: usize) -> bool {
     let (before, rest) = durations.split_at(count);
     let usual = median(rest);
     let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
     let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
-    // What the steps that follow vary by is no warm-up.
+    // The variation between later steps is no warm-up.
     let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
     before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
 }
 
-/// The numbers of leading steps, at most `most`, that may be apart: few, so that all steps are sorted for few of them.
+/// Candidate numbers of leading steps, at most `most`: only few, so steps are rarely sorted.
 ///
-/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. Steps apart exceed the
-/// median by twice what the longest of the rest, R, does: shortest - M > 2 (R - M). From one such number to the next lower one the excess over M
-/// doubles, so that there are at most as many as an integer has bits.
+/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. The excess of
+/// steps apart over the median is more than twice that of the longest of the rest, R: shortest - M > 2 (R - M). From one such number to the
+/// next lower one the excess over M doubles, so there are at most as many as an integer has bits.
 fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item = usize> + use<> {
     let (before, rest) = durations.split_at(most);
     let bound = rest.iter().copied().fold(0.0, f64::max);
@@ -113,7 +113,7 @@ fn annotated(trace: &RankTrace) -> Intervals {
     Intervals::union(rows.collect())
 }
 
-/// How many leading steps a rank's annotations call warm-up; not all of them.
+/// Number of leading steps that a rank annotates as warm-up; 0 if all steps are.
 fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
     let covered = |step: &StepWindow| {
         annotated.within(step.start, step.end) as f64 > ANNOTATED * step.duration() as f64
@@ -128,7 +128,7 @@ fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
 const REPEATS: f64 = 20.0;
 
 impl Windows {
-    /// Whether steps are similar enough for a mean.
+    /// Tests whether steps are similar enough for a mean.
     pub fn repeat(&self) -> bool {
         // Steps of prefill and of decode differ; they are compared by mode.
         if self.is_inference() {
@@ -197,7 +197,7 @@ mod tests {
             (&[900.0, 400.0, 101.0, 99.0, 100.0], 2),
             // A step in the middle is no warm-up.
             (&[100.0, 101.0, 900.0, 100.0], 0),
-            // Nor is a first step within what the others vary by.
+            // Nor is a first step within the variation of the others.
             (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
             (&[140.0, 100.0, 100.0, 100.0], 0),
             // Two steps show no scatter, so only a multiple that no scatter has is apart.
@@ -221,13 +221,13 @@ mod tests {
         };
         assert_eq!(warm_up_of(&steps, &[(10, 90)]), 1);
         assert_eq!(warm_up_of(&steps, &[(0, 80), (90, 180)]), 2);
-        // Something is left, and what is annotated in the middle is no start.
+        // Some steps must remain, and annotated steps in the middle are no start.
         assert_eq!(warm_up_of(&steps, &[(0, 300)]), 0);
         assert_eq!(warm_up_of(&steps, &[(110, 190)]), 0);
         assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);
     }
 
-    /// Whether each of this number of leading steps is many times as long as all others.
+    /// Tests whether each of this number of leading steps is many times as long as all others.
     fn is_far(durations: &[f64], count: usize) -> bool {
         let (before, rest) = durations.split_at(count);
         let longest = rest.iter().copied().fold(0.0, f64::max);

@@ -213,7 +213,8 @@ fn a_collective_that_comes_back_marks_steps() {
     assert_eq!(edges, [(980_000, 1_980_000), (1_980_000, 2_980_000), (2_980_000, 3_980_000)]);
 }
 
-/// A rank of a model with layers: what comes once a step, then every layer forward and backward, then the update; `cut` rows are missing in front.
+/// A rank of a model with layers: kernels that occur once per step, then every layer forward and backward, then the update. `cut` rows are
+/// missing at the start.
 fn layered(steps: i64, layers: i64, cut: usize) -> RankTrace {
     let mut trace = RankTrace::default();
     let mut now = 0;

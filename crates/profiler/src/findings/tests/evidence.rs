@@ -1,11 +1,11 @@
-//! What findings are printed by their evidence.
+//! Findings are printed only with sufficient evidence.
 
 use super::*;
 use crate::profile::Explained;
 
 #[test]
 fn evidence_that_explains_too_little_is_no_finding() {
-    // The device is idle for two milliseconds of a step while its host stands in a call.
+    // The device is idle for two milliseconds of a step while its host is blocked in a call.
     let idle = |call: i64| {
         one_rank(|_, r| {
             r.host_busy(HostKind::Runtime, "cudaStreamSynchronize", call * MICROSECOND);

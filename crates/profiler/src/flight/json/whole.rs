@@ -9,7 +9,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// What the file holds; a value that is no object holds no members.
+/// Content of the file; a value that is not an object has no members.
 pub(super) struct Whole(pub(super) Content);
 
 impl<'de> Deserialize<'de> for Whole {

@@ -1,8 +1,7 @@
 //! Content of a truncated pickle.
 //!
-//! Responsible for: the complete values on the reader's stack: a pickle writes parts before their container,
-//! so a value followed by another is complete. Excludes the last, incomplete value: a part of an entry would
-//! look like an entry of which less is known.
+//! Responsible for: the complete values on the reader's stack. A pickle writes parts before their container, so a value followed by another
+//! is complete. Excludes the last, incomplete value: part of an entry would look like an entry with fewer fields.
 
 use super::{Machine, Part};
 use railwright_spec::problem::Problem;
@@ -55,7 +54,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether what stands before `rest` is complete: the next key follows.
+    /// Tests whether the content before `rest` is complete: the next key follows.
     fn is_followed(&self, rest: &[usize]) -> bool {
         rest.first().is_some_and(|&next| matches!(self.store[next], Part::Plain(Value::String(_))))
     }

@@ -54,7 +54,8 @@ pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     found
 }
 
-/// Lets messages begin when their step does: a rank that is done with the step before asks for the first message early, and waits for no rank of this step.
+/// Moves the start of messages into their step. A rank that has finished the previous step requests the first message early, without
+/// waiting for a rank of this step.
 pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     let mut begins: BTreeMap<u32, i64> = BTreeMap::new();
     for pass in passes.iter().filter(|p| !p.kind.is_message()) {
@@ -68,8 +69,8 @@ pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     }
 }
 
-/// Whether every rank has, in every step, as many messages as its stage exchanges for its passes: one for every forward pass to the next and from the
-/// stage before, one for every backward pass the other way.
+/// Tests whether every rank has, in every step, the number of messages that its stage exchanges for its passes. Every forward pass has one
+/// to the next stage and one from the previous stage. Backward passes have the reverse.
 pub(super) fn fit(passes: &[Pass], stages: u32) -> bool {
     let mut counts: BTreeMap<(u32, u32, u32), BTreeMap<PassKind, usize>> = BTreeMap::new();
     for pass in passes {

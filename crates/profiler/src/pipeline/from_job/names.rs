@@ -1,7 +1,7 @@
-//! What annotations call a pass.
+//! Names of passes in annotations.
 //!
-//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining (`PP:2F3`, `Forward 3`), DeepSpeed (`fwd_microstep`) and the
-//! plain ones that people write (`stage0/forward`). Refuses names that mean a whole step or a layer.
+//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining (`PP:2F3`, `Forward 3`),
+//! DeepSpeed (`fwd_microstep`), and plain names by users (`stage0/forward`). Excludes names of a whole step or a layer.
 
 use crate::passes::PassKind;
 

@@ -1,7 +1,7 @@
-//! Where a rank is: its stage of the pipeline, its replica and its shard.
+//! Position of a rank: its pipeline stage, its replica and its shard.
 //!
-//! Responsible for: the place of each rank: from the user's layout alone where there is one of the job's size; else from names, groups and messages. Rejects a layout of another
-//! size, which `join` warns of.
+//! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise from names, groups and messages.
+//! Ignores a layout of another size; `join` warns about it.
 
 use super::Found;
 use crate::Job;
@@ -39,7 +39,7 @@ impl<'a> Places<'a> {
         self.stages.values().max().map_or(0, |stage| stage + 1)
     }
 
-    /// Whether the user specified it.
+    /// Tests whether the user specified the layout.
     pub(super) fn stated(&self) -> bool {
         self.layout.is_some()
     }
@@ -128,7 +128,7 @@ impl Shards {
         let joins = |group: &&crate::groups::Group| {
             matches!(group.dimension.dimension, Dimension::Tensor | Dimension::Context)
         };
-        // Groups of two dimensions cross each other: once more joins what the first round left apart.
+        // Groups of two dimensions cross each other: a second round joins the remaining ones.
         for group in groups.groups.iter().filter(joins).chain(groups.groups.iter().filter(joins)) {
             let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
             let known = ranks.iter().map(|rank| lowest.get(rank).copied().unwrap_or(*rank)).min();

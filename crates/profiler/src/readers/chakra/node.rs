@@ -5,7 +5,7 @@
 use crate::readers::wire::{Fields, Value};
 use railwright_step::CollectiveKind;
 
-/// What a node is (`NodeType`).
+/// Type of a node (`NodeType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Type {
     Metadata,
@@ -29,7 +29,7 @@ pub(super) struct Node {
     duration: u64,
     /// Shapes of its inputs, as written.
     pub(super) shapes: String,
-    /// Whether the host runs it.
+    /// True if the host runs it.
     pub(super) is_cpu: bool,
     pub(super) thread: i64,
     pub(super) stream: Option<u32>,
@@ -130,7 +130,7 @@ impl Node {
         (self.duration > 0).then_some((start, end))
     }
 
-    /// Which collective it is (`CollectiveCommType`).
+    /// Kind of collective (`CollectiveCommType`); `None` if it is no communication.
     pub(super) fn collective(&self) -> Option<CollectiveKind> {
         match self.kind {
             Type::Send => Some(CollectiveKind::Send),

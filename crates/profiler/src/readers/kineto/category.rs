@@ -5,7 +5,7 @@
 
 use crate::trace::{GpuKind, HostKind};
 
-/// What an event becomes.
+/// Conversion of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A row of the device.

@@ -16,7 +16,7 @@ pub(super) struct Groups {
     places: Places,
     /// The words of a group as they were written, to its place: the same words come thousands of times.
     known: BTreeMap<Vec<u8>, Option<u32>>,
-    /// How many ranks were made out of starts, strides and sizes: claims, which must not fill the memory.
+    /// Number of ranks generated from starts, strides and sizes. It is limited, because damaged values could exhaust the memory.
     claimed: usize,
 }
 

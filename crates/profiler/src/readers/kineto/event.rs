@@ -109,10 +109,10 @@ pub(super) fn read(bytes: &[u8], start: usize) -> Result<(Event<'_>, usize), Sto
     }
 }
 
-/// The longest prefix of an event by which [`resume`] knows it; as much must be kept when more bytes are to come.
+/// Maximum length of an event's prefix that [`resume`] needs; at least this much must be kept if more bytes follow.
 pub(super) const PREFIX: usize = 64;
 
-/// Where the next event begins after a damaged one: a `{` whose first member is one that events have, and which is no member's value.
+/// Position of the next event after a damaged one: a `{` that begins with a known member of events and is not the value of a member.
 pub(super) fn resume(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     memchr::memchr_iter(b'{', rest).map(|at| from + at).find(|&at| {

@@ -1,7 +1,7 @@
 //! Events into the columns of a rank.
 //!
-//! Responsible for: which events are kept, as what, and what is noted of the others. Refuses to guess times: an event
-//! without a usable time is dropped and counted.
+//! Responsible for: selecting and converting events, and noting excluded ones. An event without a usable time is dropped and counted: times
+//! are not guessed.
 
 use super::arguments;
 use super::category::{Role, role};
@@ -19,7 +19,7 @@ use crate::trace::{
 use crate::{NameId, Names};
 use memchr::memmem::Finder;
 
-/// Where in the file an event is.
+/// Position of an event in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'a> {
     /// Its first byte, from the beginning of the file.
@@ -37,7 +37,7 @@ impl Spot<'_> {
     }
 }
 
-/// What a name asks for, known after its first event.
+/// Treatment of a name, known after its first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trait {
     Unknown,
@@ -86,13 +86,13 @@ pub(super) struct Fill {
     pub(super) begun: Begun,
     pub(super) pending: Vec<Pending>,
     pub(super) suspects: Vec<Suspect>,
-    /// How many activities ran on which device.
+    /// Number of activities by device.
     pub(super) devices: Vec<(u32, u64)>,
-    /// Whether a category of PyTorch's was seen.
+    /// True if a category of PyTorch was found.
     pub(super) kineto: bool,
     /// Rows with an external id and no correlation, as (row, id): of the device, and calls of the host.
     pub(super) external: [Vec<(usize, u32)>; 2],
-    /// Whether a correlation was seen: then external ids tie operators, not launches.
+    /// True if a correlation was found: external ids then link operators, not launches.
     pub(super) correlated: bool,
     correlation: Finder<'static>,
     externals: Finder<'static>,
@@ -412,7 +412,7 @@ const EXTERNAL: &[u8] = b"\"External id\"";
 const STREAM: &[u8] = b"\"stream\"";
 const INPUTS: &[u8] = b"\"Input ";
 
-/// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a value such as an address.
+/// Number of a member in an `args` object, found by its quoted name without reading the rest. `None` for other values, such as an address.
 fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
     let after = name.find(object)? + name.needle().len();
     let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;
@@ -473,7 +473,7 @@ const MOVES: [&str; 40] = [
     "embedding",
 ];
 
-/// What a name asks for.
+/// Treatment of a name.
 fn judge(name: &str) -> Trait {
     if name.starts_with("record_param_comms") {
         return Trait::Collective;

@@ -44,7 +44,7 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     }
 }
 
-/// Ties calls and what they launched by their external ids, where no event has a correlation. Calls with the id of no activity stay as they are.
+/// Links calls to launched activities by external ids, if no event has a correlation. Calls whose id no activity has stay unchanged.
 fn tie_by_external_id(fill: &mut Fill) {
     let [gpu, host] = std::mem::take(&mut fill.external);
     if fill.correlated {

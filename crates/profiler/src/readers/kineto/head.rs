@@ -16,9 +16,9 @@ use serde_json::Value;
 pub(super) struct Head {
     /// The zero of the events' times, in nanoseconds.
     pub(super) base: i64,
-    /// Whether anything in it is of PyTorch's own.
+    /// True if any part is specific to PyTorch.
     pub(super) kineto: bool,
-    /// Whether the program wrote the file itself, as a timeline.
+    /// True if the file is a timeline written by Railwright.
     pub(super) own: bool,
 }
 
@@ -85,7 +85,7 @@ impl Head {
 pub(super) fn clue(head: &[u8]) -> Clue {
     let mut clue = Clue::default();
     if let Some(at) = memchr::memmem::find(head, b"\"distributedInfo\"") {
-        // Rank and size stand before the list of groups, which may be long.
+        // Rank and size precede the list of groups, which may be long.
         let info = &head[at..];
         let end = memchr::memmem::find(info, b"\"traceEvents\"").unwrap_or(info.len());
         let number = |key| number_after(&info[..end], key).and_then(|number| u32::try_from(number).ok());

@@ -1,7 +1,7 @@
-//! Numbers as traces write them.
+//! Numbers in the notation of traces.
 //!
-//! Responsible for: decimal text to whole nanoseconds without passing through floating point (a double holds 3924272799580.509 us only to a
-//! quarter of a nanosecond, and an absolute time only to a quarter of a microsecond). Refuses what is no finite number.
+//! Responsible for: decimal text to whole nanoseconds without floating point. A double represents 3924272799580.509 us only to a quarter of
+//! a nanosecond, and an absolute time only to a quarter of a microsecond. Rejects text that is no finite number.
 
 /// Microseconds in decimal text, as whole nanoseconds; nothing when it is no finite number or out of range.
 pub(super) fn nanoseconds(text: &[u8]) -> Option<i64> {
@@ -74,7 +74,7 @@ pub(super) fn small(text: &[u8]) -> Option<u32> {
     whole(text).and_then(|v| u32::try_from(v).ok()).filter(|&v| v != crate::trace::NONE)
 }
 
-/// The number at the end of text such as `7`, `stream 7` or `Stream 3`; nothing of a negative one.
+/// Number at the end of text such as `7`, `stream 7` or `Stream 3`; `None` for a negative one.
 pub(super) fn last(text: &[u8]) -> Option<u32> {
     let digits = text.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     let start = text.len() - digits;

@@ -1,11 +1,11 @@
-//! Where groups are in the list of a trace, by name and ranks.
+//! Positions of groups in the list of a trace, by name and ranks.
 //!
-//! Responsible for: finding one of fifty thousand groups without going through all of them. Refuses to hold groups: it receives every change.
+//! Responsible for: finding one of fifty thousand groups without a linear search. Does not contain groups: the owner reports every change.
 
 use crate::trace::RankGroup;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places by what groups are found by; of several the first counts.
+/// Positions by search key; of several, the first counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     names: BTreeMap<String, BTreeSet<u32>>,

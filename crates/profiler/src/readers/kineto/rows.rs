@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 pub(super) struct Threads {
     places: IndexMap<Box<[u8]>, usize, FxBuildHasher>,
     key: Vec<u8>,
-    /// How long the process is within `key`.
+    /// Length of the process within `key`, in bytes.
     process: usize,
     last: u32,
 }
@@ -60,7 +60,7 @@ pub(super) enum ProcessRole {
     Host,
 }
 
-/// What processes are called.
+/// Names of processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Processes {
     names: BTreeMap<Vec<u8>, String>,
@@ -80,7 +80,7 @@ impl Processes {
         }
     }
 
-    /// What the rows of a process are.
+    /// Content of a process's rows.
     pub(super) fn role(&self, process: &[u8]) -> ProcessRole {
         let name = self.names.get(process).map_or("", String::as_str).to_ascii_lowercase();
         match name.as_str() {
@@ -140,7 +140,7 @@ impl Begun {
         Some(open.remove(at))
     }
 
-    /// What was never ended.
+    /// Events that were never ended.
     pub(super) fn left(&self) -> impl Iterator<Item = &Open> {
         self.rows.values().flatten()
     }

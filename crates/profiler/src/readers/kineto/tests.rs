@@ -1,6 +1,6 @@
-//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, against what is wanted of a reader.
+//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, with the expected result of a reader.
 //!
-//! Responsible for: the mutations, the outcome of each, and that a file read in small windows gives the same as one read whole.
+//! Responsible for: the mutations, their results, and equality of windowed and whole reading.
 
 use super::stream::read_by;
 use super::{Kineto, Parser};
@@ -31,7 +31,7 @@ fn read(bytes: &[u8]) -> Result<RankTrace, Problem> {
     parser.end()
 }
 
-/// Where the object of the one kernel that is damaged stands.
+/// Position of the damaged kernel's object.
 fn victim(text: &str) -> Range<usize> {
     let name = text.find("void split_embedding_codegen_forward_unweighted_kernel").unwrap_or_default();
     let start = text[..name].rfind("\n  {").unwrap_or_default() + 3;
@@ -57,7 +57,7 @@ fn member(key: &str) -> String {
     event[start..start + end].to_owned()
 }
 
-/// From the first start to the last end of what ran on the device, in microseconds.
+/// Time from the first start to the last end on the device, in microseconds.
 fn kernel_time(trace: &RankTrace) -> i64 {
     let wanted = |kind| matches!(kind, GpuKind::Kernel | GpuKind::Copy | GpuKind::Set);
     let rows = || trace.gpu.iter().filter(|r| wanted(r.kind) && r.stream != crate::trace::NONE);
@@ -65,7 +65,7 @@ fn kernel_time(trace: &RankTrace) -> i64 {
     (rows().map(|r| r.end).max().unwrap_or_default() - first) / 1000
 }
 
-/// What is wanted of a damaged file: rows that are kept, and the one kind of damage with its count and a word of its message.
+/// Expected result for a damaged file: kept rows, and the one kind of damage with its count and a word of its message.
 struct Wanted {
     kept: u64,
     damage: Option<(DamageKind, u64, &'static str)>,
@@ -150,7 +150,7 @@ fn f05_a_bare_quote_costs_its_event() {
     let damage = Some((DamageKind::UnreadableEvent, 1, "a quote may stand within it (byte "));
     check("05_bare_quote", &bytes, &Wanted { kept: ALL - 1, damage });
     at_victim(&bytes);
-    // The same where the value is only passed over: what follows is not swallowed.
+    // The same for a value that is skipped: the content after it is not lost.
     let bytes = with("\"registers per thread\": ", b"\"note\": \"x\"y\", \"registers per thread\": ");
     let damage = Some((DamageKind::UnreadableEvent, 1, "a quote stands within it"));
     check("05_bare_quote in args", &bytes, &Wanted { kept: ALL - 1, damage });

@@ -41,7 +41,7 @@ pub(super) struct Event<'a> {
     stats: Vec<&'a [u8]>,
 }
 
-/// What a stat holds.
+/// Value of a stat.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stat {
     Number(u64),
@@ -118,7 +118,7 @@ impl<'a> Plane<'a> {
         plane
     }
 
-    /// The name of an event's kind: what is shown, else what it is called.
+    /// Name of an event's kind: its display name, otherwise its name.
     pub(super) fn event_name(&self, metadata: u64) -> String {
         let Some(message) = self.events.get(&metadata) else { return String::new() };
         let text = |field| first(message, field).map(Value::text).filter(|text: &String| !text.is_empty());
