@@ -13,8 +13,8 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// Clocks that differ by no more than this may share a host's clock, in nanoseconds: between processes of one host, device clocks were seen
-/// to differ by up to 71 microseconds.
+/// Maximum difference of clocks that may share a host's clock, in nanoseconds: device clocks of processes on one host differed by up to 71
+/// microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
 /// Treatment of the ranks' clocks.
@@ -25,9 +25,9 @@ pub enum ClockPolicy {
     /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them.
     #[default]
     Auto,
-    /// Align them in any case.
+    /// Align them always.
     Align,
-    /// Leave them as they were recorded.
+    /// Keep them as recorded.
     Recorded,
 }
 
@@ -44,21 +44,21 @@ pub struct RankClock {
     pub drift_ppm: f64,
     /// Its uncertainty in parts per million.
     pub drift_error_ppm: f64,
-    /// For how long its collectives were seen, in nanoseconds.
+    /// Time between its first and last collective, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: i64,
-    /// Time, by its own clock, in nanoseconds.
+    /// Reference time of the offset by its own clock, in nanoseconds.
     #[serde(rename = "about_ns")]
     pub about: i64,
-    /// The median distance of its ends from the common ends, in nanoseconds.
+    /// Median distance of its ends from the common ends, in nanoseconds.
     #[serde(rename = "residual_ns")]
     pub residual: i64,
     /// Number of collectives used.
     pub collectives: u32,
-    /// The least offset that causality allows, in nanoseconds, where it bounds it.
+    /// Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "least_ns")]
     pub least: Option<i64>,
-    /// The greatest.
+    /// Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "greatest_ns")]
     pub greatest: Option<i64>,
     /// The rank whose clock defines the common time. Ranks with different values have no common time.
@@ -66,7 +66,7 @@ pub struct RankClock {
 }
 
 impl RankClock {
-    /// A time of this rank's clock on the common time.
+    /// Converts a time of this rank's clock to the common time.
     pub fn common(&self, time: i64) -> i64 {
         let drift = self.drift_ppm * 1e-6 * time.wrapping_sub(self.about) as f64;
         time.saturating_sub(self.offset).saturating_sub(drift.round() as i64)
@@ -83,19 +83,19 @@ impl RankClock {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clocks {
-    /// One for each member, in order.
+    /// Clock of each member, in order.
     pub clocks: Vec<RankClock>,
     /// True if times were shifted.
     pub applied: bool,
-    /// Reason, in a sentence.
+    /// Reason for the decision, as a sentence.
     pub reason: String,
-    /// The greatest offset between any two ranks that share a time, in nanoseconds.
+    /// Largest offset between two ranks with a common time, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
 }
 
 impl Clocks {
-    /// Estimates the clocks of a job and decides by a policy whether they are to be moved.
+    /// Estimates the clocks of a job and decides by a policy whether to shift them.
     pub fn of(job: &Job, matching: &Matching, policy: ClockPolicy) -> Self {
         let clocks = solve::solve(job, matching);
         let spread = spread(clocks.iter());
@@ -131,7 +131,7 @@ impl Clocks {
         }
     }
 
-    /// The clocks that no offset brings in keeping with causality.
+    /// Clocks that violate causality with any offset.
     fn acausal(&self) -> impl Iterator<Item = &RankClock> {
         self.clocks.iter().filter(|clock| clock.is_acausal())
     }
@@ -152,14 +152,14 @@ impl Clocks {
         }
     }
 
-    /// Moves a member's trace onto the common time.
+    /// Shifts a member's trace to the common time.
     pub fn align_trace(&self, member: usize, trace: &mut RankTrace) {
         let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
         trace.gpu.map_times(|time| clock.common(time));
         trace.host.map_times(|time| clock.common(time));
     }
 
-    /// Moves a member's parts onto the common time.
+    /// Shifts a member's parts to the common time.
     pub fn align_parts(&self, member: usize, parts: &mut [Part]) {
         let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
         for part in parts {
@@ -205,7 +205,7 @@ impl Job {
     }
 }
 
-/// The greatest offset among clocks.
+/// Largest offset between clocks, in nanoseconds.
 fn spread<'c>(clocks: impl Iterator<Item = &'c RankClock> + Clone) -> i64 {
     let first = clocks.clone().next();
     let widest = |clock: &RankClock| {
@@ -216,7 +216,7 @@ fn spread<'c>(clocks: impl Iterator<Item = &'c RankClock> + Clone) -> i64 {
     clocks.map(widest).max().unwrap_or(0)
 }
 
-/// The mean duration of a matched part, in nanoseconds.
+/// Mean duration of a matched part, in nanoseconds.
 fn usual_duration(matching: &Matching) -> i64 {
     let (mut sum, mut count) = (0_i64, 0_i64);
     for collective in &matching.collectives {
@@ -228,7 +228,7 @@ fn usual_duration(matching: &Matching) -> i64 {
     if count == 0 { 0 } else { sum / count }
 }
 
-/// Nanoseconds for people.
+/// Formats nanoseconds.
 pub(crate) fn micro(time: i64) -> String {
     railwright_spec::human::seconds(railwright_spec::quantity::Seconds::new(time as f64 * 1e-9))
 }

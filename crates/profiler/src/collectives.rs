@@ -18,7 +18,7 @@ pub use report::{
 };
 pub use rows::{CollectiveRow, PartRow, rows};
 
-/// Every communication of a job: matched ones, and parts of ranks whose peers were not traced.
+/// All communications of a job: matched ones, and parts of ranks whose peers were not traced.
 pub(crate) fn all_rows(
     job: &crate::Job,
     joined: &crate::joined::Joined,

@@ -23,9 +23,9 @@ pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time 
 pub struct IdleRow {
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when.
+    /// End time in nanoseconds.
     pub end: i64,
-    /// Reason.
+    /// Cause of the idle time.
     pub cause: Cause,
     /// The innermost frame of the launching thread, if one was recorded.
     pub frame: Option<String>,
@@ -41,7 +41,7 @@ pub struct Digest {
     pub phases: Vec<Phase>,
     /// The family of every row of the device.
     pub families: Vec<OperatorFamily>,
-    /// Idle stretches whose cause is not the device itself, in order.
+    /// Idle intervals with another cause than the device itself, in order.
     pub idle: Vec<IdleRow>,
     /// True if host rows were left out; otherwise the digest contains all of them.
     pub reduced: bool,
@@ -63,7 +63,8 @@ pub fn digest(trace: &RankTrace) -> Digest {
     Digest { trace: short, phases, families, idle: idle(&view), reduced }
 }
 
-/// From the first row of the host or the device to the end of the last of the device: steps may begin before a rank's first kernel. `None` without a device.
+/// Time from the first row of host or device to the end of the last device row: steps may begin before a rank's first kernel. `None`
+/// without a device.
 fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
     let (start, end) = view.extent()?;
     let first = view.trace.host.starts().first().copied().unwrap_or(start);
@@ -71,7 +72,7 @@ fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
     Some((start.min(first), end.max(last)))
 }
 
-/// The idle stretches of a rank that its device does not explain itself.
+/// Idle intervals of a rank with another cause than the device itself.
 fn idle(view: &View<'_>) -> Vec<IdleRow> {
     let Some(recorded) = recorded(view) else { return Vec::new() };
     let mut all: Vec<IdleRow> = Vec::new();

@@ -60,29 +60,29 @@ use rustc_hash::FxBuildHasher;
 /// Input of rules. The lists are parallel: one entry for each displayed rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The job, its clocks aligned.
+    /// The job, with aligned clocks.
     pub job: &'a Job,
-    /// Its ranks, joined.
+    /// The joined ranks of the job.
     pub joined: &'a Joined,
-    /// The rows of the ranks that are shown.
+    /// Views of the displayed ranks.
     pub views: &'a [&'a View<'a>],
-    /// The names of their traces.
+    /// Names of their traces.
     pub names: &'a [&'a Names],
     /// The steps.
     pub windows: &'a Windows,
     /// Time of these ranks by label.
     pub waterfall: &'a Waterfall,
-    /// Reason why devices were idle.
+    /// Idle time by cause.
     pub causes: &'a [CauseRow],
-    /// Operators against the roofline, where shapes were recorded.
+    /// Operators relative to the roofline; `None` without recorded shapes.
     pub roofline: Option<&'a Roofline>,
-    /// Awaited ranks, if more than one rank was recorded.
+    /// Straggler report; `None` with a single recorded rank.
     pub stragglers: Option<&'a StragglerReport>,
     /// Device counters by rank.
     pub health: Option<&'a Health>,
 }
 
-/// A rule.
+/// A rule that detects one kind of problem.
 pub trait Rule: Sync {
     /// Identifier of its findings in `railwright explain`.
     fn id(&self) -> &'static str;
@@ -103,9 +103,9 @@ pub trait Rule: Sync {
 pub enum Inference {
     /// The same as for training.
     Same,
-    /// This.
+    /// Specific advice.
     Advice(&'static str),
-    /// Nothing: it is about gradients, optimizers, steps that should be equal.
+    /// No finding: the rule is about gradients, optimizers, or steps that should be equal.
     Silent,
 }
 
@@ -161,7 +161,7 @@ pub fn rules() -> &'static [&'static dyn Rule] {
     ]
 }
 
-/// A finding is kept when its evidence explains this share of its cost.
+/// Minimum share of a finding's cost that its evidence must explain.
 const EXPLAINED: f64 = 0.5;
 
 /// Maximum number of names listed to reach that share; the others are one line.
@@ -187,7 +187,7 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     (found, joint)
 }
 
-/// A finding with the certainty that its evidence supports. None if the evidence explains too little of the cost.
+/// A finding with the certainty that its evidence supports. `None` if the evidence explains too little of the cost.
 fn supported(mut finding: Finding) -> Option<Finding> {
     match (finding.explained, finding.cost) {
         (Explained::Part(explained), Some(cost)) if explained < EXPLAINED * cost => return None,
@@ -240,17 +240,17 @@ impl<'a> Context<'a> {
         self.waterfall.samples() as f64
     }
 
-    /// A step of a rank, in nanoseconds.
+    /// Duration of a step of a rank, in nanoseconds.
     pub fn step(&self) -> f64 {
         self.waterfall.time() as f64 / self.samples()
     }
 
-    /// A label's time of a rank and step, in nanoseconds.
+    /// Mean time of a label per rank and step, in nanoseconds.
     pub fn mean(&self, label: Label) -> f64 {
         self.waterfall.total.get(label) as f64 / self.samples()
     }
 
-    /// The time of all labels that fit, of a rank and step, in nanoseconds.
+    /// Mean time of all labels that fit, per rank and step, in nanoseconds.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> f64 {
         self.waterfall.total.sum(fits) as f64 / self.samples()
     }
@@ -260,17 +260,17 @@ impl<'a> Context<'a> {
         ranks.into_iter().filter_map(|rank| Some(self.health?.remarks(rank))).flatten().collect()
     }
 
-    /// A time as a share of the step.
+    /// A time as a share of the step (0 to 1).
     pub fn share(&self, time: f64) -> f64 {
         if self.step() > 0.0 { time / self.step() } else { 0.0 }
     }
 
-    /// The ranks with their names.
+    /// The ranks with the names of their traces.
     fn ranks(&self) -> impl Iterator<Item = (&'a RankWaterfall, &'a Names)> {
         self.waterfall.ranks.iter().zip(self.names.iter().copied())
     }
 
-    /// Every use of a label by a kernel, with the kernel's name; idle time has none.
+    /// Every use of a label by a kernel, with the kernel's name; idle time has no kernel.
     fn uses(&self) -> impl Iterator<Item = (&'a Use, &'a str)> {
         self.ranks().flat_map(|(rank, names)| {
             rank.uses.iter().map(move |u| (u, u.name.map_or("", |name| names.get(name))))
@@ -295,7 +295,8 @@ impl<'a> Context<'a> {
         (times, all)
     }
 
-    /// Lines of evidence for all of these times: the names with most of it, `count` or as many as hold half of it, and the others together where those do not.
+    /// Lines of evidence for all of these times. The names with most time come first, `count` or as many as cover half of it. If those
+    /// cover less, one line sums the others.
     fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
         let all = top(times.into_iter(), usize::MAX);
         let sum: i64 = all.iter().map(|entry| entry.1).sum();
@@ -321,17 +322,17 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A time for a sentence; `nanoseconds` of a step.
+/// Formats a time for a sentence; `nanoseconds` per step.
 fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds / 1e9))
 }
 
-/// A share for a sentence.
+/// Formats a share for a sentence.
 fn percent(share: f64) -> String {
     human::percent(share)
 }
 
-/// A name that fits a line.
+/// Shortens a name to fit a line.
 fn short(name: &str) -> String {
     const LONGEST: usize = 72;
     if name.chars().count() <= LONGEST {
@@ -340,7 +341,7 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST - 3).chain("...".chars()).collect()
 }
 
-/// The names with most time, each once.
+/// Names with most time, each once.
 fn top<'n>(times: impl Iterator<Item = (&'n str, i64)>, count: usize) -> Vec<(&'n str, i64)> {
     let mut sums: std::collections::BTreeMap<&str, i64> = std::collections::BTreeMap::new();
     for (name, time) in times {

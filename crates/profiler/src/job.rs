@@ -31,24 +31,24 @@ pub struct Member {
 pub struct Job {
     /// The ranks that were recorded.
     pub members: Vec<Member>,
-    /// World size: the most frequent recorded one, else the highest rank plus one.
+    /// World size: the most frequent recorded one, otherwise the highest rank plus one.
     pub world_size: u32,
     /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
     /// Warnings about the assignment of traces to ranks.
     pub warnings: Vec<Warning>,
-    /// Counters of devices and network cards that were recorded with the traces.
+    /// Counters of devices and network cards recorded with the traces.
     pub telemetry: Vec<Sample>,
 }
 
 impl Job {
-    /// Assigns ranks: the recorded one (but if two record the same and the name of one has the missing
-    /// number, that number, with a warning); else the free number by its index in `traces`, with a warning.
-    /// Of two traces of one rank the first is kept unless they differ in their groups, with a warning.
+    /// Assigns ranks: the recorded one, otherwise the free number by index in `traces`, with a warning. If two traces record the same rank
+    /// and the name of one has the missing number, that number is used, with a warning. Of two traces of one rank the first is kept unless
+    /// they differ in their groups, with a warning.
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
         for trace in &mut traces {
-            // No world size of 32 bits holds the highest number: it is no rank.
+            // A world size of 32 bits cannot include the highest number, so it is no rank.
             trace.identity.rank = trace.identity.rank.filter(|rank| *rank < u32::MAX);
         }
         job.warnings.extend(believe_name(&mut traces));
@@ -340,7 +340,7 @@ mod tests {
         let pairs = |pairs: &[(u32, &str)]| -> Vec<(u32, String)> {
             pairs.iter().map(|(rank, label)| (*rank, (*label).to_owned())).collect()
         };
-        // A hole in the numbers stays one, and the order of files does not matter.
+        // A gap in the numbers is kept, and the order of files does not matter.
         assert_eq!(
             ranks(&["x/rank3.json", "x/rank0.json"]),
             pairs(&[(0, "x/rank0.json"), (3, "x/rank3.json")])
@@ -349,7 +349,7 @@ mod tests {
             ranks(&["proc1/a.json", "proc0/a.json"]),
             pairs(&[(0, "proc0/a.json"), (1, "proc1/a.json")])
         );
-        // One without a number, and places count for all.
+        // One file without a number: indices then apply to all.
         assert_eq!(
             ranks(&["x/rank3.json", "x/other.json"]),
             pairs(&[(0, "x/rank3.json"), (1, "x/other.json")])
@@ -444,12 +444,12 @@ mod tests {
         assert!(
             text(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more contain no kernels")
         );
-        // Copies are seen, kernels still are not; with one kernel nothing is missing.
+        // Copies are recorded, kernels are not; with one kernel, nothing is missing.
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });
         assert!(text(vec![export.clone()])[0].contains("only NVTX ranges and memory copies and sets"));
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
         assert!(text(vec![export]).is_empty());
-        // PyTorch's profiler on a machine without devices records all there is.
+        // On a machine without devices, PyTorch's profiler records everything there is.
         let mut host = trace("cpu.json", Some(0), None);
         host.host.push(HostActivity { end: 5, ..HostActivity::default() });
         assert!(text(vec![host]).is_empty());

@@ -21,7 +21,7 @@ pub(crate) use seen::speaks_of_experts;
 /// Options of joining.
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
-    /// Names that communicate; the shipped table when none is given.
+    /// Names of communication; the shipped table by default.
     pub names: Option<NameTable>,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
@@ -84,12 +84,12 @@ impl Joined {
     }
 }
 
-/// Joins the ranks of a job and moves its traces onto one time.
+/// Joins the ranks of a job and shifts its traces to a common time.
 pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     join_by(job, options, &OneByOne)
 }
 
-/// The same, with ranks side by side.
+/// Joins the ranks of a job, with concurrent work on ranks.
 pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> Joined {
     let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
     let mut groups = Groups::of(job);

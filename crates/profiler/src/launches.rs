@@ -7,7 +7,7 @@ use crate::RankTrace;
 use crate::captures::captures;
 use crate::trace::{GpuActivities, HostKind, NONE};
 
-/// For each row of a device the row of the host that launched it, [`NONE`] where the trace has none.
+/// By device row: the host row that launched it, [`NONE`] if the trace has none.
 pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     let host = &trace.host;
     let mut calls: Vec<(u32, u32)> = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     launched.iter().zip(ran).any(|(launch, ran)| !ran && !is_captured(launch.1))
 }
 
-/// From a number to a row: an array where the numbers lie close together, as they do in whole traces, else a search.
+/// Map from a number to a row: an array if the numbers are dense, as in whole traces, otherwise a search.
 enum Lookup {
     Array { first: u32, rows: Vec<u32> },
     Sorted(Vec<(u32, u32)>),
@@ -72,7 +72,7 @@ impl Lookup {
             let mut rows = vec![NONE; (last - first) as usize + 1];
             for (correlation, row) in calls {
                 let cell = &mut rows[(correlation - first) as usize];
-                // Of two calls with one number (a retry, a driver call within a runtime call) the first is the outer one.
+                // Of two calls with one number (a retry, a driver call within a runtime call), the first is the outer one.
                 if *cell == NONE {
                     *cell = row;
                 }
@@ -155,7 +155,7 @@ mod tests {
         };
         let launch = "cudaLaunchKernel";
         assert!(lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 2)]));
-        // Work that was launched before the first row may run behind it.
+        // Work launched before the first row may run after it.
         assert!(!lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 1), (20, 2)]));
         // A row lost after the first one leaves the beginning complete.
         assert!(!lacks(&[(1, launch, 1), (30, launch, 2)], &[(9, 1)]));

@@ -3,8 +3,8 @@
 //! Responsible for: report lines in a stream ([`lines`]), their analysis ([`judge()`]), and every report as a point ([`curve()`]).
 //! Supports:
 //!
-//! * Megatron-LM (any age) and frameworks with its lines (MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed),
-//! * DeepSpeed (its pipeline engine and its own timers),
+//! * Megatron-LM (any age) and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+//! * DeepSpeed: its pipeline engine and its own timers.
 //! * torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face.
 //!
 //! Excludes launch arguments: see `railwright-launch`.

@@ -36,9 +36,9 @@ use ties::Ties;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Their numbers.
+    /// By recorded numbers.
     Sequence,
-    /// Their order, shifted.
+    /// By order, with a shift.
     Order,
 }
 
@@ -49,19 +49,19 @@ pub struct Membership {
     pub member: u32,
     /// Its rank.
     pub rank: u32,
-    /// Its parts, in order: places in [`Matching::parts`] of the member.
+    /// Indices of its parts in [`Matching::parts`] of the member, in order.
     pub parts: Vec<u32>,
     /// Number of missing leading collectives (lost kernels, or a window that opens later).
     pub lost: u32,
     /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest number.
     pub shift: i32,
-    /// Pairs with the first member whose operation or size differs.
+    /// Number of pairs with the first member whose operation or size differs.
     pub mismatches: u32,
     /// Offset and drift of its clock relative to the first member.
     pub line: Line,
 }
 
-/// Ranks that communicate with each other, in an order of their own.
+/// Ranks that communicate with each other in one sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Communicator {
     /// The process group, if recorded.
@@ -79,13 +79,13 @@ pub struct Communicator {
 /// One communication of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collective {
-    /// Its communicator, by its place.
+    /// Index of its communicator.
     pub communicator: u32,
     /// Its number within the communicator, from 0.
     pub index: u32,
     /// Its operation, from the most specific of its parts.
     pub operation: Option<Operation>,
-    /// Its size; the largest of its parts' when they differ.
+    /// Size in bytes; the largest of its parts if they differ.
     pub bytes: Option<u64>,
     /// True if every member of the communicator takes part.
     pub complete: bool,
@@ -95,25 +95,25 @@ pub struct Collective {
     count: u32,
 }
 
-/// A part, by its member and its place.
+/// A part, by member and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PartRef {
     /// The member of the job.
     pub member: u32,
-    /// The place among its parts.
+    /// Index among its parts.
     pub part: u32,
 }
 
 /// Matched communications of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matching {
-    /// Every member's parts, by start.
+    /// Parts of every member, by start.
     pub parts: Vec<Vec<Part>>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
-    /// The communications with two parts or more, by communicator and order.
+    /// Communications with at least two parts, by communicator and order.
     pub collectives: Vec<Collective>,
-    /// For every member's part the collective that it belongs to.
+    /// By member and part: index of the part's collective.
     pub of: Vec<Vec<Option<u32>>>,
     /// The sets of ranks inferred from the ends of collectives.
     pub inferred: Vec<Inferred>,
@@ -137,8 +137,7 @@ impl Matching {
         let mut scratch = Scratch::default();
         let mut assigned = assign(job, groups, &matching.parts);
         matching.learn(job, groups, &mut assigned, layout, &mut scratch);
-        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other
-        // lanes.
+        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other lanes.
         let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
@@ -171,7 +170,7 @@ impl Matching {
             && (self.asked || !self.inferred.is_empty() || self.pipelines.is_some())
     }
 
-    /// The lists of a key, by set of ranks if these are inferred or set by the user, and whether they are.
+    /// Lists of a key, split by set of ranks if these are inferred or set by the user, and whether they are.
     fn sets(&self, job: &Job, key: Key, lists: Lists) -> (Vec<Lists>, bool) {
         let inferred =
             self.inferred.iter().find(|inferred| key.is_unspecified() && key.lane == Some(inferred.lane));
@@ -218,8 +217,8 @@ impl Matching {
             self.add(key, How::Sequence, members);
             return;
         }
-        // Without a declared set of ranks several communicators may share a lane's number: take the ranks that fit the longest list, then go on
-        // with the rest.
+        // Without a declared set of ranks, several communicators may share a lane's number. The ranks that fit the longest list are joined
+        // first, then the rest.
         let declared = key.group.is_some() || key.channel.is_some();
         let mut rest = lists;
         while rest.len() > 1 {
@@ -288,7 +287,7 @@ impl Matching {
         list.iter().map(|&part| &self.parts[member as usize][part as usize]).collect()
     }
 
-    /// Memberships by number, if every part has one and none comes twice.
+    /// Memberships by number; `None` unless every part has one and none occurs twice.
     fn by_sequence(&self, job: &Job, lists: &BTreeMap<u32, Vec<u32>>) -> Option<Vec<Membership>> {
         for (member, list) in lists {
             let mut last = None;

@@ -9,11 +9,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Steps.
+    /// Number of steps.
     pub steps: usize,
     /// The median step, in the unit of the steps.
     pub median: f64,
-    /// The fastest and the slowest.
+    /// Fastest and slowest step.
     pub range: (f64, f64),
 }
 
@@ -25,18 +25,18 @@ pub struct Shift {
     pub first: Spread,
     /// The second.
     pub second: Spread,
-    /// The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
+    /// Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first.
     pub shift: f64,
     /// 95% confidence interval of the shift; `None` for too few steps.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Standard deviations of a normal distribution that hold 95%.
+/// Standard deviations of a normal distribution that contain 95%.
 const CONFIDENCE: f64 = 1.959_964;
-/// Steps of a side that are compared; of more, as many at even distances. The pairs of all of a long log would fill the memory.
+/// Maximum number of compared steps per side; of more, evenly spaced ones. All pairs of a long log would exceed the memory.
 const MOST: usize = 2000;
 
-/// The median; 0 of nothing.
+/// The median; 0 without values.
 pub fn median(values: &[f64]) -> f64 {
     railwright_spec::median(&mut values.to_vec())
 }
@@ -53,8 +53,8 @@ fn thinned(values: &[f64]) -> Vec<f64> {
 }
 
 /// 95% confidence interval of the median: from the `k`-th step to the `k`-th from the end. `k` is the largest number with `2·P(B < k) <=
-/// 5%`, where `B` is binomial with one trial per step and probability 1/2 (inverted sign test). `None` for fewer than six steps. Hollander
-/// and Wolfe, Nonparametric Statistical Methods, section 3.6.
+/// 5%`, where `B` is binomial with one trial per step and probability 1/2. It is the inverted sign test. `None` for fewer than six steps.
+/// Hollander and Wolfe, Nonparametric Statistical Methods, section 3.6.
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = thinned(values);
     sorted.sort_by(f64::total_cmp);
@@ -82,7 +82,7 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 /// Shift from the first set to the second; `None` if one is empty.
 ///
 /// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place `n·m
-/// + 1 - k`, with `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If `k` is 0, no interval of these differences has the confidence: three
+/// + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no interval of these differences has the confidence: three
 /// steps against three are too few, four against four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
@@ -111,7 +111,7 @@ impl Shift {
         self.interval.map(|(low, high)| low > 0.0 || high < 0.0)
     }
 
-    /// The same shift where times are known to `by` alone, because a log rounds them.
+    /// The shift with its interval widened by `by`, the rounding error of times in a log.
     #[must_use]
     pub fn widened(self, by: f64) -> Self {
         Self { interval: self.interval.map(|(low, high)| (low - by, high + by)), ..self }
@@ -129,8 +129,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_the_published_one() {
-        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5 pregnancies. The shift from
-        // the first to the second is -0.305. Their exact table takes the 9th difference from each end, -0.76 to 0.15; the formula takes the
+        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5 pregnancies. The shift from the
+        // first to the second is -0.305. Their exact table takes the 9th difference from each end, -0.76 to 0.15. The formula takes the
         // 8th, so it is a little wider.
         let first = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let second = [1.15, 0.88, 0.90, 0.74, 1.21];
@@ -143,7 +143,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_sign_test() {
-        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%, so of nine steps the 2nd and the 8th; of six the first and the last (3.1%).
+        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%. The interval has the 2nd and the 8th of nine steps, and the first and
+        // the last of six (3.1%).
         let values: Vec<f64> = (1..=9).map(f64::from).collect();
         assert_eq!(median_interval(&values), Some((2.0, 8.0)));
         assert_eq!(median_interval(&values[..6]), Some((1.0, 6.0)));

@@ -9,12 +9,12 @@ use crate::communication::{Classes, NameTable};
 use crate::launches::lacks_first;
 use crate::trace::{GpuKind, HostKind, NONE};
 
-/// Disjoint intervals in order, with sums.
+/// Disjoint intervals in order, with cumulative lengths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Intervals {
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// The total length before each interval, and of all at the end.
+    /// Total length before each interval, and of all intervals at the end, in nanoseconds.
     before: Vec<i64>,
 }
 
@@ -60,7 +60,7 @@ impl Intervals {
         self.before.last().copied().unwrap_or(0)
     }
 
-    /// The end of the last interval that begins before a time, cut there.
+    /// End of the last interval that begins before a time, limited to that time.
     pub(crate) fn last_end(&self, time: i64) -> Option<i64> {
         let at = self.starts.partition_point(|&start| start < time);
         Some((*self.ends.get(at.checked_sub(1)?)?).min(time))
@@ -85,13 +85,13 @@ impl Intervals {
 /// Activity of a rank's device over time, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Occupancy {
-    /// Kernels that do not communicate.
+    /// Kernels other than communication.
     pub compute: Intervals,
     /// Communication.
     pub communication: Intervals,
-    /// Anything at all.
+    /// Any activity.
     pub busy: Intervals,
-    /// Idleness of the device that a later launch would explain: from when it became idle to when the next activity was launched.
+    /// Idle time that ends with a later launch: from the end of activity to the launch of the next one.
     pub host_late: Intervals,
     /// Idle time from a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
     late_start: Intervals,
@@ -101,7 +101,7 @@ pub(crate) struct Occupancy {
     launches: Vec<i64>,
     /// Latest end of each compute kernel and those before it.
     ended: Vec<i64>,
-    /// From the first activity to the end of the last.
+    /// Time from the first activity to the end of the last.
     pub window: (i64, i64),
     /// Start of the recording; earlier activity is unknown.
     recorded: i64,
@@ -113,14 +113,14 @@ pub(crate) struct Occupancy {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Spent {
     pub compute: i64,
-    /// Communication that no compute hides.
+    /// Communication not overlapped with compute.
     pub exposed: i64,
     pub copy: i64,
-    /// Idle until something was launched.
+    /// Idle until the next launch.
     pub host: i64,
     /// Idle after the launch for [`LATE_START`] or longer.
     pub late: i64,
-    /// Idle though something was launched.
+    /// Idle although work was launched.
     pub idle: i64,
     pub kernels: i64,
 }
@@ -218,7 +218,7 @@ impl Occupancy {
         let busy = self.busy.within(from, to);
         let host = self.host_late.within(from, to);
         let communication = self.communication.within(from, to);
-        // Copies are neither; communication concurrent with compute is overlapped.
+        // Copies are a separate category; communication concurrent with compute is overlapped.
         let exposed = communication.min(busy - compute).max(0);
         let copy = (busy - compute - exposed).max(0);
         let first = self.kernels.partition_point(|&start| start < from);
@@ -253,7 +253,7 @@ impl Occupancy {
     }
 }
 
-/// The launches of a rank, to ask when a row of its device could have run.
+/// Launches of a rank, for the earliest start of its device rows.
 pub(crate) struct Launched<'a> {
     trace: &'a RankTrace,
     calls: Vec<(u32, i64)>,

@@ -13,7 +13,7 @@ use railwright_step::Phase;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As many rows are kept.
+/// Maximum number of rows.
 const MOST: usize = 200;
 
 /// Key of the sums.
@@ -21,40 +21,40 @@ const MOST: usize = 200;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Modules (`nn.Module`), by the path of their classes; annotations where no module was recorded.
+    /// Modules (`nn.Module`), by the path of their classes; annotations without recorded modules.
     Module,
     /// The innermost function of Python outside of the framework, with file and line.
     Source,
 }
 
-/// Time of one place. Means are of a rank and step, in nanoseconds; together they are the step.
+/// Time of one place. Means are per rank and step, in nanoseconds; their sum is the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OriginRow {
-    /// The path of module classes, or file, line and function; none where nothing was recorded.
+    /// Path of module classes, or file, line and function; `None` if not recorded.
     pub place: Option<String>,
     /// Phase of time without a place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Number of module instances that launched work; 0 for a source line.
     pub instances: u64,
-    /// All of it.
+    /// Total time.
     pub mean_ns: f64,
-    /// As a share of the step.
+    /// Share of the step (0 to 1).
     pub share_of_step: f64,
-    /// With arithmetic under way.
+    /// Compute.
     pub compute_ns: f64,
-    /// Waiting for other ranks in exposed communication.
+    /// Waits for other ranks in exposed communication.
     pub wait_ns: f64,
     /// Exposed transfers.
     pub transfer_ns: f64,
-    /// Exposed communication that is transfer or waiting, because ranks of its group were not recorded.
+    /// Exposed communication that is transfer or wait, because ranks of its group were not recorded.
     pub undivided_ns: f64,
     /// Exposed copies.
     pub copy_ns: f64,
-    /// The device idle while the host was in this place.
+    /// Idle time of the device while the host was in this place.
     pub idle_ns: f64,
-    /// Kernels a rank and step.
+    /// Kernels per rank and step.
     pub kernels: f64,
 }
 
@@ -66,11 +66,11 @@ pub struct Origins {
     pub by: By,
     /// True if annotations replace modules, because no module was recorded.
     pub annotations: bool,
-    /// Share of the step that has a place.
+    /// Share of the step with a place (0 to 1).
     pub covered_share: f64,
     /// The places with most time, the longest first.
     pub rows: Vec<OriginRow>,
-    /// Number of places; beyond the rows they are summed in one row without a place.
+    /// Number of places; those beyond the rows are summed in one row without a place.
     pub places: usize,
 }
 
@@ -174,7 +174,7 @@ fn name(place: &Place) -> (u8, &str, Phase) {
     }
 }
 
-/// One rank's pieces.
+/// Iteration over one rank's pieces.
 struct Walk<'a> {
     view: &'a View<'a>,
     windows: &'a Windows,
@@ -302,7 +302,7 @@ impl Walk<'_> {
     }
 }
 
-/// The class and the number of `Qwen3Attention_12`.
+/// Class and number in `Qwen3Attention_12`.
 fn class_of(module: &str) -> (&str, &str) {
     match module.rsplit_once('_') {
         Some((class, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {

@@ -12,7 +12,7 @@ use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::Seconds;
 use std::fmt::Write;
 
-/// Kernels in the table.
+/// Maximum number of kernels in the table.
 const KERNELS: usize = 30;
 
 fn time(nanoseconds: f64) -> String {
@@ -23,7 +23,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The class that colours a line of the first page.
+/// CSS class of a line's colour on the first page.
 pub(crate) const fn class(group: Group) -> &'static str {
     match group {
         Group::Ideal => "ideal",
@@ -36,11 +36,11 @@ pub(crate) const fn class(group: Group) -> &'static str {
     }
 }
 
-/// The page of a report.
+/// Formats a report as HTML.
 pub fn page(title: &str, report: &Report) -> String {
     let mut out = String::with_capacity(64 * 1024);
     let name = markup(title);
-    // Writing to a string does not fail.
+    // Writing to a string never fails.
     let _ = write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\

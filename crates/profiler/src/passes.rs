@@ -15,31 +15,31 @@ use std::collections::BTreeSet;
 pub enum PassKind {
     /// The forward pass of a micro-batch.
     Forward,
-    /// Its backward pass, not divided.
+    /// The undivided backward pass of a micro-batch.
     Backward,
     /// The gradient of its input.
     BackwardInput,
     /// The gradient of the weights.
     BackwardWeight,
-    /// Sending activations to the next stage.
+    /// Send of activations to the next stage.
     SendForward,
-    /// Receiving activations from the previous stage.
+    /// Receive of activations from the previous stage.
     ReceiveForward,
-    /// Sending gradients to the previous stage.
+    /// Send of gradients to the previous stage.
     SendBackward,
-    /// Receiving gradients from the next stage.
+    /// Receive of gradients from the next stage.
     ReceiveBackward,
-    /// Gathering parameters over data parallel ranks.
+    /// Data parallel gather of parameters.
     ParameterGather,
-    /// Reducing gradients over data parallel ranks.
+    /// Data parallel reduction of gradients.
     GradientReduce,
     /// Data parallel reduction of gradients that could not be reduced during the backward passes.
     RemainderReduce,
-    /// Reducing gradients of norms among the ranks that share a stage.
+    /// Reduction of norm gradients over ranks that share a stage.
     NormReduce,
-    /// Reducing the gradient of an embedding that the first and the last stage share.
+    /// Reduction of the gradient of an embedding that the first and the last stage share.
     EmbeddingReduce,
-    /// Clipping gradients by their norm, for which all ranks meet.
+    /// Clipping of gradients by their norm, which joins all ranks.
     GradientClip,
     /// The optimizer's update.
     Optimizer,
@@ -144,11 +144,11 @@ impl PassKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pass {
-    /// In which training step, as the recorder counts.
+    /// Number of the training step, in the recorder's numbering.
     pub step: u32,
     /// Rank.
     pub rank: u32,
-    /// On which pipeline stage.
+    /// Pipeline stage.
     pub stage: u32,
     /// Number of the data parallel replica.
     pub replica: u32,
@@ -156,13 +156,13 @@ pub struct Pass {
     pub shard: u32,
     /// Kind.
     pub kind: PassKind,
-    /// For which micro-batch, counted from 0.
+    /// Micro-batch, counted from 0.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage of its rank, counted from 0.
+    /// Virtual stage of its rank, counted from 0.
     pub chunk: u32,
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when, in nanoseconds.
+    /// End time in nanoseconds.
     pub end: i64,
 }
 
@@ -183,28 +183,28 @@ pub struct StepTime {
     pub rank: u32,
     /// Duration in nanoseconds.
     pub duration: i64,
-    /// The memory that the rank held, in bytes, if it was recorded.
+    /// Memory of the rank in bytes, if recorded.
     pub memory_bytes: Option<u64>,
 }
 
-/// The shape of the job that recorded passes.
+/// Shape of the recorded job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassShape {
-    /// Pipeline stages.
+    /// Number of pipeline stages.
     pub pipeline_parallel: u32,
-    /// Virtual stages of a rank.
+    /// Number of virtual stages per rank.
     pub virtual_pipeline: u32,
-    /// Replicas.
+    /// Number of data parallel replicas.
     pub data_parallel: u32,
-    /// Ranks that share a stage of a replica (tensor times context parallel).
+    /// Number of ranks that share a stage of a replica (tensor times context parallel).
     pub shards: u32,
-    /// Micro batches of a step and replica; 0 when they differ or are unknown.
+    /// Micro-batches per step and replica; 0 if they differ or are unknown.
     pub micro_batches: u32,
 }
 
 impl PassShape {
-    /// The shape extended by the passes.
+    /// Extends the shape to include the passes.
     #[must_use]
     pub fn widened(mut self, passes: &[Pass]) -> Self {
         for pass in passes {
@@ -239,10 +239,11 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Stages, replicas, shards and chunks count up to here: tables are made for them, and no job has more.
+    /// Maximum number of stages, replicas, shards and chunks: tables have this size, and no job has more.
     pub const MOST_PLACES: u32 = 1 << 21;
 
-    /// Leaves out passes and step times whose sum no number holds, and passes of places that no job has, with a warning. Readers call it once at the end.
+    /// Removes passes and step times with an overflowing sum, and passes of impossible places, with a warning. Readers call it once at the
+    /// end.
     pub fn leave_out_impossible(&mut self) {
         let (mut times, mut left) = (Times::default(), 0_u64);
         self.passes.retain(|pass| {
@@ -300,8 +301,8 @@ impl Passes {
         joined
     }
 
-    /// Deals the positions in which a recorder counts the passes of an interleaved schedule to chunks and micro-batches, as Megatron orders
-    /// them: micro batches in rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
+    /// Converts the positions of passes in an interleaved schedule to chunks and micro-batches, in Megatron's order. Micro-batches come in
+    /// rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
     fn deal(&mut self) {
         let PassShape { pipeline_parallel: stages, virtual_pipeline: chunks, micro_batches, .. } = self.shape;
         let positions =
@@ -333,7 +334,7 @@ impl Passes {
     ///
     /// If a pass ends before it begins, a step takes years, or there are more stages than any job has.
     pub(crate) fn check(&self) -> Result<(), Problem> {
-        // A sum of durations beyond a century, which no step has, and stages times chunks beyond any pipeline.
+        // A sum of durations above a century, and stages times chunks above any pipeline, are errors.
         const CENTURY: i128 = 3_200_000_000_000_000_000;
         const PLACES: u64 = 1 << 24;
         let bad = |what: &str, pass: &Pass| {
@@ -379,7 +380,7 @@ impl Passes {
         steps
     }
 
-    /// Puts the passes in their order: by step, rank, start; equal ones keep their order.
+    /// Sorts the passes by step, rank and start; equal ones keep their order.
     pub fn sort(&mut self) {
         self.passes.sort_by_key(|p| (p.step, p.rank, p.start));
         self.steps.sort_by_key(|s| (s.step, s.rank));

@@ -31,7 +31,7 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Shown part.
+/// Selection of the displayed part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
     /// Number of the step. By default the one with the largest loss by stalls, or a typical one.
@@ -42,13 +42,13 @@ pub struct Question {
     pub what_if: Vec<Subset>,
 }
 
-/// Cost of the requested passes.
+/// Cost of requested passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
-    /// Their description.
+    /// Description of the passes.
     pub passes: String,
-    /// Number of entries.
+    /// Number of passes.
     pub count: usize,
     /// Saving per step if they were ideal: like the mean of their kind over the job.
     pub ideal: Share,
@@ -61,7 +61,7 @@ pub struct Asked {
     pub certainty: Certainty,
 }
 
-/// A pass on the page. Times are nanoseconds since the step began.
+/// A displayed pass. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassBox {
@@ -74,7 +74,7 @@ pub struct PassBox {
     /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
     /// Index of its stall in [`ShownStep::stalls`]; `None` without a stall.
@@ -98,11 +98,11 @@ pub struct Row {
     pub causes: Causes,
 }
 
-/// A step on the page.
+/// The displayed step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownStep {
-    /// One.
+    /// Number of the step.
     pub step: u32,
     /// Replica.
     pub replica: u32,
@@ -141,9 +141,9 @@ pub struct StepRow {
     /// Its replayed duration.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// Replay error as a share.
+    /// Replay error as a share of the measured time.
     pub error: f64,
-    /// Excess over the median step.
+    /// Excess over the median step, in nanoseconds.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// Number of stalls.
@@ -155,7 +155,7 @@ pub struct StepRow {
     pub certainty: Certainty,
 }
 
-/// A line of the table of stages: of its ranks and steps.
+/// A line of the table of stages, over its ranks and steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
@@ -163,29 +163,29 @@ pub struct StageRow {
     pub stage: u32,
     /// Number of recorded ranks.
     pub ranks: usize,
-    /// The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds.
+    /// Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's median.
     #[serde(rename = "forward_ns")]
     pub forward: i64,
-    /// Its backward passes with their recompute and weight gradients, likewise, in nanoseconds.
+    /// Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds.
     #[serde(rename = "backward_ns")]
     pub backward: i64,
-    /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
+    /// Share of step time without a pass (0 to 1). Excludes a first step of more than one and a half medians: it is warm-up.
     pub bubble: f64,
-    /// The median of the share over steps and ranks.
+    /// Median of the share over steps and ranks (0 to 1).
     pub bubble_median: f64,
-    /// The share on the rank with the smallest one.
+    /// Share on the rank with the smallest one (0 to 1).
     pub least: f64,
-    /// The share on the rank with the largest one.
+    /// Share on the rank with the largest one (0 to 1).
     pub most: f64,
-    /// Most memory that a rank of it held, in bytes, where it was recorded.
+    /// Largest memory of its ranks in bytes, if recorded.
     pub memory_bytes: Option<u64>,
 }
 
-/// The page.
+/// Report of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipelinePage {
-    /// Content.
+    /// Label of the recording.
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
@@ -204,17 +204,17 @@ pub struct PipelinePage {
     pub median_step: i64,
     /// Step breakdown: the median of every part over steps.
     pub typical: Decomposition,
-    /// Bubble share of the ideal schedule: (p - 1) / (v m + p - 1).
+    /// Bubble share of the ideal schedule (0 to 1): (p - 1) / (v m + p - 1).
     pub ideal_bubble: Option<f64>,
     /// Steps, in order.
     pub steps: Vec<StepRow>,
     /// Stages, in order.
     pub stages: Vec<StageRow>,
-    /// Stalls of all steps, most expensive first, then longest first; at most a thousand.
+    /// Stalls of all steps, most expensive first, then longest first; at most 1,000.
     pub stalls: Vec<Stall>,
-    /// Number of entries.
+    /// Number of stalls.
     pub stall_count: usize,
-    /// The first step, if it is much longer than others. It is excluded from typical steps.
+    /// Number of the first step, if it is much longer than others. Typical steps exclude it.
     pub start: Option<u32>,
     /// Fitted gaps between passes.
     pub gaps: Gaps,
@@ -222,18 +222,18 @@ pub struct PipelinePage {
     pub clocks: Vec<StageClock>,
     /// The slowdown and its shares.
     pub what_if: WhatIf,
-    /// The request.
+    /// Costs of the requested passes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
     /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
-    /// One step.
+    /// The displayed step.
     pub shown: ShownStep,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// Makes the page.
+/// Creates the report.
 ///
 /// # Errors
 ///
@@ -331,7 +331,7 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
 }
 
 impl PipelinePage {
-    /// Number of stages: `8 stages`, or `7 of 8 stages` when some were not recorded.
+    /// Number of stages: `8 stages`, or `7 of 8 stages` if some were not recorded.
     pub fn extent(&self) -> String {
         let all = self.shape.pipeline_parallel;
         match self.missing_stages.len() {
@@ -359,7 +359,7 @@ impl PipelinePage {
         }
     }
 
-    /// Replaces savings by replay with bounds, because parts were not recorded.
+    /// Replaces savings by replay with bounds, because parts of the job were not recorded.
     fn note_bounds(&mut self) {
         let of = &mut self.what_if;
         let lists = [&mut of.kinds, &mut of.stages, &mut of.replicas];
@@ -403,7 +403,7 @@ impl PipelinePage {
     }
 }
 
-/// Bubble share of an ideal schedule: (p - 1) / (v m + p - 1), for p stages, v chunks of a rank, m micro-batches.
+/// Bubble share of an ideal schedule (0 to 1): (p - 1) / (v m + p - 1), for p stages, v chunks per rank, m micro-batches.
 pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
     let wait = f64::from(shape.pipeline_parallel) - 1.0;
     let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);
@@ -414,7 +414,7 @@ fn median(values: impl Iterator<Item = i64>) -> i64 {
     crate::replay::median(&mut values.collect::<Vec<_>>())
 }
 
-/// The place of the step to show.
+/// Index of the step to show.
 fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -> Result<usize, Problem> {
     if let Some(step) = question.step {
         let numbers = || (steps.first().map_or(0, |s| s.step), steps.last().map_or(0, |s| s.step));
@@ -514,7 +514,7 @@ fn show(
     })
 }
 
-/// For every stage of a replica the rank that computed longest.
+/// By stage of a replica: the rank with the longest compute.
 fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
     let mut busy: BTreeMap<(u32, u32), i64> = BTreeMap::new();
     for pass in of_step.iter().filter(|p| p.replica == replica && p.kind.is_compute()) {
@@ -530,17 +530,17 @@ fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
     best.into_iter().map(|(stage, (_, rank))| (stage, rank)).collect()
 }
 
-/// The table of stages.
+/// Rows of the table of stages.
 fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
     let mut busy: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
-    // By chunk and kind: one median over chunks would not see the one that has more to do.
+    // By chunk and kind: a single median over chunks would hide a chunk with more work.
     let mut lengths: BTreeMap<(u32, bool, u32, PassKind), Vec<i64>> = BTreeMap::new();
     for p in passes.passes.iter().filter(|p| p.kind.is_compute()) {
         *busy.entry((p.stage, p.rank, p.step)).or_default() += p.duration();
         let back = p.kind != PassKind::Forward;
         lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
     }
-    // The recorded step of a rank, else the common step.
+    // Recorded step time of a rank, otherwise the common step time.
     let mut own: BTreeMap<(u32, u32), i64> =
         passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
     for at in 0..replay.len() {

@@ -43,21 +43,21 @@ pub enum Recording {
     Inspector {
         /// The collectives.
         records: Vec<inspector::Record>,
-        /// Lines that could not be read.
+        /// Number of unreadable objects.
         damaged: u64,
     },
     /// Counters of devices and network cards, recorded with a trace.
     Telemetry {
         /// The readings.
         samples: Vec<Sample>,
-        /// Rows that could not be read.
+        /// Number of unreadable rows.
         damaged: u64,
     },
     /// XPUTimer's metrics.
     Metrics {
         /// The gauges.
         gauges: Vec<xpu_timer::Gauge>,
-        /// Lines that could not be read.
+        /// Number of unreadable lines.
         damaged: u64,
     },
 }
@@ -65,19 +65,19 @@ pub enum Recording {
 /// Optional content to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// Keep functions of Python, which can be most of a trace.
+    /// Keep Python functions, which can be most of a trace.
     pub python: bool,
 }
 
 /// A reader of one format.
 pub trait Reader: Sync {
-    /// The format's name, as `railwright` prints it.
+    /// Name of the format in messages.
     fn name(&self) -> &'static str;
 
     /// Tests whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
     fn matches(&self, head: &[u8]) -> bool;
 
-    /// Kind of record its files are.
+    /// Kind of record in its files.
     fn family(&self) -> Family {
         Family::Ranks
     }
@@ -95,7 +95,7 @@ pub trait Reader: Sync {
     /// Reads a whole inflated file. `label` names it in errors.
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem>;
 
-    /// The same from a stream of inflated bytes; readers of large files hold only a window of it.
+    /// Reads a stream of inflated bytes; readers of large files hold only a window of it.
     fn read_stream(&self, label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
         let mut bytes = Vec::new();
         source
@@ -107,7 +107,7 @@ pub trait Reader: Sync {
 
 /// All readers, in the order of detection.
 pub fn all() -> &'static [&'static dyn Reader] {
-    // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
+    // The most specific first: tables of pipeline tracers are events of the Chrome format, too.
     &[
         &xplane::XPlane,
         &chakra::Chakra,
@@ -129,7 +129,7 @@ pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     all().iter().copied().find(|reader| reader.matches(head))
 }
 
-/// The whole number behind the first appearance of a key.
+/// The integer after the first occurrence of a key.
 fn number_after(bytes: &[u8], key: &[u8]) -> Option<u64> {
     let from = memchr::memmem::find(bytes, key)? + key.len();
     let rest = bytes.get(from..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();

@@ -30,19 +30,20 @@ pub enum Delays {
     /// Delays before a pass (mostly of its host) are kept, and a receive follows its recorded predecessor: a
     /// replay reproduces the recorded times.
     Kept,
-    /// Passes begin when they can; where the host's own order was recorded ([`Passes::host_order`]), after the time that their rank took in between.
+    /// Passes begin as early as possible. If the host's own order was recorded ([`Passes::host_order`]), they begin after their rank's time
+    /// between passes.
     Dropped,
 }
 
-/// A job's steps, ready to be replayed.
+/// Steps of a job, prepared for replay.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     passes: &'a [Pass],
     graphs: Vec<StepGraph>,
-    /// Of arithmetic, as recorded; of communication, from the latest start to the own end.
+    /// By pass: duration of compute as recorded; of communication, from the latest start to its own end, in nanoseconds.
     durations: Vec<i64>,
     delays: Vec<i64>,
-    /// The part of delays that is the rank's own work between passes, where that is known.
+    /// By pass: the rank's own work within the delay, in nanoseconds, if known.
     own: Vec<i64>,
     gaps: Gaps,
     normal: Normal,
@@ -181,12 +182,12 @@ impl<'a> Replay<'a> {
         self.graphs.iter().map(|g| u64::from(g.circular)).sum()
     }
 
-    /// Duration of a pass by its place in all passes: of a communication, its transfer.
+    /// Duration of a pass by its index among all passes, in nanoseconds; of a communication, its transfer.
     pub fn duration(&self, at: usize) -> i64 {
         self.durations[at]
     }
 
-    /// Step time, in nanoseconds, for pass durations (by index in all passes) from `duration`.
+    /// Duration of a step in nanoseconds, with pass durations (by index among all passes) from `duration`.
     pub fn time(
         &self,
         step: usize,
@@ -250,12 +251,12 @@ impl<'a> Replay<'a> {
         (&self.passes[graph.first..graph.first + graph.len()], graph.origin, graph.measured)
     }
 
-    /// The passes of some steps, by their places.
+    /// Indices of the passes of some steps, which are given by index.
     fn places(&self, steps: &[usize]) -> impl Iterator<Item = usize> {
         steps.iter().filter_map(|&s| self.graphs.get(s)).flat_map(|g| g.first..g.first + g.len())
     }
 
-    /// The steps (by their places) that are no start of the job: all, but the first one when it took more than one and a half medians.
+    /// Indices of the steps without warm-up: all, except the first one if it took more than one and a half medians.
     pub fn settled(&self) -> Vec<usize> {
         let starts =
             self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
@@ -272,7 +273,7 @@ impl<'a> Replay<'a> {
         self.median_step
     }
 
-    /// Of every pass of a step the one that it met last in a communication, itself if it met none.
+    /// By pass of a step: the latest pass in its communication, or itself.
     pub(crate) fn latest_of_meetings(&self, step: usize) -> Vec<u32> {
         let Some(graph) = self.graphs.get(step) else { return Vec::new() };
         let mut latest: Vec<u32> = (0..graph.len() as u32).collect();
@@ -333,7 +334,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Buffers for replays, to be used again and again.
+/// Reused buffers of replays.
 #[derive(Clone, Debug, Default)]
 pub struct Runner {
     durations: Vec<i64>,

@@ -1,8 +1,7 @@
-//! Operators against the roofline of their accelerator.
+//! Operators relative to the roofline of their accelerator.
 //!
-//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their
-//! kernels, and the reached share of the accelerator's peak. Excludes operators with unknown shapes, format
-//! or accelerator: the covered share is that of compute with a row.
+//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their kernels, and the reached share of
+//! the accelerator's peak. Excludes operators with unknown shapes, format or accelerator: the covered share is that of compute with a row.
 
 mod work;
 
@@ -25,10 +24,10 @@ use serde::Serialize;
 /// "Machine Learning Engineering", maximum achievable matmul FLOPS). Element-wise kernels reach 80% to 90% of the memory bandwidth.
 pub const TARGET: f64 = 0.7;
 
-/// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
+/// Minimum duration of a kernel with a reported saving, in nanoseconds: shorter ones are dominated by their launch.
 const START: f64 = 10_000.0;
 
-/// As many rows are kept.
+/// Maximum number of rows.
 const MOST: usize = 64;
 
 /// Limit of an operator at the roofline.
@@ -36,9 +35,9 @@ const MOST: usize = 64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// The rate of arithmetic.
+    /// Compute rate.
     Compute,
-    /// The memory's bandwidth.
+    /// Memory bandwidth.
     Memory,
 }
 
@@ -56,21 +55,21 @@ pub struct RooflineRow {
     pub data_type: DataType,
     /// Number of calls, over all ranks and steps.
     pub calls: u64,
-    /// Time of its kernels of a rank and step, in nanoseconds.
+    /// Time of its kernels per rank and step, in nanoseconds.
     pub mean_ns: f64,
     /// Time of one call, in nanoseconds.
     pub call_ns: f64,
     /// Operations of one call.
     pub flop: f64,
-    /// Least bytes that one call moves: every input read once, the output written once.
+    /// Minimum bytes moved by one call: every input read once, the output written once.
     pub bytes: f64,
     /// Limit at the roofline.
     pub bound: Bound,
-    /// Reached, in FLOP/s.
+    /// Reached rate, in FLOP/s.
     pub flop_per_s: f64,
-    /// Reached, in bytes/s.
+    /// Reached bandwidth, in bytes/s.
     pub bytes_per_s: f64,
-    /// The least time over the actual one.
+    /// Least time over the actual one (0 to 1).
     pub share_of_roofline: f64,
     /// Saving at [`TARGET`] per rank and step, in nanoseconds.
     pub saving_ns: f64,
@@ -79,7 +78,7 @@ pub struct RooflineRow {
     pub bounded: bool,
 }
 
-/// Operators against the roofline.
+/// Operators relative to the roofline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofline {
@@ -87,15 +86,15 @@ pub struct Roofline {
     pub accelerator: String,
     /// Its memory's bandwidth, in bytes/s.
     pub bytes_per_s: f64,
-    /// The share for which savings are reported.
+    /// Share of the roofline up to which savings are reported (0 to 1).
     pub target_share: f64,
-    /// The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
+    /// The same share for compute-bound operators: at most the accelerator's best measured GEMM rate.
     pub compute_target_share: f64,
-    /// Share of compute time in operators with a row.
+    /// Share of compute time in operators with a row (0 to 1).
     pub covered_share: f64,
     /// Saving of all rows at the target per rank and step, in nanoseconds.
     pub saving_ns: f64,
-    /// The rows that would save most.
+    /// Rows with the largest savings.
     pub rows: Vec<RooflineRow>,
 }
 
@@ -124,7 +123,7 @@ struct Sum {
     time: i64,
 }
 
-/// For each row of the host that launches, the innermost operator with shapes that is open on its thread; [`NONE`] where there is none.
+/// By launching host row: the innermost open operator with shapes on its thread, [`NONE`] without one.
 pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
     let host = &view.trace.host;
     let mut open: Vec<Vec<u32>> = Vec::new();
@@ -149,10 +148,10 @@ pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
     of
 }
 
-/// The key of a sum: names are texts so that ranks meet.
+/// Key of a sum: names are texts, so that ranks are joined.
 type Key<'a> = (&'a str, &'a str, DataType);
 
-/// Adds one rank. Gives the time of its arithmetic.
+/// Adds one rank. Returns the time of its compute, in nanoseconds.
 fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Sum, FxBuildHasher>) -> i64 {
     let of = operators(view);
     let names = &view.trace.names;
@@ -183,12 +182,12 @@ fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Su
     all
 }
 
-/// The format of the inputs, for kernels whose names have none. Contractions of 32-bit inputs run in FP32 or TF32, which inputs do not show.
+/// Format of the inputs, for kernels without one in their names. `None` for contractions of 32-bit inputs: they run in FP32 or TF32.
 fn recorded(operator: &str, shapes: &str) -> Option<DataType> {
     inputs::element(shapes).filter(|format| *format != DataType::Fp32 || !contracts(operator))
 }
 
-/// The format that a kernel works on, by its name.
+/// Format that a kernel works on, from its name.
 fn element(kernel: &str) -> Option<DataType> {
     format(kernel).or_else(|| {
         let lower = kernel.to_ascii_lowercase();
@@ -230,7 +229,7 @@ pub fn roofline(
             (work, bound, if call_ns > 0.0 { least / call_ns } else { 0.0 })
         };
         let (mut work, mut bound, mut share) = of(work);
-        // Nothing is faster than its roofline: then fewer experts were read than tokens could choose.
+        // A time below the roofline means that fewer experts were read than tokens could choose.
         let fewest = work::fewest_experts(operator, &sides, width).filter(|_| share > 1.0);
         let bounded = fewest.is_some();
         if let Some(fewest) = fewest {
@@ -240,7 +239,7 @@ pub fn roofline(
             }
         }
         let mean_ns = sum.time as f64 / samples;
-        // Between which formats a copy converts is not recorded, so its bytes are a bound.
+        // The formats of a converting copy are not recorded, so its bytes are a bound.
         let is_bound = operator == "aten::copy_";
         let saving = if call_ns < START || is_bound {
             0.0
@@ -310,7 +309,7 @@ pub(crate) fn tidy(text: &str) -> String {
     tidy
 }
 
-/// Bytes of an element.
+/// Bytes of an element; `None` if unknown.
 fn width(data_type: DataType) -> Option<f64> {
     match data_type {
         DataType::Fp32 | DataType::Tf32 => Some(4.0),

@@ -32,7 +32,7 @@ pub struct SampleOptions {
 /// A part of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// All of it.
+    /// The whole recording.
     #[default]
     All,
     /// Activities that began in the first half of the recording.
@@ -53,7 +53,7 @@ impl Part {
     }
 }
 
-/// The measurements in a job whose ranks are joined.
+/// Measurements of a joined job.
 pub fn samples(job: &Job, joined: &Joined, options: &SampleOptions) -> Result<Samples, Problem> {
     let mut all = Samples {
         from: labels(job),

@@ -17,13 +17,13 @@ use serde::Serialize;
 /// One reading of one counter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// The host, if the file names it.
+    /// The host, if the file contains it.
     pub host: Option<String>,
     /// The device: index of a GPU, or name of a network card with its port.
     pub device: String,
-    /// Time, in nanoseconds since 1970, if the file records it.
+    /// Time in nanoseconds since 1970, if recorded.
     pub time: Option<i64>,
-    /// Content.
+    /// The metric.
     pub metric: Metric,
     /// The value, in the metric's unit.
     pub value: f64,

@@ -16,7 +16,7 @@ pub use mutate::{drop_leading, keep, move_clock, replicate};
 pub use pipelined::Pipelined;
 pub use synthetic::Synthetic;
 
-/// Numbers that look random and are the same on every run (a linear congruence).
+/// Reproducible pseudo-random numbers (a linear congruence).
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence(pub u64);
 

@@ -1,8 +1,9 @@
 //! A measured step in columns, for a canvas: recordings of all ranks on one clock, and results of the analyses.
 //!
 //! Responsible for: selection of the step, the ranks and the number of spans ([`Question`]), and the tracks of each rank in order. These
-//! are passes of the pipeline with the bubbles between them, the device, streams with transfers separate from waits, threads of its host,
-//! and its counters. Arrows are those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans are counted.
+//! are passes of the pipeline with the bubbles between them, the device, its streams, threads of its host, and its counters. Streams have
+//! transfers separate from waits. Arrows are those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans
+//! are counted.
 
 mod arrows;
 mod counters;
@@ -30,21 +31,21 @@ use rows::Drawn;
 
 /// Maximum number of ranks shown by default.
 const MOST_RANKS: usize = 16;
-/// Spans that are shown at most of all tracks together.
+/// Maximum number of spans over all tracks.
 const MOST_SPANS: usize = 600_000;
 
-/// Shown part.
+/// Selection of the displayed part.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// Step, by its number; else a typical one.
+    /// Number of the step; by default a typical one.
     pub step: Option<u64>,
-    /// One rank alone.
+    /// A single rank.
     pub rank: Option<u32>,
     /// A part of the step, in nanoseconds since it began.
     pub window: Option<Window>,
-    /// Spans of a track from which on small ones are merged.
+    /// Maximum number of spans per track before small ones are merged.
     pub most_spans: usize,
-    /// The threads of hosts, too.
+    /// True to include the threads of hosts.
     pub host: bool,
 }
 
@@ -153,13 +154,13 @@ struct Read<'a> {
 
 /// Tracks and counters of a member.
 struct OfRank {
-    /// Its place in the job.
+    /// Index in the job.
     member: usize,
     tracks: Vec<Drawn>,
     counters: Vec<counters::Changes>,
 }
 
-/// The tracks and counters of members, by their places in the job.
+/// Tracks and counters of members, by their indices in the job.
 fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &impl Workers) -> Vec<OfRank> {
     workers.map(places, |_, &at| {
         let member = &read.job.members[at];
@@ -195,7 +196,7 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     Ok(nearest.map_or(0, |(at, _)| at))
 }
 
-/// The members to show: the requested one, else the first of each stage, then others up to the limit.
+/// Members to show: the requested one; otherwise the first of each stage, then others up to the limit.
 fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, Problem> {
     if let Some(rank) = question.rank {
         let at = job.position(rank).ok_or_else(|| {
@@ -218,7 +219,7 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
     Ok(order)
 }
 
-/// The stage of a member: from its passes, else its index in its pipeline group.
+/// Stage of a member: from its passes, otherwise its index in its pipeline group.
 fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: usize) -> u32 {
     let rank = job.members[at].rank;
     let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));

@@ -25,7 +25,7 @@ use crate::Names;
 pub struct RankTrace {
     /// Rank and recorder of the trace.
     pub identity: Identity,
-    /// The names of its activities.
+    /// Names of its activities.
     pub names: Names,
     /// Device activities by start.
     pub gpu: GpuActivities,
@@ -33,21 +33,21 @@ pub struct RankTrace {
     pub host: HostActivities,
     /// Recorded collectives; rows of [`GpuActivities`] and [`HostActivities`] refer to them.
     pub collectives: Vec<CollectiveCall>,
-    /// The process groups that the trace lists or that its collectives name.
+    /// Process groups that the trace lists or its collectives name.
     pub groups: Vec<RankGroup>,
     /// Report on reading the trace.
     pub report: ReadReport,
 }
 
-/// "None" in a column of numbers.
+/// Value for "none" in a column of numbers.
 pub const NONE: u32 = u32::MAX;
 
-/// The number unless it is [`NONE`].
+/// The number; `None` for [`NONE`].
 pub fn some(value: u32) -> Option<u32> {
     (value != NONE).then_some(value)
 }
 
-/// Puts a column into a new order, given the old places of its rows.
+/// Reorders a column, given the old indices of its rows.
 fn reorder<T: Copy>(column: &mut Vec<T>, places: &[u32]) {
     *column = places.iter().map(|&at| column[at as usize]).collect();
 }

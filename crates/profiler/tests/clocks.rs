@@ -26,7 +26,7 @@ const SETS: [(&str, &str, i64); 5] = [
 /// Tolerance of a recovered offset in nanoseconds, after subtracting the bias of the recorded clock.
 const AGAIN: i64 = 15_000;
 
-/// Drifts are found within this where they are found at all, in parts per million.
+/// Maximum error of a determined drift, in parts per million.
 const DRIFT: f64 = 40.0;
 
 fn sets() -> &'static [Job] {
@@ -47,7 +47,7 @@ fn aligned(job: &mut Job) -> Joined {
     join(job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() })
 }
 
-/// (rank, shift against the first rank's list) of the largest communicator.
+/// (rank, shift relative to the first rank's list) of the largest communicator.
 fn shifts(joined: &Joined) -> Vec<(u32, i32)> {
     let largest =
         joined.matching.communicators.iter().max_by_key(|c| c.members.len()).expect("a communicator");
@@ -70,7 +70,7 @@ fn known_biases_of_recorded_clocks() {
             let shift: i32 = row[column("true_shift")].parse().expect("a shift");
             let clock = clocks.clocks.iter().find(|clock| clock.rank == rank).expect("a clock");
             let offset = clock.offset as f64 * 1e-3;
-            // Between the ways to take the middle of ends that scatter by tens of microseconds.
+            // Tolerance between methods for the median of ends that scatter by tens of microseconds.
             let scatter = if bias.abs() < 5.0 { 2.0 } else { 30.0 };
             assert!((offset - bias).abs() < scatter, "{name} rank {rank}: {offset} us instead of {bias}");
             assert!(shifts(&joined).contains(&(rank, shift)), "{name} rank {rank}: {:?}", shifts(&joined));
@@ -115,7 +115,7 @@ proptest! {
     }
 }
 
-/// The first activity that is left of a rank, from which its clock drifts.
+/// The first remaining activity of a rank, from which its clock drifts.
 fn moved_start(job: &Job, at: usize, lost: &[usize], folder: &str) -> i64 {
     let mut trace = job.members[at].trace.clone();
     if folder != "param_dlrm_8r" {

@@ -1,8 +1,10 @@
 //! The tables of HolisticTraceAnalysis on every available set of the collection, cell by cell.
 //!
-//! Values that cannot agree are listed with the reason. These are causes of idle time where the tool takes the time of event 0 for a launch
-//! that is not in the file, microseconds that its rounding of floating-point times shifts, and queue lengths where its unstable sort
-//! decides ties.
+//! Values that cannot agree are listed with the reason:
+//!
+//! * Causes of idle time: the tool takes the time of event 0 for a launch that is not in the file.
+//! * Microseconds shifted by its rounding of floating-point times.
+//! * Queue lengths, where its unstable sort decides ties.
 
 use railwright_profiler::hta::{self, HtaTables};
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};
@@ -133,7 +135,7 @@ fn ours(tables: &HtaTables) -> [(&'static str, &'static [&'static str], usize, T
     ]
 }
 
-/// Rows that differ, and why: set, table, beginning of the key, by how much at most, reason.
+/// Rows that differ: set, table, beginning of the key, maximum difference, reason.
 #[rustfmt::skip]
 const KNOWN: &[(&str, &str, &str, f64, &str)] = &[
     ("hta_allreduce_r1of2", "kernel_type_breakdown.csv", "COMPUTATION overlapping MEMORY", f64::INFINITY, "a mix that lasts 0 us"),

@@ -12,7 +12,7 @@ fn report(plan: &Synthetic) -> StragglerReport {
     straggler_report(&mut plan.job(), &JoinOptions::default())
 }
 
-/// From the first row of any device to the last, in nanoseconds.
+/// Time from the first row of any device to the end of the last, in nanoseconds.
 fn length(plan: &Synthetic) -> i64 {
     let job = plan.job();
     let rows = || job.members.iter().flat_map(|member| member.trace.gpu.iter());
@@ -52,7 +52,7 @@ enum Fault {
     Chip(u32),
     Pause(u32),
     Host(u32),
-    /// Before the first launch of every step.
+    /// Milliseconds before the first launch of every step.
     Loader(u32),
 }
 

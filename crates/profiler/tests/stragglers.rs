@@ -52,7 +52,7 @@ fn a_stall_of_every_micro_batch_of_one_step() {
     }
 }
 
-/// Simulated jobs whose faults and costs are known (fixtures/traces/SOURCES.md).
+/// Simulated jobs with known faults and costs (fixtures/traces/SOURCES.md).
 #[test]
 fn planted_faults_are_named_with_their_costs() {
     // (job, kind, ranks, cause, cost in seconds)

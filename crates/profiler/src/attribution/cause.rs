@@ -27,9 +27,9 @@ pub enum CauseClass {
     SlowLink,
     /// Copies between host and device.
     Copies,
-    /// Idle though work was launched: it waits for another stream or for a communication that has no counterpart here.
+    /// Idle although work was launched: it waits for another stream or for a communication without counterpart in the recording.
     Schedule,
-    /// Nothing that its peers do not do as well, or it was late before the recording began.
+    /// No excess over its peers, or late before the recording began.
     Unknown,
 }
 
@@ -63,20 +63,20 @@ impl CauseClass {
 pub struct Evidence {
     /// Kind.
     pub name: String,
-    /// The rank's.
+    /// Value of the rank.
     pub own: f64,
-    /// The median of its peers'.
+    /// Median of its peers.
     pub peers: f64,
-    /// Its unit: `ns` for a step, or nothing for counts and ratios.
+    /// Unit: `ns` for a time per step, empty for counts and ratios.
     pub unit: &'static str,
 }
 
-/// Sums over stretches, of a rank and of its peers.
+/// Sums over intervals, of a rank and of its peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Compared {
     pub own: Spent,
     pub peers: Spent,
-    /// Stretches that have peers.
+    /// Number of intervals with peers.
     pub stretches: u32,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn compared(
     sum
 }
 
-/// The lower median of each part; none of none.
+/// Lower median of each part; `None` without peers.
 fn middle(others: &[Spent]) -> Option<Spent> {
     let at = others.len().checked_sub(1)? / 2;
     let of = |get: fn(&Spent) -> i64| {
@@ -151,7 +151,7 @@ pub(super) fn compared_steps(
             let others = stretches.columns[column as usize].iter().map(|at| at.0 as usize);
             peers.extend(others.filter(|&other| other != member).take(16));
         }
-        // The end of a step is its own.
+        // The end of a step belongs to the step.
         let step = windows.steps.partition_point(|step| step.end < stretch.to);
         if step < windows.steps.len() {
             *excess.entry(step).or_default() += stretch.own - stretch.usual;

@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 /// shorter than the others', so the gap may not be its own time.
 const NEAR: f64 = 0.05;
 
-/// A kernel that starts at most this much after the one before it on its stream, in nanoseconds, was held by it.
+/// Maximum gap after the previous kernel of its stream, in nanoseconds, for a kernel that waited for it.
 const BACK_TO_BACK: i64 = 10_000;
 
 /// Minimum gap between two queued kernels of a stream, in nanoseconds.
 const BETWEEN: i64 = 1_000;
 
-/// Recorded times of one clock agree to this part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
+/// Resolution of recorded times of one clock, as a part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
 const RESOLVED: i64 = 10_000;
 
 /// Number of kernels by which the start of a collective may shift relative to the surrounding compute.
@@ -38,7 +38,7 @@ const SLIPPED: usize = 1;
 pub(super) enum What {
     /// The steps begin.
     Begin,
-    /// The rank issues a collective, which starts then if its stream is free.
+    /// The rank issues a collective, which starts once its stream is free.
     Start,
     /// The rank resumes after a collective: no other work of the rank runs when the collective ends.
     Gate,
@@ -50,17 +50,17 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Event {
     pub what: What,
-    /// The collective; [`NONE`] where the steps begin or end.
+    /// Index of the collective; [`NONE`] at the begin and end of the steps.
     pub collective: u32,
-    /// Time, as measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub time: i64,
-    /// The rank's own time since its previous event.
+    /// The rank's own time since its previous event, in nanoseconds.
     pub own: i64,
-    /// From the last start of the collective to the rank's end of it.
+    /// Time from the last start of the collective to its end on the rank, in nanoseconds.
     pub transfer: i64,
-    /// Of a start: the communication before it on its stream.
+    /// For a start: the previous communication of its stream.
     pub behind: Option<Behind>,
-    /// Of a start: the place of the communication among the rank's parts.
+    /// For a start: index of the communication among the rank's parts.
     pub part: Option<u32>,
 }
 
@@ -76,7 +76,7 @@ pub(super) struct Launch {
 /// A communication that a later one of the same stream cannot overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
-    /// The place of its start among the rank's events.
+    /// Index of its start among the rank's events.
     pub place: u32,
     /// Time between its end and the next start, in nanoseconds.
     pub gap: i64,
@@ -87,15 +87,15 @@ pub(super) struct Behind {
 pub(super) struct Chains {
     /// By member, in order of time.
     pub events: Vec<Vec<Event>>,
-    /// Collectives of the steps in the order of their last start, which is an order in which they can be replayed.
+    /// Collectives of the steps in the order of their last start: a valid order for a replay.
     pub order: Vec<u32>,
-    /// The last start of every collective, as measured, within the steps.
+    /// By collective: measured last start within the steps, in nanoseconds.
     pub last_start: Vec<i64>,
-    /// The member that started last.
+    /// By collective: the member that started last.
     pub last_member: Vec<u32>,
-    /// By member the launches of all its parts, those outside of the steps too. None where a matched part has no launch within a step.
+    /// By member: launches of all its parts, including those outside of the steps. `None` if a matched part has no launch within a step.
     pub launches: Vec<Option<Vec<Launch>>>,
-    /// From when to when the steps last: all times are cut there.
+    /// Start and end of the steps, in nanoseconds: all times are limited to this range.
     pub span: (i64, i64),
 }
 
@@ -149,13 +149,13 @@ impl Chains {
         chains
     }
 
-    /// A time, cut to the steps.
+    /// Limits a time to the range of the steps.
     pub(super) fn within(&self, time: i64) -> i64 {
         time.max(self.span.0).min(self.span.1)
     }
 }
 
-/// An event before its place and its own time are known.
+/// An event without its index and own time.
 struct Raw {
     time: i64,
     what: What,
@@ -165,7 +165,7 @@ struct Raw {
     transfer: i64,
     /// For a start: the previous collective of its stream, and the gap after it in nanoseconds.
     behind: Option<(u32, i64)>,
-    /// Of a start: its place among the rank's parts.
+    /// For a start: index among the rank's parts.
     part: Option<u32>,
 }
 
@@ -229,7 +229,7 @@ fn of_member(
     // Ends precede starts at the same instant.
     raw.sort_by_key(|event| (event.time, event.what == What::Start));
     if let (Some(first), Some(last)) = (raw.first().map(|e| e.time), raw.last().map(|e| e.time)) {
-        // An edge at which the device was at work.
+        // An edge at which the device was busy.
         let begin = chains.within(on.window.0).min(first);
         if begin - chains.span.0 <= near {
             raw.insert(0, Raw::edge(begin, What::Begin));
@@ -244,7 +244,7 @@ fn of_member(
     }
     let mut events: Vec<Event> = Vec::with_capacity(raw.len());
     let mut starts: BTreeMap<u32, u32> = BTreeMap::new();
-    // The last start and the last event before: a tail holds none of them.
+    // The previous start and the previous event: a tail contains neither.
     let mut previous: Option<i64> = None;
     for Raw { time, what, collective, tail, transfer, behind, part } in raw {
         let since = previous.unwrap_or(time);
@@ -262,7 +262,7 @@ fn of_member(
     events
 }
 
-/// For every collective the most kernels of arithmetic that a member starts from when it issues it to its end.
+/// By collective: largest number of compute kernels that a member starts between issuing it and its end.
 fn most_beside(
     joined: &Joined,
     occupancies: &[Occupancy],
@@ -284,7 +284,7 @@ fn most_beside(
     most
 }
 
-/// The launches of a member's parts by its own steps.
+/// Launches of a member's parts, with the member's own steps.
 fn launches(
     joined: &Joined,
     member: usize,

@@ -11,7 +11,7 @@ use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, Windows, host_steps};
 use railwright_spec::median;
 
-/// By how much the first step begins earlier, in nanoseconds.
+/// Time by which the first step begins earlier, in nanoseconds.
 pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {
     let Some(first) =
         windows.steps.first().filter(|_| windows.cut_by == CutBy::Launches && !windows.at_collective)
@@ -32,7 +32,7 @@ pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -
     if steps::lack(windows, opening) { opening } else { 0 }
 }
 
-/// The windows with the opening in their first step.
+/// The windows, with the opening added to their first step.
 pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
     let mut opened = windows.clone();
     if let Some(first) = opened.steps.first_mut() {

@@ -8,7 +8,7 @@ use super::chain::{Chains, What};
 use super::peers::{Stretch, Stretches};
 use railwright_spec::median;
 
-/// Peers that a stretch is compared with, at most.
+/// Maximum number of peers for the comparison of an interval.
 const PEERS: usize = 16;
 
 /// Launch time of the communication that ends an interval, in nanoseconds from the start of the interval.
@@ -38,7 +38,7 @@ pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps
             continue;
         }
         let usual = median(&mut peers);
-        // A launch before the stretch delays nothing in it, however early those of the peers are.
+        // A launch before the interval causes no delay in it, however early those of the peers are.
         let later = own.max(0) - (usual as i64).max(0);
         explained += later.clamp(0, beyond);
         own_sum += own.max(0) as f64;
@@ -58,7 +58,7 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// A host whose launches take nearly as long as the kernels keeps the device busy and gathers late.
+    /// A host whose launches take nearly as long as the kernels keeps the device busy, but gathers late.
     #[test]
     fn a_host_that_gathers_late_beside_a_busy_device_is_slow() {
         let mut found = Vec::new();

@@ -11,7 +11,7 @@ use crate::joined::Joined;
 use crate::matching::{Lane, Membership};
 use std::collections::BTreeMap;
 
-/// Of the places of two programs so much must be found in both.
+/// Minimum share of the positions of two programs that both must have.
 const SHARED: f64 = 0.75;
 
 /// Minimum share of common messages at the same position.
@@ -24,10 +24,10 @@ type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Optio
 /// An offset other than the one from the counts is used if it reduces the time differences to this share.
 const SHIFTED: f64 = 0.25;
 
-/// A place: its kind, and its number among those of its kind.
+/// A position: its kind, and its number among those of its kind.
 type Key = (u32, i64);
 
-/// A member with the places of its starts.
+/// A member with the positions of its starts.
 type Placed = (usize, Vec<Key>);
 
 /// A start of a rank's program.
@@ -92,25 +92,25 @@ fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -
 
 /// The starts of a member.
 struct Program {
-    /// By time.
+    /// In order of time.
     starts: Vec<Start>,
-    /// Their order by launches; none where these are not known.
+    /// Their launch order; `None` if not recorded.
     turns: Option<Turns>,
 }
 
 /// The order in which the host launched a member's communications.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Turns {
-    /// By start its number among those of its kind in the whole recording.
+    /// By start: its number among those of its kind in the whole recording.
     numbers: Vec<i64>,
-    /// Numbers of starts in the order of launches.
+    /// Indices of starts in launch order.
     order: Vec<usize>,
     /// Number of launches by kind and step.
     counts: BTreeMap<(u32, u64), u32>,
 }
 
 impl Turns {
-    /// From all parts with their kinds, and the places of the starts among them.
+    /// Derives the order from all parts with their kinds, and the indices of the starts among them.
     fn of(parts: &[Option<(Launch, u32)>], starts: &[usize]) -> Self {
         let mut turns = Self::default();
         let mut by_launch: Vec<(i64, usize, u32)> = Vec::new();
@@ -137,7 +137,7 @@ impl Turns {
 }
 
 impl Program {
-    /// Its starts with their keys in the order of launches; by time where these are not known.
+    /// Starts with their keys in launch order; in order of time if launches are not recorded.
     fn in_order(&self, keys: &[Key]) -> Vec<(Start, Key)> {
         let pairs: Vec<(Start, Key)> = self.starts.iter().copied().zip(keys.iter().copied()).collect();
         match &self.turns {
@@ -151,14 +151,14 @@ impl Program {
 struct Reference {
     /// Times by kind.
     times: BTreeMap<u32, Vec<i64>>,
-    /// By place: its number in the program, and the number of the anchor before it.
+    /// By position: its number in the program, and the number of the previous anchor.
     places: BTreeMap<Key, (u32, Option<u32>)>,
-    /// By place the number of the anchor that is launched before it.
+    /// By position: number of the anchor launched before it.
     launched_behind: BTreeMap<Key, Option<u32>>,
     /// Number of launches by kind and step, if launches are recorded, and the first number of each kind.
     counts: Option<BTreeMap<(u32, u64), u32>>,
     first: BTreeMap<u32, i64>,
-    /// The kind that there are most of: places of the other kinds are known by the last of these before them.
+    /// The most frequent kind. Positions of other kinds are identified by the last anchor before them.
     anchor: u32,
     messages: usize,
 }
@@ -198,8 +198,8 @@ impl Reference {
         reference
     }
 
-    /// The places of a program's starts: by their numbers in the recordings where both launch as many of each kind in each step. Else, where there are more or fewer
-    /// of a kind than in the reference, the first or the last are missing, whichever fits the times.
+    /// Positions of a program's starts. If both programs launch the same number of each kind in each step, their numbers in the recordings
+    /// apply. Otherwise the first or the last of a kind are missing, whichever fits the times.
     fn keys(&self, program: &Program) -> Vec<Key> {
         if let Some(turns) =
             program.turns.as_ref().filter(|turns| self.counts.as_ref() == Some(&turns.counts))
@@ -222,7 +222,7 @@ impl Reference {
         program.starts.iter().map(key).collect()
     }
 
-    /// By place the anchor before it, as its number in the reference.
+    /// By position: the previous anchor, as its number in the reference.
     fn before(&self, keys: &[Key]) -> Vec<Option<u32>> {
         let mut last = None;
         let before = |key: &Key| {
@@ -264,11 +264,11 @@ impl Reference {
             && alike as f64 >= ALIKE * messages as f64
     }
 
-    /// The class of members with their places: those count that lie behind the same anchor on all of them, in the same order.
+    /// The class of members with their positions. A position counts if it follows the same anchor on all of them, in the same order.
     fn class(&self, members: Vec<Placed>) -> Class {
         let mut counts: Vec<bool> = vec![true; self.places.len()];
         for (_, keys) in &members {
-            // The last place that counted, and the greatest behind the same anchor.
+            // The last counted position, and the largest one after the same anchor.
             let mut behind: (Option<u32>, u32) = (None, 0);
             for (key, before) in keys.iter().zip(self.before(keys)) {
                 let Some(&(place, known)) = self.places.get(key) else { continue };
@@ -287,7 +287,7 @@ impl Reference {
     }
 }
 
-/// The times of a program's starts by kind.
+/// Times of a program's starts by kind.
 fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
     let mut times: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
     for start in program {
@@ -358,7 +358,7 @@ mod tests {
         Start { kind, message, time }
     }
 
-    /// Ten collectives of kind 0 with one of kind 1 behind every second of them; `early` of these start one place earlier.
+    /// Ten collectives of kind 0, with one of kind 1 after every second one; `early` of these start one position earlier.
     fn program(early: &[usize], lost: usize) -> Vec<Start> {
         let mut starts = Vec::new();
         for k in 0..10_usize {
@@ -397,7 +397,7 @@ mod tests {
         for (member, places) in &class.members {
             assert_eq!(places.iter().filter(|place| place.is_none()).count(), 1, "{member}");
         }
-        // The fourth of kind 0 and the second of kind 1 are the same for both.
+        // The fourth start of kind 0 and the second of kind 1 are the same in both.
         let (one, other) = (&class.members[0].1, &class.members[1].1);
         assert_eq!((one[4], one[5]), (other[4], other[5]));
         assert_eq!((one[8], other[7]), (None, None));
@@ -427,8 +427,8 @@ mod tests {
 
     #[test]
     fn messages_that_start_in_another_order_than_they_were_launched_are_the_same_program() {
-        // Of each pair the first is launched first. On the slow rank it starts first, too; on the other one it starts behind the second. The steps cut off three starts of one
-        // and none of the other.
+        // The first of each pair is launched first. On the slow rank it also starts first; on the other rank it starts after the second.
+        // The steps exclude three starts of one rank and none of the other.
         let program = |slow: bool, cut: usize| {
             let pair = |k: i64| {
                 let (a, b) = (start(0, true, k * 1_000), start(1, true, k * 1_000 + 1));

@@ -10,7 +10,7 @@ use crate::windows::Windows;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// A stage is named from this much above the median on: first and last stages have an embedding or a head by design.
+/// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
 /// A stage with longer compute than the others.

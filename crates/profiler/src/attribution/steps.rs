@@ -53,21 +53,22 @@ fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
 }
 
-/// The steps from one beginning to another, in which all stages of a pipeline do as much: without the last one if it ends with the recording.
+/// Start of the first and end of the last closed step: between two step starts all stages of a pipeline do the same work. Excludes the last
+/// step if it ends with the recording.
 pub(super) fn closed(windows: &Windows) -> (i64, i64) {
     let (from, to) = windows.span();
     let last = windows.steps.last().filter(|last| is_open(windows) && last.start > from);
     (from, last.map_or(to, |last| last.start))
 }
 
-/// The number of the step of a time, if steps have numbers. The end of the last one is still its own.
+/// Number of the step at a time; `None` if steps have no numbers. The end of the last one belongs to it.
 pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
     let at = windows.steps.partition_point(|step| step.end <= time);
     let step = windows.steps.get(at).or(windows.steps.last().filter(|last| last.end == time))?;
     u32::try_from(step.number.filter(|_| step.start <= time)?).ok()
 }
 
-/// The median absolute deviation of the steps' durations, in nanoseconds; none below four steps.
+/// Median absolute deviation of step durations, in nanoseconds; `None` below four steps.
 pub(super) fn noise(windows: &Windows) -> Option<f64> {
     if windows.steps.len() < 4 {
         return None;
@@ -156,7 +157,7 @@ mod tests {
             Occupancy::of(&trace, crate::communication::NameTable::shipped())
         };
         let of = |last: i64| count(&windows(&[1_000, 1_000, 1_000, 100], CutBy::Launches), 0, &[on(last)]);
-        // It lacks the 20 ns between its last kernel and the step that would follow, or a kernel more.
+        // The last step lacks the 20 ns between its last kernel and the next step, or one kernel more.
         let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-9, "{count}");
         near(of(10), 3.98);
         near(of(9), 3.97);

@@ -13,13 +13,13 @@ use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// A kernel takes longer from this factor on.
+/// Minimum factor of a kernel that takes longer.
 const LONGER: f64 = 1.04;
 
 /// A kernel is unaffected if it grew by less than this share of the growth of affected ones.
 const UNAFFECTED: f64 = 0.25;
 
-/// Kernels that are not affected must hold this share of the time of products and attentions.
+/// Minimum share of unaffected kernels in the time of GEMMs and attention.
 const LEFT: f64 = 0.25;
 
 /// Minimum share of the total growth that affected kernels must explain.
@@ -56,7 +56,7 @@ impl Taken {
     }
 }
 
-/// The kernels of arithmetic of a rank within a time, by name.
+/// Compute kernels of a rank within a time range, by name.
 fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<String, Taken> {
     let classes = table.classes(&trace.names);
     let mut durations: BTreeMap<crate::NameId, Vec<f64>> = BTreeMap::new();
@@ -71,7 +71,8 @@ fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<Str
     durations.into_iter().map(summed).collect()
 }
 
-/// The kernel that takes longer on a member than on its peers whenever it runs, while other products and attentions do not; none where that is not so.
+/// The kernel that takes longer on a member than on its peers in every call, while other GEMMs and attention kernels do not. `None` without
+/// such a kernel.
 pub(super) fn uneven(
     job: &Job,
     table: &NameTable,
@@ -87,7 +88,7 @@ pub(super) fn uneven(
         .collect();
     let families = KernelTable::shipped();
     let mut excess = 0.0;
-    // Of products and attentions: (name, own, usual).
+    // GEMMs and attention kernels: (name, own, usual).
     let mut heavy: Vec<(&str, Taken, Taken)> = Vec::new();
     for (name, own) in &own {
         let same: Vec<Taken> = others.iter().filter_map(|other| other.get(name).copied()).collect();
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn products_of_two_sizes_under_one_name_grow_by_one_factor() {
-        // As many calls of 200 as of 300 us: the median jumps between the two.
+        // Equal numbers of calls of 200 and of 300 us: the median jumps between the two.
         let durations = |factor: f64, noise: f64| -> Vec<f64> {
             let size = |at: usize| if at.is_multiple_of(2) { 200e3 } else { 300e3 };
             (0..40)

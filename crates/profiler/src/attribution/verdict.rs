@@ -1,8 +1,8 @@
 //! The verdict: reported stragglers, or none.
 //!
-//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the
-//! previous ones fixed; and the verdict: stragglers, none, or inconclusive, with reasons. Inconclusive if the
-//! replay is inaccurate or a rank has no counterparts.
+//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the previous ones fixed. The
+//! verdict is stragglers, none, or inconclusive, with reasons. It is inconclusive if the replay is inaccurate or a rank has no
+//! counterparts.
 
 use super::chain::Chains;
 use super::lengths::LENGTHS;
@@ -14,7 +14,7 @@ use crate::certainty::Certainty;
 use crate::joined::Joined;
 use serde::Serialize;
 
-/// The share of a step by which the replay of the measured times may be off: beyond it no verdict is given.
+/// Maximum replay error of the measured times, as a share of a step: beyond it there is no verdict.
 pub const MOST_OFF: f64 = 0.02;
 
 /// Maximum number of reported stragglers.
@@ -40,7 +40,7 @@ pub enum Verdict {
     SlowLink,
     /// A pipeline stage that computes longer than others, or sequences of different lengths.
     Imbalance,
-    /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
+    /// No straggler: every rank was matched, the replay is accurate, and no delay costs more than the noise.
     None,
     /// The recording does not determine a verdict.
     CannotTell,
@@ -67,9 +67,9 @@ pub struct Named {
     pub kind: Kind,
     /// Its ranks.
     pub ranks: Vec<u32>,
-    /// Its stage, from 0.
+    /// Its pipeline stage, from 0.
     pub stage: Option<u32>,
-    /// Reason.
+    /// Cause of the delay.
     pub cause: &'static str,
     /// Step time saved in seconds, after the preceding causes are fixed.
     pub cost_s: f64,
@@ -96,7 +96,7 @@ pub(super) enum Delay {
 pub(super) struct Mending<'a> {
     pub chains: &'a Chains,
     pub joined: &'a Joined,
-    /// By member and event: the own time of its peers.
+    /// By member and event: own time of its peers, in nanoseconds.
     pub usual: &'a [Vec<i64>],
     pub links: &'a [SlowLink],
     pub stages: &'a [SlowStage],
@@ -214,7 +214,7 @@ impl Mending<'_> {
         if span - all <= least {
             return None;
         }
-        // Those without which it is the same are not part of it.
+        // Ranks whose removal leaves the saving unchanged are excluded.
         let mut kept = order.clone();
         for member in order.into_iter().rev() {
             let less: Vec<usize> = kept.iter().copied().filter(|&other| other != member).collect();
@@ -226,12 +226,12 @@ impl Mending<'_> {
     }
 }
 
-/// Reasons for an inconclusive verdict: always, and without stragglers.
+/// Reasons for an inconclusive verdict, with and without stragglers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Doubts {
-    /// These forbid an accusation as well.
+    /// Reasons that exclude any verdict.
     pub always: Vec<String>,
-    /// These forbid an acquittal.
+    /// Reasons that exclude the verdict "no straggler".
     pub acquittal: Vec<String>,
 }
 
@@ -295,10 +295,10 @@ impl Doubts {
     }
 }
 
-/// Ranks most of whose communications with others found no counterpart.
+/// Ranks with mostly unmatched communications.
 fn unmatched(job: &Job, joined: &Joined) -> Vec<u32> {
     let matching = &joined.matching;
-    // If the others were not traced, there is nothing to match with.
+    // Ranks whose peers were not traced have no counterpart.
     let traced = |group: &crate::groups::Group| match &group.ranks {
         Some(ranks) => ranks.ranks().iter().filter(|&&rank| job.position(rank).is_some()).count() > 1,
         None => group.size > 1,

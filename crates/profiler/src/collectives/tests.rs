@@ -42,7 +42,7 @@ fn a_planned_job_gives_its_plan_back() {
     // Rank 0 waits for rank 1 for a fifth of every layer.
     let waits: Vec<f64> = report.ranks.iter().map(|rank| rank.wait as f64 * 1e-6).collect();
     assert!(waits[0] > 5.0 && waits[1] < 1.0, "{waits:?}");
-    // Nothing hides anything here.
+    // Nothing overlaps here.
     assert_eq!(report.ranks[0].overlap, 0);
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
 }

@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub enum Operation {
     /// Sum on all ranks.
     AllReduce,
-    /// Everyone gets everyone's part.
+    /// Every rank gets the parts of all ranks.
     AllGather,
     /// One part of the sum on each rank.
     ReduceScatter,
-    /// Everyone gets a part from everyone.
+    /// Every rank gets a part from every rank.
     AllToAll,
     /// Tokens to their experts.
     Dispatch,
@@ -29,15 +29,15 @@ pub enum Operation {
     Broadcast,
     /// One rank gets the sum.
     Reduce,
-    /// One rank gets everyone's part.
+    /// One rank gets the parts of all ranks.
     Gather,
-    /// Everyone gets a part from one rank.
+    /// Every rank gets a part from one rank.
     Scatter,
-    /// Messages in both directions, or an all-to-all that is made of messages.
+    /// Messages in both directions, or an all-to-all made of messages.
     SendReceive,
-    /// One rank to another.
+    /// Message from one rank to another.
     Send,
-    /// The other end of [`Self::Send`].
+    /// The receiving end of [`Self::Send`].
     Receive,
     /// A copy to another device by a copy engine or by stores.
     Copy,
@@ -46,7 +46,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The field's name for it.
+    /// Standard name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all_reduce",

@@ -1,7 +1,7 @@
 //! The table of names that communicate.
 //!
-//! Responsible for: reading it, asking the user's entries before the shipped ones, and answering once for each interned name. Refuses
-//! patterns beyond "starts with" and "contains": people read and edit it.
+//! Responsible for: reading it, checking the user's entries before the shipped ones, and caching the answer for each interned name.
+//! Patterns are limited to "starts with" and "contains", because users read and edit them.
 
 use super::Operation;
 use crate::memo::Memo;
@@ -16,7 +16,7 @@ const SHIPPED: &str = include_str!("../../data/communication_kernels.toml");
 /// The table entry of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The library, by its place in [`NameTable::libraries`].
+    /// Index of the library in [`NameTable::libraries`].
     pub library: u16,
     /// Its operation, if part of the name.
     pub operation: Option<Operation>,
@@ -163,7 +163,7 @@ impl NameTable {
         self.libraries.iter().map(|library| library.name.as_str())
     }
 
-    /// Answers for every name of a trace.
+    /// Classifies every name of a trace.
     pub fn classes(&self, names: &Names) -> Classes {
         Classes { of: names.iter().map(|name| self.class(name)).collect() }
     }
@@ -192,7 +192,7 @@ impl Classes {
     }
 }
 
-/// A name as small letters and digits alone.
+/// Reduces a name to lowercase letters and digits.
 fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,6 +1,6 @@
 //! Conditions for automatic checks: `step_time>+3%`.
 //!
-//! Responsible for: reading a condition, and whether a comparison meets it. Refuses figures that a comparison does not have.
+//! Responsible for: reading a condition, and checking a comparison against it. Rejects figures that a comparison does not have.
 
 use super::{Comparison, Difference};
 use railwright_spec::human;
@@ -12,7 +12,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
-    /// As it is written.
+    /// Text as given.
     pub text: String,
     /// The figure's name.
     pub figure: String,
@@ -27,7 +27,7 @@ pub struct Condition {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// A share of the first.
+    /// A share of the first value.
     Relative(f64),
     /// A time in nanoseconds.
     #[serde(rename = "time_ns")]
@@ -40,7 +40,7 @@ pub enum Limit {
 pub struct Verdict {
     /// The condition.
     pub condition: Condition,
-    /// The figure in both.
+    /// The figure on both sides.
     pub difference: Difference,
     /// True if the condition is met.
     pub met: bool,
@@ -49,7 +49,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// The same where it is known whether the change is more than noise: a change that is not meets no condition.
+    /// Adds the significance of the change, if known: an insignificant change meets no condition.
     #[must_use]
     pub fn held_against(self, significant: Option<bool>) -> Self {
         Self { met: self.met && significant != Some(false), significant, ..self }
@@ -111,7 +111,7 @@ impl Condition {
                     .hint(did_you_mean(&self.figure, names, &all))
             })?;
         let change = match self.limit {
-            // From nothing to something is more than any share.
+            // An increase from zero exceeds any share.
             Limit::Relative(_) => {
                 difference.relative.unwrap_or(if difference.change > 0.0 { f64::INFINITY } else { 0.0 })
             }
@@ -124,7 +124,7 @@ impl Condition {
 }
 
 impl Limit {
-    /// Title for people.
+    /// Formats the limit.
     pub fn human(self) -> String {
         match self {
             Self::Relative(share) => format!("{:+}%", share * 100.0),

@@ -34,10 +34,10 @@ fn occupancy(trace: &RankTrace) -> Occupancy {
     Occupancy::of(trace, NameTable::shipped())
 }
 
-/// Idle time under a cause, with the names of its place, its time, how often and the longest.
+/// Idle time by cause: names of its place, total time, count, and longest gap (times in nanoseconds).
 type Gap<'a> = (Cause, [&'a str; 5], i64, u64, i64);
 
-/// The idle time of a rank by cause and place, and by label.
+/// Idle time of a rank by cause and place, and by label.
 fn idle<'a>(view: &View<'a>) -> (Vec<Gap<'a>>, Parts) {
     let Some((start, end)) = super::recorded(view) else { return Default::default() };
     let all = Windows {

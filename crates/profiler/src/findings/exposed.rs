@@ -9,7 +9,7 @@ use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
-/// From this share of undivided time on the cost is a bound.
+/// Minimum share of undivided time at which the cost is a bound.
 const BOUNDED: f64 = 0.05;
 
 /// A dimension's rule.

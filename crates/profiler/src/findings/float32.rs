@@ -1,6 +1,6 @@
-//! Matrix products in float32.
+//! GEMMs in float32.
 //!
-//! Responsible for: products that do not use tensor cores, or use them at the rate of TF32, by the names of kernels. Refuses products of unknown format.
+//! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes GEMMs of unknown format.
 
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding};

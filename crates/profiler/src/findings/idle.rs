@@ -21,11 +21,11 @@ pub(super) struct IdleCause {
     advice: &'static str,
 }
 
-/// As many frames are listed at least, and at most until they hold half of the cost.
+/// Minimum number of listed frames; more are listed until they cover half of the cost.
 const FEWEST: usize = 3;
 const MOST: usize = 8;
 
-/// One for each cause; `joint` has their labels.
+/// A rule for each cause; `joint` has their labels.
 pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Allocation,
@@ -249,7 +249,7 @@ impl Rule for IdleCause {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
-        // Idle time whose launch was not recorded has a finding of its own.
+        // Idle time without a recorded launch has a finding of its own.
         let elsewhere = if self.cause == Cause::Unknown {
             context.mean(Label::Unexplained) - outside(context)
         } else {
@@ -262,7 +262,7 @@ impl Rule for IdleCause {
         let bound = self.cause == Cause::LaunchBound;
         let advice = self.advice_for(context, &rows);
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
-        // Short launches are shown as a whole below; of another cause the frames that hold most of it.
+        // Short launches are summed below; for other causes, the frames with most of the cost are listed.
         let mut explained = 0.0;
         let enough = |(at, row): &(usize, &&CauseRow)| {
             let more = *at < FEWEST || !bound && explained < lost / 2.0;
@@ -390,7 +390,7 @@ fn kernels(context: &Context<'_>) -> String {
     format!("{:.0} {} per step, {} on average", count as f64 / context.samples(), context.work(), time(mean))
 }
 
-/// The rank with most of a cause, where it has far more than its share.
+/// The rank with most of a cause, if it has far more than its share.
 fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
     let of = |rank: &crate::waterfall::RankWaterfall| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
@@ -406,7 +406,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
         .then(|| format!("rank {rank}: {} of it", percent(share)))
 }
 
-/// The step with most of a cause, where it has far more than its share.
+/// The step with most of a cause, if it has far more than its share.
 fn in_steps(context: &Context<'_>, cause: Cause) -> Option<String> {
     let count = context.windows.steps.len();
     let of = |step: usize| {

@@ -14,10 +14,11 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Below this share of the link's rate even the fastest collective of its kind is no transfer alone: rings over sockets reach more.
+/// Minimum share of the link's rate for a plausible transfer: rings over sockets reach more. Below it, even the fastest collective of its
+/// kind includes waiting.
 const IMPLAUSIBLE: f64 = 0.05;
 
-/// Collectives that the link would carry in less are bound by latency, in seconds.
+/// Minimum time on the link in seconds; shorter collectives are limited by latency.
 const LARGE: f64 = 20e-6;
 
 /// Minimum number of one kind: of fewer, the fastest may include a wait.
@@ -29,9 +30,9 @@ pub(super) struct ImplausibleBandwidth;
 #[derive(Default)]
 struct Sum {
     count: u32,
-    /// The fastest: bytes per second, and the rate of its link.
+    /// The fastest one: its rate and the rate of its link, in bytes per second.
     fastest: (f64, f64),
-    /// Nanoseconds of all, and the least that their bytes take.
+    /// Total time in nanoseconds, and the minimum for their bytes.
     time: f64,
     least: f64,
 }

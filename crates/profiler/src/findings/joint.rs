@@ -131,7 +131,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
             budget[at] -= taken;
             open -= taken;
         }
-        // Rounding is no overlap.
+        // A rounding error is no overlap.
         let shared = if open < 1e-3 * cost { 0.0 } else { open };
         finding.shared = shared;
         joint.cost += cost - shared;

@@ -1,13 +1,13 @@
-//! Kernels that only move data about.
+//! Kernels that only move data.
 //!
-//! Responsible for: copies and transposes done by kernels. Refuses copies between host and device.
+//! Responsible for: copies and transposes by kernels. Excludes copies between host and device.
 
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding};
 
 pub(super) struct Layout;
 
-/// Operators that move data, as the names of compiled kernels have them, the longest first.
+/// Operators that move data, as in names of compiled kernels, the longest first.
 const MOVING: [&str; 24] = [
     "split_with_sizes",
     "constant_pad_nd",

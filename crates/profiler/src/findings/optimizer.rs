@@ -1,6 +1,6 @@
 //! A slow optimizer.
 //!
-//! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
+//! Responsible for: compute of updates. Excludes its communication, which is data parallel.
 
 use super::{Context, EXPLAINED, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};

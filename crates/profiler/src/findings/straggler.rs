@@ -11,7 +11,7 @@ use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 
-/// Share of the additional idle time from which on its cause decides the advice.
+/// Minimum share of the additional idle time for a cause that decides the advice.
 const PROVEN: f64 = 0.5;
 
 pub(super) struct Straggler;
@@ -42,7 +42,7 @@ impl Rule for Straggler {
                 report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
             let cost = named.cost_s * 1e9;
             let cause = culprits.first().map_or(CauseClass::Unknown, |culprit| culprit.cause);
-            // The replay shows the cost, these numbers the cause: they may account for less.
+            // The replay gives the cost, these numbers the cause: they may explain less.
             let beyond = |culprit: &&Culprit| culprit.evidence.first().map_or(0.0, |e| e.own - e.peers);
             let accounted = culprits.iter().map(beyond).sum::<f64>().max(0.0);
             let partly = cause != CauseClass::Unknown && accounted < EXPLAINED * cost;
@@ -60,7 +60,7 @@ impl Rule for Straggler {
                 ),
                 cost: Some(cost),
                 explained: Explained::Whole,
-                // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
+                // Untraced ranks may have absorbed it: then only an upper bound is known.
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence: culprits
                     .iter()

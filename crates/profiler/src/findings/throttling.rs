@@ -1,6 +1,7 @@
 //! Kernels that slow down over time.
 //!
-//! Responsible for: the same calls of kernels in the first and in the last steps. Refuses recordings of too few steps, and work that routing or sequences change.
+//! Responsible for: the same kernel calls in the first and in the last steps. Excludes recordings with too few steps, and work that depends
+//! on routing or sequences.
 
 use super::unbalanced::is_grouped;
 use super::{Context, Inference, Rule, percent};
@@ -13,16 +14,16 @@ use std::collections::BTreeMap;
 
 pub(super) struct Throttling;
 
-/// Calls of kernels of one name that each end of the recording must have.
+/// Minimum number of calls of a kernel at each end of the recording.
 const ENOUGH: usize = 12;
-/// From which growth on it is reported.
+/// Minimum reported growth, as a share.
 const GROWTH: f64 = 0.03;
-/// A lower clock slows all products: kernels with this share of their time must grow, each by half of [`GROWTH`] or more.
+/// Minimum share of GEMM time in kernels that grow, each by at least half of [`GROWTH`]: a lower clock slows all GEMMs.
 const AGREE: f64 = 0.75;
-/// Below this many steps halves are compared, from there on thirds.
+/// Minimum number of steps for a comparison of thirds; with fewer, halves are compared.
 const THIRDS: usize = 6;
 
-/// Steps at one end, by name the durations of its calls in their order.
+/// Durations of calls by kernel name, step and order, at one end of the recording.
 type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
 
 /// Times of calls at the same position of the step, by kernel name: (at the beginning, at the end), in nanoseconds per step. Names with

@@ -1,6 +1,6 @@
 //! Experts of different load.
 //!
-//! Responsible for: time of grouped products by rank. Refuses jobs without such kernels.
+//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels.
 
 use super::{Context, Rule, percent, time};
 use crate::profile::{Explained, Finding};

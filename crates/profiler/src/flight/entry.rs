@@ -37,7 +37,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
-    /// The number of the group on this rank.
+    /// Number of the group on this rank.
     pub group: u64,
     /// The last collective that was enqueued.
     pub last_enqueued: Option<u64>,
@@ -51,7 +51,7 @@ pub struct Status {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// Its place in the order of recording.
+    /// Number in the order of recording.
     pub record: u64,
     /// The number of its group on this rank.
     pub group: u64,
@@ -59,7 +59,7 @@ pub struct Entry {
     pub group_name: String,
     /// Purpose of the group.
     pub group_description: String,
-    /// Its number among the collectives of the group; for messages, among the messages.
+    /// Number among the collectives of the group; for a message, among the messages.
     pub sequence: u64,
     /// Operation (`nccl:all_reduce`, `nccl:send 1->2`).
     pub operation: String,
@@ -82,9 +82,9 @@ pub struct Entry {
     pub state: String,
     /// True if the recorder has retired the entry.
     pub retired: bool,
-    /// After how many milliseconds it is given up.
+    /// Timeout in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// From where it was called, innermost first.
+    /// Stack of the call, innermost first.
     pub frames: Vec<Frame>,
 }
 
@@ -121,14 +121,14 @@ impl FlightRecord {
         self.report.count(DamageKind::UnreadableEvent)
     }
 
-    /// The byte from which on the rest of the file is lost, if it breaks off.
+    /// Position in bytes from which the rest of the file is lost; `None` if the file is complete.
     pub fn cut_at(&self) -> Option<u64> {
         let cut = self.report.damages.iter().find(|damage| damage.kind == DamageKind::Truncated)?;
         cut.places.first().map(|(offset, _)| *offset)
     }
 }
 
-/// The last whole number in a file's name.
+/// The last integer in a file's name.
 fn rank_of(label: &str) -> Option<u32> {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
     let digits: Vec<&str> =
@@ -148,7 +148,7 @@ fn count(value: &Value) -> Option<u64> {
     number(value).and_then(|n| u64::try_from(n).ok())
 }
 
-/// A time; both `None` and 0 are no time.
+/// A time in nanoseconds; `None` for both `None` and 0.
 fn time(value: &Value) -> Option<i64> {
     number(value).filter(|&n| n > 0)
 }
@@ -174,7 +174,7 @@ fn signature(sizes: &Value, types: &Value) -> String {
     format!("{} {}", shown(sizes), shown(types)).replace('"', "").trim().to_owned()
 }
 
-/// A value as an entry, if it can be read as one.
+/// Converts a value to an entry; `None` if that is impossible.
 pub(super) fn entry(value: &Value) -> Option<Entry> {
     value.as_object()?;
     let group = &value["process_group"];
@@ -214,7 +214,7 @@ pub(super) fn is_entry(value: &Value) -> bool {
     entry(value).is_some()
 }
 
-/// A dump of that length with this content.
+/// A dump of `bytes` bytes with this content.
 pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<FlightRecord, Problem> {
     let Content { value, entries, mut report } = content;
     let value = &value;

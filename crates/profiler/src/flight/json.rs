@@ -27,16 +27,16 @@ pub(super) fn content(bytes: &[u8]) -> Content {
     }
 }
 
-/// Bytes between a name and its list beyond which they do not belong together.
+/// Maximum number of bytes between a name and its list.
 const NEAR: usize = 64;
 
-/// Members of a dump by which reading finds its way again after damage.
+/// Members of a dump at which reading can continue after damage.
 const MEMBERS: [&str; 6] =
     ["entries", "version", "pg_config", "pg_status", "nccl_comm_state", "comm_lib_version"];
 /// Maximum number of bytes scanned for content after damage, in file lengths. Only a crafted file needs more.
 const PATIENCE: usize = 16;
 
-/// A damaged dump while it is being read.
+/// State of reading a damaged dump.
 struct Salvage<'a> {
     bytes: &'a [u8],
     members: Map<String, Value>,
@@ -78,7 +78,7 @@ impl<'a> Salvage<'a> {
         });
     }
 
-    /// One member of the outermost object; the place after it, if there is more.
+    /// Reads one member of the outermost object. Returns the position after it, if there is more.
     fn member(&mut self, at: usize) -> Option<usize> {
         let Ok((here, byte)) = scan::next(self.bytes, at) else {
             self.cut(self.bytes.len(), "before its closing bracket");
@@ -122,7 +122,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// A key that begins here, and the place of its value.
+    /// Reads a key at a position. Returns it with the position of its value.
     fn key(&self, at: usize) -> Option<(&'a [u8], usize)> {
         if self.bytes.get(at) != Some(&b'"') {
             return None;
@@ -149,7 +149,7 @@ impl<'a> Salvage<'a> {
         places.min()
     }
 
-    /// The same up to the end of the file, looked for once.
+    /// Position of the next known member up to the end of the file, searched once.
     fn member_ahead(&mut self, from: usize) -> Option<usize> {
         let end = self.bytes.len();
         let known = self.ahead.filter(|&ahead| ahead >= from);
@@ -162,7 +162,7 @@ impl<'a> Salvage<'a> {
     fn find_member(&mut self, at: usize, what: &str) -> Option<usize> {
         let found = self.next_member(at, self.bytes.len());
         let first = if self.entries.is_none() { self.first_entry(at) } else { None };
-        // A list whose name is still readable is found by it.
+        // A list with a readable name is found by the name.
         if let Some(first) = first.filter(|first| found.is_none_or(|found| *first < found)) {
             return self.damaged_entries(at, first);
         }
@@ -199,7 +199,7 @@ impl<'a> Salvage<'a> {
         self.entries(first)
     }
 
-    /// The entries; the place after them, if there is more.
+    /// Reads the entries. Returns the position after them, if there is more.
     fn entries(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let Ok((here, byte)) = scan::next(self.bytes, at) else {
@@ -222,7 +222,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// The value that begins here and the place after it; else why not, and where it seems to end.
+    /// Reads a value. Returns it with the position after it, or the reason of a failure with the apparent end of the value.
     fn value(&mut self, at: usize) -> Result<(Value, usize), (String, Option<usize>)> {
         match scan::skip(self.bytes, at) {
             Ok(end) => {
@@ -264,7 +264,7 @@ impl<'a> Salvage<'a> {
         Some(next)
     }
 
-    /// Reads on after entries whose closing bracket was lost.
+    /// Continues after entries whose closing bracket is missing.
     fn after_entries(&mut self, mut at: usize) -> Option<usize> {
         while let Some(next) = self.member(at) {
             at = next;

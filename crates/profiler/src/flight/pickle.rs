@@ -12,7 +12,7 @@ use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Number, Value};
 
-/// Parts of a value, by their place in the reader's store.
+/// Parts of a value, by their index in the reader's store.
 #[derive(Clone, Debug)]
 enum Part {
     Mark,
@@ -44,7 +44,7 @@ struct Machine<'a> {
     label: &'a str,
     /// Position of the current instruction.
     begun: usize,
-    /// The last instruction that was carried out.
+    /// The last executed instruction.
     done: u8,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Machine<'a> {
         Ok(taken)
     }
 
-    /// A little-endian number of up to eight bytes without sign.
+    /// Reads an unsigned little-endian number of up to eight bytes.
     fn unsigned(&mut self, width: usize) -> Result<usize, Problem> {
         let value = self.take(width)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         usize::try_from(value).map_err(|_| self.problem("a length is too large"))
@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A little-endian number in two's complement.
+    /// Reads a little-endian number in two's complement.
     fn long(&mut self, width: usize) -> Result<(), Problem> {
         let length = self.unsigned(width)?;
         let digits = self.take(length)?;
@@ -137,7 +137,7 @@ impl<'a> Machine<'a> {
     }
 
     fn remember(&mut self, place: usize) -> Result<(), Problem> {
-        // A memo larger than the file is never needed: every place costs a byte.
+        // A memo is never larger than the file: every index costs a byte.
         let Some(&top) = self.stack.last() else { return Err(self.problem("a value is missing")) };
         if place > self.bytes.len() {
             return Err(self.problem("a memo index is too large"));
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Runs to the end; the place of the result.
+    /// Runs to the end. Returns the index of the result.
     fn run(&mut self) -> Result<usize, Problem> {
         loop {
             self.begun = self.at;
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
         Ok(match &self.store[at] {
             Part::Mark => Value::Null,
             Part::Plain(Value::String(text)) => {
-                // A long text that is shared many times costs as it is copied.
+                // A long shared text costs budget for every copy.
                 *budget = budget.saturating_sub(text.len() / 8);
                 Value::String(text.clone())
             }
@@ -281,7 +281,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The plain data of a pickle as it lies in the file: parts that are shared are one part, so a value takes no more memory than its file accounts for.
+/// Plain data of a pickle in the form of the file: shared parts exist once, so a value takes no more memory than its file justifies.
 #[derive(Debug)]
 pub(crate) struct Parts {
     store: Vec<Part>,
@@ -301,7 +301,7 @@ impl Parts {
         self.root
     }
 
-    /// A member of a dictionary. Of members with one name the last counts, as in Python.
+    /// Index of a member of a dictionary. Of members with the same name the last one counts, as in Python.
     pub(crate) fn member(&self, at: usize, name: &str) -> Option<usize> {
         let Some(Part::Dictionary(pairs)) = self.store.get(at) else { return None };
         pairs.iter().rev().find(|pair| self.text(pair.0) == Some(name)).map(|pair| pair.1)
@@ -315,7 +315,7 @@ impl Parts {
         }
     }
 
-    /// A text.
+    /// The text at an index; `None` for other parts.
     pub(crate) fn text(&self, at: usize) -> Option<&str> {
         match self.store.get(at) {
             Some(Part::Plain(Value::String(text))) => Some(text),
@@ -323,7 +323,7 @@ impl Parts {
         }
     }
 
-    /// A whole number that is not negative.
+    /// The non-negative integer at an index; `None` for other parts.
     pub(crate) fn number(&self, at: usize) -> Option<u64> {
         match self.store.get(at) {
             Some(Part::Plain(Value::Number(number))) => number.as_u64(),
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn nothing_is_run() {
-        // The classic: os.system, called with a command.
+        // The classic attack: a call of os.system.
         let evil = b"\x80\x02}cos\nsystem\n(X\x02\x00\x00\x00idtR.";
         let problem = content("evil", evil).err().expect("code");
         assert!(
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_bomb_of_shared_lists_is_refused() {
-        // Thirty lists, each holding the one before it twice: 2^30 parts from some 150 bytes.
+        // Thirty lists, each with the previous one twice: 2^30 parts from about 150 bytes.
         let mut bomb = b"\x80\x02]q\x00".to_vec();
         for n in 0..30u8 {
             bomb.extend([b'0', b']', b'(', b'h', n, b'h', n, b'e', b'q', n + 1]);

@@ -8,7 +8,7 @@ use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reason why a group is taken for a dimension.
+/// Evidence for the dimension of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,7 +17,7 @@ pub enum Evidence {
     Sizes,
     /// The framework described the group.
     Description,
-    /// Sets of ranks tile the world in one way.
+    /// Sets of ranks tile the world in only one way.
     Tiling,
     /// Kind of traffic: messages, all-to-all, many equal all-reduces, norms.
     Operations,
@@ -33,7 +33,7 @@ pub struct GroupDimension {
     pub dimension: Dimension,
     /// Label.
     pub label: String,
-    /// Reason.
+    /// Evidence for the dimension.
     pub evidence: Evidence,
 }
 
@@ -106,7 +106,7 @@ pub fn infer(
         let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         let mut ask = || {
             let profile = profile(at);
-            // All ranks of a job exchange embeddings and samples, too.
+            // All ranks of a job also exchange embeddings and samples.
             let doubted =
                 |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !profile.experts;
             Answer {
@@ -140,7 +140,7 @@ pub fn infer(
         }
     }
     mark_drains(groups, &answers);
-    // With groups for other purposes, the group of all ranks is not for gradients.
+    // If there are groups for other purposes, the group of all ranks is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
     });
@@ -242,7 +242,7 @@ fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
             classes.insert((stride, size));
         }
     }
-    // A chain from stride 1 upwards that makes the world.
+    // A chain from stride 1 upwards to the world size.
     let mut chain: Vec<(u32, u32)> = Vec::new();
     let mut inner = 1;
     while inner < world {

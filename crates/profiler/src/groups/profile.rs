@@ -7,10 +7,10 @@ use crate::communication::Operation;
 use railwright_step::{Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One thing that a group was seen doing.
+/// An observed operation of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Subject.
+    /// The operation; `None` if unknown.
     pub operation: Option<Operation>,
     /// Size in bytes; `None` if unknown.
     pub bytes: Option<u64>,
@@ -23,9 +23,9 @@ pub struct Call {
 /// Operations of a group on its busiest rank, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupProfile {
-    /// One by one.
+    /// The operations in order.
     pub calls: Vec<Call>,
-    /// From when until when that rank was recorded, in nanoseconds.
+    /// Start and end of that rank's recording, in nanoseconds.
     pub recorded: (i64, i64),
     /// Number of recorded steps.
     pub steps: u32,
@@ -44,18 +44,18 @@ const STRAY: f64 = 0.02;
 /// forward pass, a third with recomputation.
 const REGULAR_SHARE: f64 = 0.2;
 
-/// Phases must be known of this share.
+/// Minimum share of operations with a known phase.
 const KNOWN: f64 = 0.8;
 
-/// Between the gradients of two steps lies a forward pass, a quarter of the time at least; of activations, which come through the whole step, less
-/// than this share of the time lies in pauses of twice the usual length.
+/// Threshold of the share of time in pauses of more than twice the usual length. Between the gradients of two steps there is a forward
+/// pass, at least a quarter of the time. Activations are exchanged during the whole step, so their share is below.
 const PAUSES: f64 = 0.2;
 
-/// Layers reduce activations so often in a step at least (twice forward and twice backward, of two layers).
+/// Minimum number of all-reduces of activations per step: twice forward and twice backward, for two layers.
 const LAYERS: usize = 8;
 
-/// Parameters of this many layers are gathered before the first gradients are scattered; of activations at most three gathers follow each other (the
-/// weight gradient gathers its input again).
+/// Minimum number of layers whose parameters are gathered before the first gradients are scattered. Activations have at most three
+/// successive gathers (the weight gradient gathers its input again).
 const GATHERED: usize = 4;
 
 impl GroupProfile {
@@ -101,7 +101,7 @@ impl GroupProfile {
         long as f64 / (to - from).max(1) as f64
     }
 
-    /// The most gathers that follow each other without a scatter between them.
+    /// Largest number of successive gathers without a scatter between them.
     fn longest_row_of_gathers(&self) -> usize {
         let mut longest = 0;
         let mut row = 0;
@@ -123,7 +123,7 @@ impl GroupProfile {
         self.calls.iter().any(|call| moves(&call)) && self.calls.iter().filter(moves).all(scalar)
     }
 
-    /// The dimension that operations give away.
+    /// Dimension inferred from the operations; `None` if ambiguous.
     pub(super) fn dimension(&self) -> Option<Dimension> {
         let all = self.calls.len();
         if all == 0 {
@@ -157,7 +157,7 @@ impl GroupProfile {
             Some(_) => return None,
             None => {}
         }
-        // Activations have one size, over and over through the whole step; buckets of gradients come in its second half.
+        // Activations have one size throughout the step; buckets of gradients occur in its second half.
         let steps = self.steps.max(1) as usize;
         let sizes = self.sizes(Operation::AllReduce);
         let most = sizes.values().copied().max().unwrap_or(0);
@@ -178,7 +178,7 @@ impl GroupProfile {
         if self.longest_row_of_gathers() >= GATHERED {
             return Some(Dimension::Data);
         }
-        // As many operations as there are sizes: every shard has its own.
+        // Every shard has its own size, so there are as many operations as sizes.
         let sizes: BTreeSet<Option<u64>> = self.calls.iter().map(|call| call.bytes).collect();
         let steps = self.steps.max(1) as usize;
         (sizes.len() > 1 && sizes.len() * steps * 4 >= self.calls.len()).then_some(Dimension::Data)
@@ -251,7 +251,7 @@ mod tests {
                 let twice = [(AllReduce, 8_192), (AllReduce, 8_192)];
                 let label = format!("{steps} steps, phases {phased}");
                 assert_eq!(of(&twice, &twice, &[]), Some(Dimension::Tensor), "{label}");
-                // Buckets of equal size, more than three a step.
+                // Buckets of equal size, more than three per step.
                 assert_ne!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Tensor), "{label}");
                 if phased {
                     assert_eq!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Data), "{label}");

@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// Purpose of the group, else its name.
+    /// Purpose of the group, otherwise its name.
     pub name: String,
-    /// Its ranks: those that the dumps list, else those that used it.
+    /// Its ranks as the dumps list them, otherwise those that used it.
     pub ranks: Vec<u32>,
 }
 
@@ -26,13 +26,13 @@ pub enum State {
     NotEntered,
     /// Ranks called different operations, or the same with other sizes or types.
     Mismatched,
-    /// All entered it, some left it, some did not.
+    /// All ranks entered it, only some left it.
     PartlyFinished,
-    /// All entered it and none left it.
+    /// All ranks entered it and none left it.
     NoneFinished,
 }
 
-/// A collective or message that some rank entered and has not left.
+/// A collective or message that a rank entered and has not left.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stuck {
@@ -42,7 +42,7 @@ pub struct Stuck {
     pub sequence: u64,
     /// Call of the ranks that entered it.
     pub operation: String,
-    /// Way.
+    /// State.
     pub state: State,
     /// The ranks that entered it and have not left it.
     pub waiting: Vec<u32>,
@@ -58,7 +58,7 @@ pub struct Stuck {
     /// Time at which the first rank entered it, in nanoseconds since the epoch.
     #[serde(rename = "since_ns")]
     pub since: i64,
-    /// After how many milliseconds it is given up.
+    /// Timeout in milliseconds.
     pub timeout_ms: Option<u64>,
 }
 
@@ -66,7 +66,7 @@ pub struct Stuck {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CallSequence {
     name: String,
-    /// The group's ranks where dumps list them, to distinguish groups of one name and purpose.
+    /// The group's ranks if dumps list them, to distinguish groups with the same name and purpose.
     ranks: Vec<u32>,
     message: Option<(u32, u32)>,
 }
@@ -115,18 +115,18 @@ fn sequence_of(
     let described = (&entry.group_description, &entry.group_name);
     let name = match described {
         (description, name) if description.is_empty() || description == "undefined" => name.clone(),
-        // With listed ranks the counter in the name differs from rank to rank and means nothing.
+        // With listed ranks, the counter in the name differs from rank to rank and has no meaning.
         (description, _) if !ranks.is_empty() => description.clone(),
         (description, name) => format!("{description} ({name})"),
     };
     let message = message_of(entry);
-    // Ends are numbered within the group where it is listed.
+    // If the group is listed, message ends are numbered within it.
     let global = |local: u32| ranks.get(local as usize).copied().unwrap_or(local);
     let message = message.map(|(from, to)| (global(from), global(to)));
     CallSequence { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
 }
 
-/// The ends of a message, as its group numbers its ranks.
+/// The ends of a message, in the group's own numbering.
 fn message_of(entry: &Entry) -> Option<(u32, u32)> {
     if entry.is_message { ends(&entry.operation) } else { None }
 }
@@ -134,14 +134,14 @@ fn message_of(entry: &Entry) -> Option<(u32, u32)> {
 /// Key of entries of one sequence within a record: name and purpose of the group, and for messages the operation.
 type Alike<'a> = (&'a str, &'a str, Option<&'a str>);
 
-/// Lanes by number: thousands of entries are of one, which is worked out once for each record.
+/// Numbers of sequences. Thousands of entries belong to one, which is determined once per record.
 #[derive(Default)]
 struct CallSequences {
     numbers: BTreeMap<CallSequence, usize>,
 }
 
 impl CallSequences {
-    /// The number of an entry's lane. `own` remembers those of its record.
+    /// Number of an entry's sequence. `own` caches those of its record.
     fn of<'a>(
         &mut self,
         own: &mut BTreeMap<Alike<'a>, usize>,
@@ -242,11 +242,11 @@ pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck
     let mut walks: Vec<BTreeMap<u32, Walk<'_>>> = Vec::new();
     for &(rank, record) in records {
         let mut own = BTreeMap::new();
-        // Of several for one group the first counts.
+        // Of several states of one group, the first counts.
         let statuses: BTreeMap<u64, &Status> = record.statuses.iter().rev().map(|s| (s.group, s)).collect();
-        // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
+        // Messages are numbered by their order in the sequence: the recorder numbers those of a group together.
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-        // Behind a hole that damage left, the places of messages are not known.
+        // After a gap caused by damage, the numbers of messages are unknown.
         let (mut expected, mut hole) = (0, false);
         for entry in &record.entries {
             hole |= record.unreadable() > 0 && entry.record != expected;
@@ -294,7 +294,7 @@ fn of_lane(sequence_of: &CallSequence, walks: &BTreeMap<u32, Walk<'_>>, dumps: &
     };
     let at = |rank: &u32| walks.get(rank).and_then(|walk| walk.entries.get(&sequence));
     let waiting: Vec<u32> = ranks.iter().copied().filter(|r| at(r).is_some_and(|(_, left)| !left)).collect();
-    // A rank whose ring buffer begins later has been there.
+    // A rank whose ring buffer begins later has entered it.
     let later = |rank: &u32| {
         walks.get(rank).is_some_and(|w| w.entries.keys().next_back().is_some_and(|&last| last > sequence))
     };
@@ -302,7 +302,7 @@ fn of_lane(sequence_of: &CallSequence, walks: &BTreeMap<u32, Walk<'_>>, dumps: &
     let (missing, mut unknown): (Vec<u32>, Vec<u32>) = absent.partition(|r| dumps.whole.contains(r));
     let is_listed = sequence_of.message.is_some() || !sequence_of.ranks.is_empty();
     if !is_listed {
-        // Any rank without a whole dump may be a member.
+        // Any rank without a complete dump may be a member.
         unknown.extend(dumps.doubtful.iter().filter(|rank| !ranks.contains(rank)));
         unknown.sort_unstable();
     }

@@ -64,7 +64,7 @@ fn a_good_run_does_not_hang() {
 
 #[test]
 fn the_rank_that_never_came_is_found() {
-    // Data parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second.
+    // Data parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second one.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -122,7 +122,7 @@ fn everyone_there_and_nothing_ends() {
 
 #[test]
 fn ranks_in_a_circle_are_named() {
-    // 1 waits for 3 in one group, 3 waits for 1 in another that the dumps call by the same ranks.
+    // 1 waits for 3 in one group, and 3 waits for 1 in another one; the dumps list the same ranks for both.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -147,7 +147,7 @@ fn ranks_in_a_circle_are_named() {
 fn a_missing_dump_is_a_finding() {
     let mut dumps = good();
     for record in &mut dumps {
-        // As NCCL's dumps do, and unlike gloo's, list the group.
+        // Lists the group, as NCCL's dumps do, unlike gloo's.
         let rank = record.rank.expect("a rank");
         let name =
             record.entries.iter().find(|e| e.group_description == "mesh_dp").expect("one").group_name.clone();
@@ -192,7 +192,7 @@ fn a_message_without_receiver() {
     assert_eq!(verdict.roots[0].rank, 1);
 }
 
-/// All ranks that are there wait in a group of the whole world whose members no dump lists.
+/// All present ranks wait in a group of the whole world whose members no dump lists.
 fn unlisted(ranks: &[u32]) -> Vec<FlightRecord> {
     let entry = |record: u64, retired: bool| Entry {
         record,
@@ -225,7 +225,7 @@ fn a_rank_whose_dump_is_lost_may_be_the_one() {
     // rank.
     assert_eq!(cause(&unlisted(&[0, 1, 3]), &[]), (RootCause::NoDump, vec![2], vec![0, 1, 3]));
     assert_eq!(cause(&unlisted(&[0, 1, 2]), &[3]), (RootCause::NoDump, vec![3], vec![0, 1, 2]));
-    // With all dumps there it is the transfer.
+    // With all dumps present, the transfer is stuck.
     assert_eq!(cause(&unlisted(&[0, 1, 2]), &[]).0, RootCause::Transfer);
     let dumps = unlisted(&[0, 1]);
     assert_eq!(lost_rank("other/nccl_trace_rank_7", &dumps), Some(7));

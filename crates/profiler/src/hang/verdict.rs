@@ -14,7 +14,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDump {
-    /// Owner.
+    /// Rank that wrote it.
     pub rank: u32,
     /// File name as given by the user.
     pub label: String,
@@ -22,7 +22,7 @@ pub struct DamagedDump {
     pub entries: u64,
     /// Number of unreadable entries or other parts.
     pub unreadable: u64,
-    /// The byte of the (inflated) file from which on the rest is lost.
+    /// Position in the (inflated) file from which the rest is lost, in bytes.
     pub cut_at: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ impl DamagedDump {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {
-    /// The ranks whose dumps are there.
+    /// Ranks with a dump.
     pub ranks: Vec<u32>,
     /// World size recorded in the dumps: a lower bound unless `world_size_listed`.
     pub world_size: u32,
@@ -50,7 +50,8 @@ pub struct Hang {
     pub world_size_listed: bool,
     /// Ranks without a readable dump.
     pub without_dump: Vec<u32>,
-    /// Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
+    /// Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no
+    /// dump.
     pub incomplete_groups: Vec<Used>,
     /// The partly read dumps: results for their ranks are bounds.
     pub damaged: Vec<DamagedDump>,
@@ -71,7 +72,7 @@ impl Hang {
         if self.stuck.is_empty() { all_is_seen.then_some(false) } else { Some(true) }
     }
 
-    /// Of how many ranks there are dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` where no dump lists all.
+    /// Number of ranks with dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` if no dump lists all.
     pub fn extent(&self) -> String {
         let least = if self.world_size_listed { "" } else { "at least " };
         let plural = if self.world_size == 1 { "" } else { "s" };
@@ -79,7 +80,7 @@ impl Hang {
     }
 }
 
-/// The rank of a file that could not be read, if it is called like one of the dumps.
+/// Rank of an unreadable file, if its name is similar to that of a dump.
 pub fn lost_rank(label: &str, records: &[FlightRecord]) -> Option<u32> {
     let name = |label: &str| label.rsplit(['/', '\\']).next().unwrap_or(label).to_owned();
     let alike = records.iter().any(|record| skeleton(&name(&record.label)) == skeleton(&name(label)));
@@ -106,7 +107,7 @@ fn damage_text(record: &FlightRecord) -> String {
     message.join("; ")
 }
 
-/// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
+/// Analyses the dumps of a job; `lost` are ranks with unreadable dumps. Of two dumps of one rank, the one with the later last entry counts.
 pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let mut warnings = Vec::new();
     let mut ranked: Vec<(u32, &FlightRecord)> = Vec::new();
@@ -154,7 +155,7 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
         .chain(lost.iter().copied())
         .max()
         .map_or(0, |highest| highest.saturating_add(1));
-    // The group of the whole world by PyTorch's name; another that holds all ranks seen may be one of several like it.
+    // PyTorch's default group of the whole world; other groups of all known ranks may be one of several.
     let whole = |group: &Group| {
         let mut of = group.ranks.clone();
         of.sort_unstable();

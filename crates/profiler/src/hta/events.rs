@@ -1,6 +1,6 @@
-//! The events that HolisticTraceAnalysis looks at, in its microseconds.
+//! The events that HolisticTraceAnalysis uses, in its microseconds.
 //!
-//! Responsible for: rounding, the cut at steps, and the type that a kernel's name gives. Refuses nothing that the tool takes.
+//! Responsible for: rounding, the cut at steps, and the type from a kernel's name. Includes everything that the tool accepts.
 
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::{NameId, RankTrace};
@@ -15,7 +15,7 @@ pub(super) enum Type {
     Other,
 }
 
-/// Something that ran on a stream.
+/// A row on a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnStream {
     pub(super) start: i64,
@@ -50,13 +50,13 @@ pub(super) struct Call {
     pub(super) queues: bool,
 }
 
-/// The events of one rank.
+/// Events of one rank.
 #[derive(Debug)]
 pub(super) struct Events<'a> {
     pub(super) trace: &'a RankTrace,
     /// Device rows by start, then host rows that name a stream.
     pub(super) gpu: Vec<OnStream>,
-    /// By correlation; the last one when there are several.
+    /// By correlation; the last one of several.
     pub(super) calls: BTreeMap<u32, Call>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Events<'a> {
         let mut types: BTreeMap<NameId, Type> = BTreeMap::new();
         let mut gpu = Vec::new();
         for row in trace.gpu.iter() {
-            // Kineto writes the -1 of a wait for the whole context as 4294967295, and the tool takes that for a stream.
+            // Kineto writes the -1 of a wait for the whole context as 4294967295, which the tool treats as a stream.
             let wide = row.kind == GpuKind::Sync && trace.names.get(row.name) == "Context Sync";
             if row.kind == GpuKind::Annotation || (row.stream == NONE && !wide) {
                 continue;
@@ -146,11 +146,11 @@ impl<'a> Events<'a> {
 /// Conversion of times to whole microseconds, as in the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
-    /// They are whole.
+    /// Times are whole.
     Whole,
-    /// Starts up and ends down: short kernels get nothing or less.
+    /// Starts are rounded up and ends down: short kernels have zero or negative length.
     Inward,
-    /// The same, of doubles of absolute time, which hold a quarter of a microsecond.
+    /// The same for absolute times as doubles, which have a resolution of a quarter of a microsecond.
     Coarse,
 }
 
@@ -177,7 +177,8 @@ impl Clock {
     }
 }
 
-/// With two steps and more, everything from the start of the last one on is left out; the device's side of a step counts as a step too.
+/// Start of the last step in nanoseconds: with two or more steps, everything from it on is excluded. The device rows of a step count as a
+/// step, too.
 fn cut(trace: &RankTrace) -> Option<i64> {
     let is_step = |name: NameId| trace.names.get(name).starts_with("ProfilerStep");
     let mut names = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! Unions and intersections of spans of time.
+//! Unions and intersections of time spans.
 //!
-//! Responsible for: sorted, disjoint lists of spans and their lengths. Refuses to correct spans that rounding has turned around: the tool does not either.
+//! Responsible for: sorted, disjoint lists of spans and their lengths. Spans reversed by rounding are kept, as in the tool.
 
-/// A span of time, from and until.
+/// A time span: start and end.
 pub(super) type Span = (i64, i64);
 
 /// Union of spans. The tool's rounding makes events below a microsecond end before they start. Such a span is a separate part with negative
@@ -12,7 +12,7 @@ pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     let mut all: Vec<Span> = spans.collect();
     all.sort_unstable();
     let mut merged: Vec<Span> = Vec::new();
-    // The latest end so far, which need not be the last part's.
+    // The latest end so far, not necessarily that of the last part.
     let mut latest = i64::MIN;
     for (start, end) in all {
         match merged.last_mut().filter(|_| start <= latest) {

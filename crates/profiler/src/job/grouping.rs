@@ -37,30 +37,30 @@ pub struct Clue {
     pub world_size: Option<u32>,
     /// Start time in microseconds since 1970.
     pub start: Option<u64>,
-    /// The first step in a file of all ranks: such files follow one another.
+    /// The first step in a file of all ranks: such files are consecutive.
     pub first_step: Option<u32>,
 }
 
 /// Relation of a file to a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It is a part of one, such as a rank.
+    /// A part of a job, such as a rank.
     #[default]
     Part,
-    /// It is a whole one.
+    /// A whole job.
     Whole,
     /// It only describes files in the same folder.
     Beside,
 }
 
-/// A file, as little as is known of it before it is read.
+/// Data of a file before it is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sighting {
     /// Its path.
     pub path: String,
-    /// The archive that it lies in.
+    /// The archive that contains it.
     pub archive: Option<String>,
-    /// Its size on the disk.
+    /// Size on disk, in bytes.
     pub bytes: u64,
     /// The name of its format.
     pub format: String,
@@ -92,24 +92,24 @@ pub struct Found {
     pub world_size: Option<u32>,
     /// Number of files.
     pub files: usize,
-    /// Their size on the disk.
+    /// Size on disk, in bytes.
     pub bytes: u64,
     /// Arguments for a command, without patterns: a folder or files. Empty for a part of an archive, which has to be unpacked.
     pub paths: Vec<String>,
-    /// Its files among those that were looked at.
+    /// Indices of its files in the input.
     #[serde(skip)]
     pub members: Vec<usize>,
-    /// The ranks, if all files record theirs.
+    /// The ranks, if all files record them.
     #[serde(skip)]
     pub own_ranks: Option<BTreeSet<u32>>,
 }
 
-/// Starts of one job lie this near to each other, in microseconds.
+/// Maximum distance between starts of one job, in microseconds.
 const TOGETHER: u64 = 600_000_000;
 /// Maximum distance between the starts of concurrent recordings, in microseconds (five seconds): ranks of one job are recorded from the
 /// same step on.
 const SIDE_BY_SIDE: u64 = 5_000_000;
-/// Clocks of one job's hosts are not further from each other than this, in microseconds: six hours.
+/// Maximum clock difference between the hosts of one job, in microseconds (six hours).
 const WRONG_CLOCKS: u64 = 6 * 3_600_000_000;
 
 fn split(path: &str) -> (&str, &str) {
@@ -133,20 +133,20 @@ impl<'a> Seen<'a> {
     fn new(at: usize, of: &'a Sighting) -> Self {
         let (folder, name) = split(&of.path);
         let by_name = || rank_in_name(name, of.family != Family::Ranks).or_else(|| rank_in_folder(folder));
-        // A file of all ranks is numbered by its steps.
+        // A file of all ranks is identified by its steps.
         let rank = of.clue.rank.or_else(|| by_name().filter(|_| of.clue.first_step.is_none()));
         Self { at, of, folder, name, rank, start: of.clue.start.or_else(|| time_in_name(name)) }
     }
 }
 
 impl Seen<'_> {
-    /// The folder that the file, or its archive, lies in.
+    /// The folder that contains the file or its archive.
     fn place(&self) -> &str {
         self.of.archive.as_deref().map_or(self.folder, |archive| split(archive).0)
     }
 }
 
-/// Files of one job in the making.
+/// Files of one job during grouping.
 struct Bunch<'a> {
     parts: Vec<Seen<'a>>,
 }

@@ -69,7 +69,7 @@ pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
         .then_some((host, process))
 }
 
-/// The time that a name holds, in microseconds since 1970: seconds, milli-, micro- or nanoseconds by the number of digits.
+/// Time in a name, in microseconds since 1970. Seconds, milli-, micro- or nanoseconds are distinguished by the number of digits.
 pub(crate) fn time_in_name(name: &str) -> Option<u64> {
     numbers(name).find_map(|(_, digits)| {
         let number: u64 = digits.parse().ok()?;
@@ -139,7 +139,7 @@ mod tests {
         let files =
             |pairs: &[(u32, u32)]| -> Vec<_> { pairs.iter().map(|&(s, c)| (Some(s), Some(c))).collect() };
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2)])), Some((1, 1)));
-        // No other states 2; 1 is not free; another disagrees too; names are no ranks at all.
+        // No other header has 2; 1 is not free; another one disagrees, too; the names are no ranks.
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (3, 3)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);

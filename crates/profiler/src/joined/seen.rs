@@ -34,7 +34,7 @@ impl PhasesOf {
         Self { device, host: host_phases(trace), around }
     }
 
-    /// The phase of a communication: its own, else that of the arithmetic before it.
+    /// Phase of a communication: its own, otherwise that of the previous compute.
     fn of(&self, part: &Part) -> Phase {
         let own = match part.lane {
             Lane::Stream(_) => self.device.get(part.row as usize).copied(),
@@ -68,7 +68,7 @@ pub(crate) fn speaks_of_experts(name: &str) -> bool {
 pub(super) struct Seen<'a> {
     job: &'a Job,
     matching: &'a Matching,
-    /// For every group the member that did most in it, and which of its parts.
+    /// By group: the most active member, with its parts.
     busiest: BTreeMap<u32, &'a Membership>,
     phases: BTreeMap<u32, PhasesOf>,
     steps: u32,

@@ -11,7 +11,7 @@ use crate::communication::Operation;
 /// Groups across inferred ones.
 pub(super) struct Crossing {
     world: u32,
-    /// Groups that reduce or gather, smaller than the world.
+    /// Tilings of groups that reduce or gather, smaller than the world.
     within: Vec<Tiling>,
     /// Number of ranks in all inner sets together.
     inner: u32,
@@ -55,7 +55,7 @@ impl Crossing {
         })
     }
 
-    /// Takes the sets across for streams that were identified as all ranks, or nothing.
+    /// Assigns the sets across to streams identified as all ranks. No change if none fits.
     pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], inferred: &mut Vec<Inferred>) {
         for lane in all.iter().filter(|lane| !exchanges(lane, parts)) {
             let known = inferred.iter().position(|inferred| inferred.lane == lane.lane);

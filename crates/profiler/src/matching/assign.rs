@@ -1,8 +1,8 @@
 //! Communicator of a part.
 //!
-//! Responsible for: the group that a part names; else the group that all named parts of its stream name; else
-//! the only group that can be meant; else the stream itself. Messages go by channel. Excludes messages
-//! without a recorded peer.
+//! Responsible for: the group of a part. It is the group that the part names, otherwise the group of all named parts of its stream. Without
+//! these it is the only possible group, otherwise the stream itself. Messages are assigned by channel. Excludes messages without a recorded
+//! peer.
 
 use super::{Lane, Part};
 use crate::Job;
@@ -49,9 +49,9 @@ pub(super) fn assign(job: &Job, groups: &Groups, parts: &[Vec<Part>]) -> Assigne
 struct Candidates {
     /// The group of all named parts of a lane.
     lanes: BTreeMap<Lane, Option<GroupId>>,
-    /// The only group of the rank that is described as pipeline.
+    /// The only group of the rank described as pipeline.
     pipeline: Option<GroupId>,
-    /// The only other group, leaving out the one of all ranks unless there is no other.
+    /// The only other group; the group of all ranks counts only if there is no other.
     other: Option<GroupId>,
 }
 

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Number of calls by operation.
 type Carries = BTreeMap<Option<Operation>, usize>;
 
-/// Streams carry the same if of all that both carry so much is not on both.
+/// Maximum share of calls on only one of two streams that carry the same communication.
 const DIFFERENT: f64 = 0.25;
 
-/// Gives streams that carry the same one number: that of the rank with most of them.
+/// Assigns one number to streams that carry the same communication: that of the rank with most of them.
 pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut of: BTreeMap<u32, BTreeMap<Lane, Carries>> = BTreeMap::new();
     for (key, lists) in assigned.iter().filter(|(key, _)| key.is_unspecified()) {
@@ -35,7 +35,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut renamed: BTreeMap<(u32, Lane), Lane> = BTreeMap::new();
     for (member, lanes) in &of {
         let mut free: BTreeSet<Lane> = reference.keys().copied().filter(|lane| !everywhere(lane)).collect();
-        // The number that it has already counts where it carries the same; the rest by likeness.
+        // A stream keeps its number if it carries the same; the rest is joined by similarity.
         let kept = |lane: &Lane, carries: &Carries| {
             reference.get(lane).is_some_and(|known| difference(known, carries) <= DIFFERENT)
         };

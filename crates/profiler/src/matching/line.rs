@@ -6,7 +6,7 @@
 
 use railwright_spec::median;
 
-/// No pair of clocks drifts apart faster, in parts per million.
+/// Maximum drift between two clocks, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
 /// Minimum length of a recording with a visible drift, in nanoseconds; an apparent drift in a shorter one is chance.
@@ -15,10 +15,10 @@ const SHORT: i64 = 500_000_000;
 /// Maximum drift in short recordings, in nanoseconds per nanosecond.
 const SHORT_STEEPEST: f64 = 100e-6;
 
-/// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
+/// Maximum error of a useful drift, in nanoseconds per nanosecond: clocks drift by up to twice that.
 const STEADY: f64 = 25e-6;
 
-/// This many points at least count, however short the shortest are.
+/// Minimum number of points, however short the shortest are.
 const FEWEST: usize = 8;
 
 /// A difference of two clocks.
@@ -26,7 +26,7 @@ const FEWEST: usize = 8;
 pub struct Point {
     /// Time in nanoseconds.
     pub time: i64,
-    /// By how much they differ, in nanoseconds.
+    /// Difference of the clocks, in nanoseconds.
     pub difference: i64,
     /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance between its ends.
     pub within: i64,
@@ -35,13 +35,13 @@ pub struct Point {
 /// Condition for fitting a drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slope {
-    /// In any case: to see how well points lie on a line.
+    /// Always, to measure the distance of points from a line.
     Always,
     /// If the points determine it to 25 parts per million.
     WhenSteady,
 }
 
-/// Space that fits use again.
+/// Reused buffers of fits.
 #[derive(Debug, Default)]
 pub struct Scratch {
     sharp: Vec<Point>,
@@ -55,20 +55,20 @@ pub struct Line {
     pub offset: f64,
     /// Drift, in nanoseconds per nanosecond.
     pub drift: f64,
-    /// Time in nanoseconds.
+    /// Reference time, in nanoseconds.
     pub about: i64,
-    /// The median distance of a sharp point from the line, in nanoseconds.
+    /// Median distance of sharp points from the line, in nanoseconds.
     pub residual: f64,
-    /// The median distance of all points, in nanoseconds.
+    /// Median distance of all points from the line, in nanoseconds.
     pub scatter: f64,
-    /// From the first point to the last, in nanoseconds.
+    /// Time from the first point to the last, in nanoseconds.
     pub span: i64,
     /// Standard error of the drift, in nanoseconds per nanosecond.
     pub drift_error: f64,
 }
 
 impl Line {
-    /// The difference at a time.
+    /// The difference at a time, in nanoseconds.
     pub fn at(&self, time: i64) -> f64 {
         self.offset + self.drift * (time - self.about) as f64
     }
@@ -113,7 +113,7 @@ impl Line {
         line
     }
 
-    /// Takes a drift, and the medians that go with it.
+    /// Sets a drift with its medians.
     fn through(&mut self, sharp: &[Point], drift: f64, base: i64, values: &mut Vec<f64>) {
         let along = |p: &Point| (p.difference - base) as f64 - drift * (p.time - self.about) as f64;
         values.clear();
@@ -140,8 +140,8 @@ fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.extend(points.iter().filter(|point| point.within as f64 <= most));
 }
 
-/// The standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance and half a microsecond at least, as which recorders
-/// round.
+/// Standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance. The scale is at
+/// least half a microsecond, the rounding of recorders.
 fn error_of_drift(sharp: &[Point], about: i64, residual: f64) -> f64 {
     let count = sharp.len() as f64;
     let sum = |of: &dyn Fn(f64) -> f64| sharp.iter().map(|p| of((p.time - about) as f64)).sum::<f64>();
@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn short_collectives_are_better_evidence_than_long_ones() {
-        // Two thirds take milliseconds, and their ends are off by some hundred microseconds to one side.
+        // Two thirds take milliseconds, and their ends are off by a few hundred microseconds in one direction.
         let points =
             points(
                 30,

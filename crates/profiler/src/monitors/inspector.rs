@@ -1,9 +1,8 @@
 //! NCCL Inspector: one JSON object for every collective of every communicator and rank.
 //!
-//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator
-//! and number, and waits by their lengths. Refuses to guess a start: the records have no common clock, so a
-//! wait is a length beyond the shortest of the same collective (`traces.md` 7.2 of the project's notes: of
-//! the ranks of one collective the last to come has the shortest one).
+//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator and number, and waits by their
+//! lengths. The records have no common clock, so starts are unknown. A wait is the excess over the shortest duration of the same
+//! collective: the last rank to enter has the shortest one (`traces.md` 7.2 of the project's notes).
 
 use super::super::log::median_of;
 use railwright_spec::problem::{Problem, Warning};
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// The communicator, as NCCL numbers it.
+    /// Identifier of the communicator in NCCL.
     pub communicator: String,
     /// The rank within the communicator.
     pub rank: u32,
@@ -26,9 +25,9 @@ pub struct Record {
     pub host: String,
     /// Collective, with NCCL's name (`AllReduce`).
     pub kind: String,
-    /// Its number in the communicator.
+    /// Number in the communicator.
     pub sequence: u64,
-    /// Its size by nccl-tests' convention.
+    /// Size in bytes by nccl-tests' convention.
     pub bytes: u64,
     /// Duration, in microseconds.
     pub microseconds: f64,
@@ -78,7 +77,7 @@ pub fn matches(head: &[u8]) -> bool {
         && has(b"\"coll_sn\"")
 }
 
-/// No object is longer: a damaged one, whose brackets do not close, is not looked through up to the end of the file.
+/// Maximum length of an object: a damaged one without closing bracket is not scanned to the end of the file.
 const LONGEST: usize = 1 << 20;
 /// Maximum number of bytes scanned for damaged objects, in file lengths. Only a crafted file needs more; its damage then costs whole lines.
 const PATIENCE: usize = 16;
@@ -160,26 +159,27 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
 pub struct Row {
     /// The communicator.
     pub communicator: String,
-    /// Its ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Their nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Kind.
+    /// Collective.
     pub kind: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Number of entries.
+    /// Number of collectives.
     pub count: u64,
-    /// Microseconds of the shortest rank of one, the median: the transfer.
+    /// Transfer in microseconds: duration on the shortest rank, median over collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub transfer: f64,
-    /// Microseconds that ranks were in one beyond the transfer, the mean: waiting.
+    /// Wait in microseconds: duration beyond the transfer, mean over ranks and collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub wait: f64,
-    /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
+    /// Bus bandwidth of the transfer in GB/s: best rank, median over collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
-    /// The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
+    /// Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+    /// three.
     pub of_peers: Option<f64>,
 }
 
@@ -200,12 +200,12 @@ pub struct Late {
     pub rank: u32,
     /// Its host.
     pub host: String,
-    /// Microseconds that the other ranks waited, on average, over all collectives in which this rank came last.
+    /// Mean wait of the other ranks in microseconds, over all collectives that this rank entered last.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub waited: f64,
-    /// In how many it came last.
+    /// Number of collectives that it entered last.
     pub last: u64,
-    /// Of how many that all ranks of the communicator recorded.
+    /// Number of collectives that all ranks of the communicator recorded.
     pub of: u64,
     /// Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
     pub share: f64,
@@ -217,9 +217,9 @@ pub struct Late {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspected {
-    /// Records that were read.
+    /// Number of records.
     pub records: u64,
-    /// By communicator, kind and size; those with most time first.
+    /// Rows by communicator, collective and size; those with most time first.
     pub rows: Vec<Row>,
     /// Late ranks, largest cost first.
     pub late: Vec<Late>,
@@ -237,7 +237,7 @@ struct Sums {
     bandwidths: Vec<f64>,
 }
 
-/// Judges the records of all ranks.
+/// Analyses the records of all ranks.
 pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     let mut together: BTreeMap<(&str, u64), BTreeMap<u32, &Record>> = BTreeMap::new();
     for record in records {
@@ -245,7 +245,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     }
     let mut rows: BTreeMap<(&str, &str, u64), Sums> = BTreeMap::new();
     let mut late: BTreeMap<(&str, u32), Late> = BTreeMap::new();
-    // Collectives that all ranks recorded, microseconds of the mean rank in them, and those that it waited.
+    // By communicator: number of collectives recorded by all ranks, mean time of a rank in them and mean wait, in microseconds.
     let mut complete: BTreeMap<&str, (u64, f64, f64)> = BTreeMap::new();
     let (mut partial, mut mixed) = (0u64, 0u64);
     for ((communicator, _), members) in &together {
@@ -343,7 +343,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     Inspected { records: records.len() as u64, rows, late, warnings }
 }
 
-/// Gives every row the median rate of the similar communicators.
+/// Sets the median rate of similar communicators in every row.
 fn beside_peers(rows: &mut [Row]) {
     let mut rates: BTreeMap<(u32, u32, String, u64), Vec<f64>> = BTreeMap::new();
     let key = |row: &Row| (row.ranks, row.nodes, row.kind.clone(), row.bytes);
@@ -407,7 +407,7 @@ mod tests {
             kind: "AllReduce".to_owned(),
             sequence,
             bytes: 1 << 20,
-            // Each is last in every other one.
+            // Each rank is last in every other one.
             microseconds: if sequence % 2 == u64::from(rank) { 100.0 } else { 104.0 },
             bus_bandwidth: if communicator == 3 { 100.0 } else { 300.0 },
         };

@@ -19,15 +19,15 @@ use serde::Serialize;
 pub enum Cause {
     /// The schedule: work of other ranks, at its time on balanced stages.
     Schedule,
-    /// A stage that has more to do than others.
+    /// A stage with more work than others.
     Imbalance,
-    /// A message under way, or turning to the next pass.
+    /// A message in transit, or the transition to the next pass.
     Message,
     /// A stall.
     Stall,
     /// A pass that took a little longer than normal.
     Jitter,
-    /// A pass that could have begun and did not.
+    /// A pass that could have begun earlier.
     Launch,
     /// Before the first and after the last pass of the pipeline.
     Outside,
@@ -59,17 +59,17 @@ impl Cause {
     }
 }
 
-/// A time without a pass, in nanoseconds since the step began.
+/// Time without a pass, in nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubble {
     /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Reason.
+    /// Cause.
     pub cause: Cause,
 }
 
@@ -101,7 +101,7 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// The sums of bubbles.
+    /// Sums of bubbles by cause.
     pub fn of(bubbles: &[Bubble]) -> Self {
         let mut sums = Self::default();
         for bubble in bubbles {
@@ -122,18 +122,18 @@ impl Causes {
         }
     }
 
-    /// One of them.
+    /// Time of one cause, in nanoseconds.
     pub fn get(mut self, cause: Cause) -> i64 {
         *self.get_mut(cause)
     }
 
-    /// All together.
+    /// Total time, in nanoseconds.
     pub fn total(self) -> i64 {
         Cause::ALL.iter().map(|&cause| self.get(cause)).sum()
     }
 }
 
-/// The bubbles of a row whose every wait is the schedule's.
+/// Bubbles of a row with the schedule as the only cause.
 pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
     let mut bubbles = Vec::new();
     let mut before = 0;
@@ -146,7 +146,7 @@ pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
     bubbles
 }
 
-/// Follows chains through a step.
+/// State of following chains through a step.
 pub(super) struct Walker<'a, 'b> {
     pub(super) replay: &'b Replay<'a>,
     pub(super) at: usize,
@@ -159,7 +159,7 @@ pub(super) struct Walker<'a, 'b> {
     pub(super) last: Option<usize>,
 }
 
-/// A wait that is being explained, from its end to its beginning.
+/// A wait that is being attributed, from its end to its beginning.
 struct Wait {
     from: i64,
     until: i64,
@@ -196,7 +196,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
     }
 
-    /// The bubbles of a rank, in order.
+    /// Bubbles of a rank, in order.
     pub(super) fn bubbles(&self, rank: u32) -> Vec<Bubble> {
         let own = self.of_step.iter().enumerate().filter(|(_, p)| p.rank == rank && p.kind.is_compute());
         let mut found: Vec<Bubble> = Vec::new();
@@ -220,7 +220,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         found
     }
 
-    /// Explains a wait for a pass to start, or (`ended`) for one to end.
+    /// Attributes a wait for a pass to start, or (`ended`) for one to end.
     fn walk(&self, wait: &mut Wait, node: Option<usize>, ended: bool) {
         let Some(mut node) = node else { return wait.explain(wait.from, wait.until, Cause::Outside) };
         if ended {
@@ -238,7 +238,7 @@ impl<'a, 'b> Walker<'a, 'b> {
             self.explain_pass(wait, from);
             node = self.latest(from);
         }
-        // Nothing came before: the step had not begun.
+        // No earlier pass: the step had not begun.
         wait.explain(wait.from, wait.until, Cause::Outside);
     }
 

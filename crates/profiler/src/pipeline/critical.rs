@@ -10,7 +10,7 @@ use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A pass on the path. Times are nanoseconds since the step began.
+/// A pass on the critical path. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPass {
@@ -24,30 +24,30 @@ pub struct CriticalPass {
     pub micro_batch: Option<u32>,
     /// Virtual stage of its rank.
     pub chunk: u32,
-    /// From when it counts.
+    /// Start of its part on the path.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End of its part on the path.
     #[serde(rename = "end_ns")]
     pub end: i64,
     /// True if its rank is displayed.
     pub shown: bool,
 }
 
-/// Time of the path on a rank, in nanoseconds.
+/// Time of the critical path on a rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalRank {
-    /// Selection.
+    /// Rank.
     pub rank: u32,
     /// Its stage.
     pub stage: u32,
     /// True if it is displayed: of each stage of one replica, one rank is.
     pub shown: bool,
-    /// In passes.
+    /// Time in passes, in nanoseconds.
     #[serde(rename = "compute_ns")]
     pub compute: i64,
-    /// In messages to it and in communication.
+    /// Time in messages to it and in other communication, in nanoseconds.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
     /// Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without a pass.
@@ -61,20 +61,20 @@ impl CriticalRank {
     }
 }
 
-/// The path.
+/// The critical path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPath {
-    /// Its passes, first to last.
+    /// Passes from first to last.
     pub passes: Vec<CriticalPass>,
-    /// Its time by rank, largest first.
+    /// Time by rank, largest first.
     pub ranks: Vec<CriticalRank>,
-    /// Before the first pass and after the last, in nanoseconds.
+    /// Time before the first pass and after the last, in nanoseconds.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
     /// Number of transitions between ranks.
     pub crossings: usize,
-    /// In a sentence.
+    /// Summary as a sentence.
     pub words: String,
 }
 
@@ -88,7 +88,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     until = until.min(walker.of_step[last].end);
     let mut node = walker.latest(last);
     let computed = computed(walker.of_step);
-    // No path is longer than all passes; more would be a circle.
+    // No path is longer than all passes; a longer one would be a cycle.
     for _ in 0..walker.of_step.len() {
         let pass = &walker.of_step[node];
         let of = ranks.entry(pass.rank).or_insert(CriticalRank {
@@ -127,7 +127,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
             node = busy;
             continue;
         }
-        // A message that was not recorded is the fitted hop; the rest is the rank's own delay.
+        // An unrecorded message takes the fitted hop; the rest is the rank's own delay.
         of.communication += hop;
         of.waiting += until - before - hop;
         until = before;
@@ -141,7 +141,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     path
 }
 
-/// The passes of every rank that compute, in order of time.
+/// Compute passes of every rank, in order of time.
 fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
     let mut ranks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, _) in of_step.iter().enumerate().filter(|(_, pass)| pass.kind.is_compute()) {
@@ -153,7 +153,7 @@ fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
     ranks
 }
 
-/// The last pass that a rank computed in a time. It began before the time ended, so the walk gets on.
+/// The last compute pass of a rank in a time range. It began before the end of the range, so the walk makes progress.
 fn busy(
     computed: &BTreeMap<u32, Vec<usize>>,
     of_step: &[Pass],

@@ -13,13 +13,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
-    /// Duration.
+    /// Step time, in nanoseconds.
     #[serde(rename = "total_ns")]
     pub total: i64,
     /// Work of every rank if all were equal, in nanoseconds: m (mean forward + mean backward).
     #[serde(rename = "work_ns")]
     pub work: i64,
-    /// Bubble of the schedule with balanced stages and messages that take no time.
+    /// Bubble of the schedule with balanced stages and free messages.
     #[serde(rename = "schedule_ns")]
     pub schedule: i64,
     /// Time added by unequal stages: each rank's own medians.
@@ -37,7 +37,7 @@ pub struct Decomposition {
     /// Time before the first and after the last pass of the pipeline: gathers, reductions, the update.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
-    /// Measured less simulated.
+    /// Measured minus simulated time.
     #[serde(rename = "unexplained_ns")]
     pub unexplained: i64,
 }
@@ -57,7 +57,7 @@ impl Decomposition {
         ]
     }
 
-    /// The median of every part by itself: their sum may differ a little from the median total.
+    /// Median of every part separately: their sum may differ slightly from the median total.
     pub(super) fn median(all: &[Self]) -> Self {
         let of = |part: fn(&Self) -> i64| super::median(all.iter().map(part));
         Self {
@@ -74,7 +74,7 @@ impl Decomposition {
     }
 }
 
-/// The parts of a step.
+/// Parts of a step.
 pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> Decomposition {
     let passes = replay.passes();
     let (of_step, origin, total) = replay.step_passes(at);

@@ -24,15 +24,15 @@ use places::Places;
 use railwright_spec::problem::{Problem, Warning};
 use std::collections::BTreeMap;
 
-/// A pass before its place in the job is known.
+/// A pass without its position in the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     kind: PassKind,
-    /// From the name, numbered along the pipeline.
+    /// Stage in the name, numbered along the pipeline.
     virtual_stage: Option<u32>,
     micro_batch: Option<u32>,
     chunk: Option<u32>,
-    /// On the host, where steps are cut.
+    /// Time on the host, where steps are cut, in nanoseconds.
     issued: i64,
     start: i64,
     end: i64,
@@ -129,7 +129,7 @@ fn folder(label: &str, files: usize) -> String {
     }
 }
 
-/// The passes of a rank, in order, and whether they were distinguished by messages alone.
+/// Passes of a rank in order, and whether only messages separate them.
 fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     let mut named = by_name(trace);
     // Intervals between messages are on the device's time already; only annotated passes have to be moved there.
@@ -203,7 +203,7 @@ fn on_device(trace: &RankTrace, found: &mut [Found]) {
     }
 }
 
-/// Steps of a rank by `ProfilerStep`: number, from when, until when.
+/// Steps of a rank by `ProfilerStep`: number, start, end.
 fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     let number = |name: &str| name.strip_prefix("ProfilerStep#")?.parse::<u32>().ok();
     let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
@@ -223,7 +223,7 @@ fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Windows> {
     Some(windows(&views, joined))
 }
 
-/// Steps with the numbers they have, else those of their order.
+/// Steps with their numbers, otherwise with their indices.
 fn numbered(windows: &Windows) -> Vec<(u32, i64, i64)> {
     let number = |(at, step): (usize, &crate::windows::StepWindow)| {
         let number = step.number.and_then(|number| u32::try_from(number).ok());
@@ -264,7 +264,7 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     }))
 }
 
-/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not.
+/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not number.
 fn place(
     passes: &mut Passes,
     found: &[Found],
@@ -279,7 +279,7 @@ fn place(
         let of = steps.partition_point(|s| s.1 <= pass.issued).checked_sub(1).map(|at| steps[at]);
         let step = match of {
             Some((number, _, end)) if pass.issued < end => number,
-            // Outside of all steps: before the first or between two.
+            // Outside of all steps: before the first one or between two.
             _ if !steps.is_empty() => continue,
             _ => 0,
         };
@@ -320,7 +320,7 @@ mod tests {
     fn stretches_between_messages_keep_the_times_of_the_device() {
         let mut trace = RankTrace::default();
         let call = trace.names.intern("cudaLaunchKernel");
-        // Issued, begun, ended: the backward pass is issued while the forward pass runs.
+        // Issue, start, end: the backward pass is issued during the forward pass.
         let passes =
             [(900, 1_000, 4_000, false), (3_900, 4_100, 10_100, true), (10_000, 10_200, 13_200, false)];
         for (n, (issued, start, end, back)) in (0..).zip(passes) {

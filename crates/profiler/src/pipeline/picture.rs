@@ -1,8 +1,8 @@
-//! The pipeline view as an SVG chart: one row per stage, time to the right, passes coloured by kind, bubbles by cause. Stalls are outlined
-//! with their cost. The expected schedule is below, on the same scale.
+//! The pipeline view as an SVG chart. It has one row per stage, time to the right, passes coloured by kind, and bubbles by cause. Stalls
+//! are outlined with their cost. The expected schedule is below, on the same scale.
 //!
-//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme and a title on every mark, for hover and for readers
-//! who cannot distinguish colours. Excludes marks narrower than a tenth of a pixel: their neighbours cover them.
+//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme. Every mark has a title, for hover and for readers who
+//! cannot distinguish colours. Excludes marks narrower than a tenth of a pixel: their neighbours cover them.
 
 use super::bubbles::Cause;
 use super::verdict::time;
@@ -14,9 +14,9 @@ use std::fmt::Write;
 /// Drawing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Width in pixels; more is drawn wider when passes would be too narrow to see.
+    /// Width in pixels; charts with many passes are wider, so that passes remain visible.
     pub width: u32,
-    /// More stages than this are not drawn.
+    /// Maximum number of stages.
     pub most_stages: usize,
 }
 
@@ -26,7 +26,7 @@ impl Default for Options {
     }
 }
 
-/// Class, colour in the light, colour in the dark, name.
+/// Class, colour in the light theme, colour in the dark theme, name.
 type Tint = (&'static str, &'static str, &'static str, &'static str);
 
 const PASSES: [Tint; 4] = [
@@ -71,7 +71,7 @@ struct Canvas {
     chunks: u32,
 }
 
-/// Draws the page's step.
+/// Draws the displayed step.
 pub fn draw(page: &PipelinePage, options: &Options) -> String {
     let shown = &page.shown;
     let stages = shown.rows.len().min(options.most_stages);
@@ -94,7 +94,7 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
     for (n, measured) in shown.rows.iter().take(stages).enumerate() {
         canvas.row(measured, top + n as f64 * pitch, shown.measured, true);
     }
-    // Outlines lie over everything.
+    // Outlines are drawn last, above all other marks.
     for (n, measured) in shown.rows.iter().take(stages).enumerate() {
         for pass in &measured.boxes {
             canvas.outline(page, pass, top + n as f64 * pitch, width);
@@ -130,7 +130,7 @@ impl Canvas {
     }
 
     fn open(&mut self, page: &PipelinePage, width: f64, height: f64) {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(
             self.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -198,7 +198,7 @@ impl Canvas {
         }
     }
 
-    /// A stage's row.
+    /// Draws a stage's row.
     fn row(&mut self, row: &Row, y: f64, total: i64, measured: bool) {
         let middle = y + self.row / 2.0;
         let _ = writeln!(
@@ -219,7 +219,7 @@ impl Canvas {
                 "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{}\"><title>stage {} waits {span}: {name}</title></rect>",
                 self.row, row.stage
             );
-            // The schedule needs no word in every gap.
+            // The schedule needs no label in every gap.
             if measured && width > 34.0 && !matches!(bubble.cause, Cause::Schedule | Cause::Outside) {
                 let class = if bubble.cause == Cause::Stall { "n" } else { "c" };
                 let _ = writeln!(
@@ -243,12 +243,12 @@ impl Canvas {
     fn pass(&mut self, row: &Row, pass: &PassBox, y: f64) {
         let (class, .., name) = tint(pass.kind);
         let (x, width) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);
-        // Virtual stages differ by how solid they are.
+        // Virtual stages differ in opacity.
         let solid = 1.0 - 0.45 * f64::from(pass.chunk) / f64::from(self.chunks.max(2) - 1);
         let solid = if pass.chunk > 0 { format!(" fill-opacity=\"{solid:.2}\"") } else { String::new() };
         let batch = pass.micro_batch.map_or_else(String::new, |m| format!(", micro-batch {m}"));
         let chunk = if self.chunks > 1 { format!(", chunk {}", pass.chunk) } else { String::new() };
-        // A hair of background between neighbours.
+        // A thin gap between neighbours.
         let drawn = if width > 3.0 { width - 0.6 } else { width };
         let _ = writeln!(
             self.out,
@@ -347,7 +347,7 @@ impl Canvas {
     }
 }
 
-/// The next of 1, 2, 5 times a power of ten.
+/// Next number of the form 1, 2 or 5 times a power of ten.
 fn nice(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     let factor = value / power;

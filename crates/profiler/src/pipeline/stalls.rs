@@ -11,7 +11,7 @@ use crate::passes::{Pass, PassKind};
 use crate::replay::{Replay, Runner};
 use serde::Serialize;
 
-/// No more stalls than this are listed; the rest is counted.
+/// Maximum number of listed stalls; the rest is counted.
 const MOST: usize = 1000;
 
 /// A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with the longest pass.
@@ -48,20 +48,20 @@ pub struct Stall {
     pub cost: i64,
     /// Certainty of the cost.
     pub certainty: Certainty,
-    /// The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time.
+    /// Affected ranks in order: all ranks of the same communication, or with the same slow pass at the same time.
     pub ranks: Vec<u32>,
     /// Number of affected passes.
     pub passes: usize,
 }
 
-/// Passes that one cause made longer, by their places.
+/// Passes that one cause delayed, by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The step's place.
+    /// Index of the step.
     pub at_step: usize,
-    /// The pass that became longest by most.
+    /// The pass with the largest excess.
     pub pass: usize,
-    /// All of them, in order.
+    /// All passes, in order.
     pub passes: Vec<usize>,
 }
 
@@ -69,13 +69,13 @@ pub(super) struct Found {
 /// it), and by half a percent of the step.
 pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i64) -> bool {
     let normal = replay.normal().of_pass(pass);
-    // 1.4826 median absolute deviations are a standard deviation of normal noise.
+    // 1.4826 median absolute deviations equal a standard deviation of normal noise.
     let noise = (normal.deviation as f64 * 1.4826 * 6.0) as i64;
     let relative = if pass.kind.is_communication() { normal.median } else { normal.median / 2 };
     duration - normal.median > noise.max(relative).max(step / 200)
 }
 
-/// By how much a pass took longer than normal.
+/// Excess of a pass over its normal duration, in nanoseconds.
 fn excess(replay: &Replay<'_>, at: usize) -> i64 {
     replay.duration(at) - replay.normal().of_pass(&replay.passes()[at]).median
 }
@@ -125,7 +125,7 @@ fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
         cause.passes.iter().map(|&at| (ran(at).0, ran(at).1, excess(replay, at))).collect();
     passes.sort_unstable();
     let mut most = 0_i64;
-    // From, until and excess of those that overlap.
+    // Start, end and excess of overlapping passes, in nanoseconds.
     let mut open: Option<(i64, i64, i64)> = None;
     for (from, until, excess) in passes {
         open = match open {
@@ -157,7 +157,7 @@ pub(super) fn list(
             let (_, origin, _) = replay.step_passes(f.at_step);
             let cost = match steps.get(f.at_step) {
                 _ if bounds => at_most(replay, f),
-                // A step that lost nothing to all of its stalls lost nothing to one of them.
+                // If all stalls together cost a step nothing, neither does one of them.
                 Some(step) if step.stall_cost == 0 => 0,
                 _ => replay.cost(f.at_step, |p| f.passes.binary_search(&p).is_ok(), runner),
             };

@@ -1,6 +1,6 @@
-//! A row of the page in as many characters as a terminal has.
+//! A row of the pipeline view in the columns of a terminal.
 //!
-//! Responsible for: which pass or which cause fills most of each column. Refuses glyphs; the terminal chooses them.
+//! Responsible for: the pass or the cause that fills most of each column. Glyphs are chosen by the terminal.
 
 use super::{Cause, Row};
 use crate::passes::PassKind;
@@ -10,13 +10,13 @@ use crate::passes::PassKind;
 pub enum Column {
     /// A pass: its kind, its micro-batch, and whether it is a stall.
     Pass(PassKind, Option<u32>, bool),
-    /// No pass, and why.
+    /// No pass, with the cause.
     Bubble(Cause),
-    /// Nothing: the step is over.
+    /// After the end of the step.
     Nothing,
 }
 
-/// A row in `width` columns of the time from 0 to `until`, in nanoseconds.
+/// A row in `width` columns over the time from 0 to `until`, in nanoseconds.
 pub fn strip(row: &Row, until: i64, width: usize) -> Vec<Column> {
     let mut columns = vec![(0_i64, Column::Nothing); width];
     let passes =

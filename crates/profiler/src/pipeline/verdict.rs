@@ -16,14 +16,14 @@ pub struct Verdict {
     pub id: &'static str,
     /// The sentence.
     pub message: String,
-    /// Cost of a typical step in nanoseconds; 0 if unknown.
+    /// Cost per typical step in nanoseconds; 0 if unknown.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.
     pub certainty: Certainty,
 }
 
-/// A time for a sentence.
+/// Formats a time for a sentence.
 pub(super) fn time(nanoseconds: i64) -> String {
     human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
 }
@@ -32,12 +32,12 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Half of all steps differ from the median by less than this; from a handful of steps nothing is known.
+/// Median absolute deviation of steps from the median, in nanoseconds; meaningless for a few steps.
 fn noise(page: &PipelinePage) -> i64 {
     super::median(page.steps.iter().map(|s| s.excess.abs()))
 }
 
-/// The verdicts on a page.
+/// Verdicts of a report.
 pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let steps = page.steps.len().max(1) as i64;
     // A verdict must cost more than 1% of a step, the variation between steps and the replay error.
@@ -74,7 +74,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
-    // The table lists those of the first step, too: it warms up, so they are not in the sum.
+    // The table also lists stalls of the first step; it includes warm-up, so they are excluded from the sum.
     let first = page.steps.iter().find(|step| page.start == Some(step.step) && step.stalls > 0);
     let excluded = first.map_or_else(String::new, |first| {
         format!("; excluding {} in step {}, the first", count(first.stalls, "stall"), first.step)

@@ -10,7 +10,7 @@ use crate::waterfall::{Bubble, Label, Parts, Waterfall};
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A replay for each step and replica; more than this are not worth the wait.
+/// Maximum number of replays, one for each step and replica: more take too long.
 const MOST_REPLAYS: usize = 64;
 
 /// Divides the bubbles of all ranks in the pipeline's replay.
@@ -48,7 +48,7 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
     waterfall.sum();
 }
 
-/// Divides the bubble of one rank and step as its causes divide.
+/// Divides the bubble of one rank and step in proportion to its causes.
 fn share(parts: &mut Parts, causes: Causes) {
     let undivided = Label::Bubble(Bubble::Undivided);
     let kinds = [

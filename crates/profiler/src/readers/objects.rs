@@ -5,15 +5,15 @@
 /// An object of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Object<'a> {
-    /// Start.
+    /// Position of its first byte.
     pub offset: usize,
-    /// The key before it, if it is the value of one.
+    /// Key before it, if it is the value of one.
     pub key: Option<&'a [u8]>,
-    /// Its bytes, brackets included.
+    /// Bytes, including brackets.
     pub bytes: &'a [u8],
 }
 
-/// The objects that lie `depth` brackets deep, in order. One that the text cuts off is left out.
+/// Objects at a depth of `depth` brackets, in order. Excludes a truncated one.
 pub(super) fn objects(bytes: &[u8], depth: usize) -> impl Iterator<Item = Object<'_>> {
     let (mut at, mut level, mut begin, mut key) = (0, 0_usize, 0, None);
     std::iter::from_fn(move || {

@@ -45,7 +45,7 @@ impl Reader for FlightRecords {
     }
 }
 
-/// NCCL Inspector's lines.
+/// NCCL Inspector output.
 pub(super) struct Inspector;
 
 impl Reader for Inspector {
@@ -144,11 +144,11 @@ impl Reader for Logs {
             b"[NeMo I ",
             b"[INFO|DP=",
         ];
-        // Pictures and the like may hold a mark by chance.
+        // Binary files such as images may contain a mark by chance.
         if head.contains(&0) {
             return false;
         }
-        // An address (`https:`) ends as torchtitan's throughput begins.
+        // An address (`https:`) ends like the beginning of torchtitan's throughput.
         let is_there = |mark: &&[u8]| {
             memchr::memmem::find_iter(head, mark).any(|at| *mark != b"tps:" || !head[..at].ends_with(b"ht"))
         };
@@ -177,7 +177,7 @@ impl Reader for Logs {
 fn is_json(head: &[u8]) -> bool {
     let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
     match visible.next() {
-        // A dictionary of Python has other quotation marks.
+        // A Python dictionary has other quotes.
         Some(b'{') => visible.next() != Some(&b'\''),
         Some(b'[') => matches!(visible.next(), None | Some(b'{' | b'[' | b']' | b'"')),
         _ => false,

@@ -9,16 +9,16 @@
 use super::links::{Links, link};
 use crate::passes::{Pass, PassKind, PassShape};
 
-/// Time that passes between the end of a pass and the start of the one that waited for it, by why it waited.
+/// Classes of the time between the end of a pass and the start of a dependent one.
 pub(super) mod lag {
-    /// None: an order without a cost.
+    /// No lag: an order without a cost.
     pub(in crate::replay) const NONE: u8 = 0;
-    /// A message that was not recorded.
+    /// An unrecorded message.
     pub(in crate::replay) const HOP: u8 = 1;
     /// No lag: a recorded order that is not required. A receive was posted when the previous pass had ended; it could have been posted
     /// earlier. Applies if delays are kept.
     pub(in crate::replay) const ASKED: u8 = 2;
-    /// From one pass to the next on one rank: the first of the classes.
+    /// First class of the transitions from one pass to the next on one rank.
     pub(in crate::replay) const TURN: u8 = 3;
     /// Number of classes.
     pub(in crate::replay) const COUNT: usize = TURN as usize + 3 * 16;
@@ -29,11 +29,11 @@ pub(super) mod lag {
 pub(super) struct Dependency {
     /// Position in the step of the pass that must end first.
     pub from: u32,
-    /// Class of the time in between.
+    /// Class of the lag.
     pub lag: u8,
 }
 
-/// The graph of one step. Passes are meant by their place in the step.
+/// Graph of one step. Passes are identified by their index in the step.
 #[derive(Clone, Debug)]
 pub(super) struct StepGraph {
     pub step: u32,
@@ -41,7 +41,7 @@ pub(super) struct StepGraph {
     pub first: usize,
     /// Start of the step, in nanoseconds.
     pub origin: i64,
-    /// Duration.
+    /// Duration in nanoseconds.
     pub measured: i64,
     /// Time of the step after the end of its last pass, in nanoseconds.
     pub outside: i64,
@@ -51,11 +51,11 @@ pub(super) struct StepGraph {
     unit_ends: Vec<u32>,
     dependency_ends: Vec<u32>,
     dependencies: Vec<Dependency>,
-    /// Dependencies that were left out because they go in a circle.
+    /// Number of dependencies dropped because of cycles.
     pub circular: u32,
 }
 
-/// Buffers that one replay after the other uses.
+/// Reused buffers of replays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub starts: Vec<i64>,
@@ -63,8 +63,8 @@ pub(super) struct Times {
 }
 
 impl StepGraph {
-    /// The graph of a step's passes, which are in order of rank and start.
-    /// With `host_order`, ranks went through passes and messages in the order of their program.
+    /// Creates the graph of a step's passes, which are in order of rank and start. With `host_order`, ranks ran passes and messages in the
+    /// order of their program.
     pub(super) fn new(
         passes: &[Pass],
         first: usize,
@@ -106,7 +106,7 @@ impl StepGraph {
         graph
     }
 
-    /// Finds the order; the place of every pass's unit in it.
+    /// Computes the order. Returns by pass the position of its unit in it.
     fn arrange(&mut self, passes: &[Pass], edges: &[(u32, Dependency)], groups: Vec<Vec<u32>>) -> Vec<u32> {
         const NOWHERE: u32 = u32::MAX;
         let mut unit_of = vec![NOWHERE; passes.len()];

@@ -7,7 +7,7 @@ use super::graph::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
 use std::collections::BTreeMap;
 
-/// Ends and starts that meet may be recorded as far apart as this, in nanoseconds: recorders round.
+/// Maximum distance between recorded ends and starts that coincide, in nanoseconds: recorders round.
 const CLOSE: i64 = 50_000;
 
 /// Edges (dependent pass, dependency) and members of communications.
@@ -22,7 +22,7 @@ type Spot = (u32, u32, u32, u32);
 /// Order of stages and chunks along the model.
 struct Layout {
     stages: u32,
-    /// Odd chunks go from the last stage back to the first.
+    /// True if odd chunks go from the last stage back to the first.
     zigzag: bool,
 }
 
@@ -37,7 +37,7 @@ impl Layout {
     }
 }
 
-/// Passes of the pipeline by where they are, for search.
+/// Passes of the pipeline by position, for search.
 struct Index(Vec<(Spot, u32)>);
 
 impl Index {
@@ -99,7 +99,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
             depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
         }
         if is_backward(kind) {
-            // The last stage turns around; its forward pass may be a rank's own or, zigzag, too.
+            // The last stage reverses the direction: its forward pass may be on the same rank, also in a zigzag layout.
             let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
             if next.is_none() {
                 depend(forward.find((replica, shard, stage, batch)), lag::NONE);
@@ -125,7 +125,7 @@ fn zigzag(passes: &[Pass]) -> bool {
     matches!((first(0), first(last)), (Some(a), Some(b)) if last > 0 && b < a)
 }
 
-/// Micro batches as recorded, else counted on each rank by kind and chunk.
+/// Micro-batches as recorded, otherwise numbered on each rank by kind and chunk.
 fn micro_batches(passes: &[Pass]) -> Vec<u32> {
     let mut counts: BTreeMap<(u32, u32, PassKind), u32> = BTreeMap::new();
     let counted = passes.iter().map(|pass| {
@@ -194,7 +194,7 @@ impl Links {
                     }
                 }
                 _ => {
-                    // It ran between passes: the next one waited for it if it did not overlap.
+                    // It ran between passes: the next one waited for it if they did not overlap.
                     let before = compute.iter().copied().rfind(|&c| passes[c].end <= pass.start);
                     let next = compute.iter().copied().find(|&c| passes[c].start >= pass.end);
                     if let Some(before) = before {
@@ -253,7 +253,7 @@ impl Links {
     }
 }
 
-/// A rank's arithmetic in the order in which it ended.
+/// Compute passes of a rank, in order of their ends.
 struct Arithmetic(Vec<usize>);
 
 impl Arithmetic {
@@ -273,10 +273,10 @@ impl Arithmetic {
     }
 }
 
-/// Messages by the pass that they come from: both ends meet.
+/// Messages by the pass that sends them: both ends are joined.
 #[derive(Default)]
 struct Messages {
-    /// (backward, spot of the receiving pass) to the two ends.
+    /// Both ends of a message, by direction (true for backward) and position of the receiving pass.
     ends: BTreeMap<(bool, Spot), Vec<u32>>,
     /// True if the dependencies of messages on their own rank are known.
     host_order: bool,
@@ -289,7 +289,7 @@ struct Recorded {
 }
 
 impl Messages {
-    /// Takes the messages of a rank: each to the pass that it serves, which waits for it or which it waits for.
+    /// Links the messages of a rank with the passes that send or need them.
     fn take(
         &mut self,
         passes: &[Pass],
@@ -311,12 +311,12 @@ impl Messages {
             if found.is_empty() || served.is_empty() {
                 continue;
             }
-            // The first stage receives no activations and the last one sends none; gradients the other way round.
+            // The first stage receives no activations and the last one sends none; gradients are the reverse.
             let edge = if back == send { 0 } else { highest };
             let eligible: Vec<usize> =
                 served.iter().copied().filter(|&at| layout.virtual_stage(&passes[at]) != edge).collect();
             let found = real(passes, found, &served, send);
-            // Some recorders note messages for every pass, those at the ends of the model, too.
+            // Some recorders record messages for every pass, including those at the ends of the model.
             let partners = if found.len() > eligible.len() { &served } else { &eligible };
             let by_number = found.iter().all(|&at| passes[at].micro_batch.is_some());
             let number = |at: usize| (passes[at].chunk, batches[at]);
@@ -381,8 +381,8 @@ impl Messages {
     }
 }
 
-/// Leaves out messages that recorders note without sending them: receives after the last pass that could need them, sends
-/// before the first that could have produced them.
+/// Excludes recorded messages without a transfer: receives after the last pass that could need them, and sends before the first that could
+/// produce them.
 fn real(passes: &[Pass], found: Vec<usize>, served: &[usize], send: bool) -> Vec<usize> {
     let first_end = served.iter().map(|&at| passes[at].end).min().unwrap_or(i64::MIN);
     let last_start = served.iter().map(|&at| passes[at].start).max().unwrap_or(i64::MAX);

@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Number of entries.
+    /// Number of passes.
     pub count: usize,
-    /// The middle one.
+    /// Median duration.
     #[serde(rename = "median_ns")]
     pub median: i64,
-    /// The middle distance to it.
+    /// Median absolute deviation.
     #[serde(rename = "deviation_ns")]
     pub deviation: i64,
 }
@@ -63,7 +63,7 @@ impl Normal {
         self.peers.get(&(pass.stage, pass.chunk, pass.kind)).copied()
     }
 
-    /// Mean over ranks and chunks of the medians of a kind, and how many sorts there are.
+    /// Mean over ranks and chunks of the medians of a kind, in nanoseconds; `None` without passes of the kind.
     pub fn balanced(&self, kind: PassKind) -> Option<i64> {
         let medians: Vec<i64> = self.own.iter().filter(|(k, _)| k.2 == kind).map(|(_, s)| s.median).collect();
         let sum: i128 = medians.iter().map(|&m| i128::from(m)).sum();

@@ -26,14 +26,14 @@ pub struct Subset {
     /// Steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
-    /// Micro batches.
+    /// Micro-batches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub micro_batches: Vec<u32>,
 }
 
 const KEYS: [&str; 6] = ["kind", "rank", "stage", "replica", "step", "micro_batch"];
 
-/// No list is longer than this: a range is written down number by number.
+/// Maximum length of a list: a range is expanded to its numbers.
 const MOST: u32 = 1 << 20;
 
 impl Subset {
@@ -97,7 +97,7 @@ impl Subset {
         Ok(subset)
     }
 
-    /// The same set as people write it.
+    /// Formats the set in the notation of `read`.
     pub fn describe(&self) -> String {
         let mut parts = Vec::new();
         if !self.kinds.is_empty() {
@@ -139,7 +139,7 @@ fn numbers(value: &str, list: &mut Vec<u32>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The kinds of a name: a kind, or a family of them.
+/// Kinds of a name: a kind, or a family of them.
 fn kinds(name: &str) -> Result<Vec<PassKind>, Problem> {
     use PassKind as K;
     let plain = name.trim().to_ascii_lowercase().replace(['_', '-'], " ");

@@ -16,14 +16,14 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
-    /// Passes.
+    /// The passes.
     pub subset: Subset,
-    /// Nanoseconds of a step that would be saved if they were ideal.
+    /// Saving per step if they were ideal, in nanoseconds.
     #[serde(rename = "saved_ns")]
     pub saved: i64,
-    /// The same as a share of all that could be saved.
+    /// Share of the total possible saving.
     pub recovered: f64,
-    /// The slowdown that they make alone, everything else ideal.
+    /// Slowdown with only these passes as recorded and all others ideal.
     pub alone: f64,
     /// Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step
     /// contains a pass twice, so the bound is valid without unrecorded passes, too.
@@ -40,15 +40,15 @@ pub struct Slowdown {
     /// As recorded.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// Replayed, passes beginning when they can.
+    /// By replay without delays.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// Replayed with every pass ideal.
+    /// By replay with every pass ideal.
     #[serde(rename = "ideal_ns")]
     pub ideal: i64,
-    /// Replayed by ideal.
+    /// Ratio of `replayed` to `ideal`.
     pub slowdown: f64,
-    /// Share of the time that stragglers waste.
+    /// Share of the time lost to stragglers (0 to 1).
     pub wasted: f64,
 }
 
@@ -56,15 +56,15 @@ pub struct Slowdown {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
-    /// The slowdown of all.
+    /// Total slowdown.
     pub slowdown: Slowdown,
     /// By kind, the largest first.
     pub kinds: Vec<Share>,
     /// By stage, in order.
     pub stages: Vec<Share>,
-    /// By replica, in order; empty when there is one.
+    /// By replica, in order; empty with a single one.
     pub replicas: Vec<Share>,
-    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage make alone.
+    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause alone.
     pub worst_ranks: Share,
     /// The last stage.
     pub last_stage: Share,

@@ -20,7 +20,7 @@ fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
         Operation::ReduceScatter => CollectiveKind::ReduceScatter,
         Operation::AllToAll => CollectiveKind::AllToAll,
         Operation::Broadcast => CollectiveKind::Broadcast,
-        // Both ends of a message have to be there: one alone may have waited for any time.
+        // Both ends of a message are needed: a single one may have waited for any time.
         Operation::Send | Operation::Receive if row.parts.len() == 2 && !row.estimate => {
             return Some((CollectiveKind::SendReceive, 2));
         }
@@ -41,7 +41,7 @@ fn taken(row: &CollectiveRow) -> (i64, i64) {
     (start.unwrap_or(row.last_start), took.unwrap_or(row.shortest))
 }
 
-/// Takes the collectives of a job.
+/// Adds the collectives of a job.
 pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: &mut Samples) {
     let table = &options.profile.tables.communication;
     let rows = all_rows(job, joined, table);

@@ -1,7 +1,7 @@
-//! Matrix products and attention of one rank: calls with their shapes and times.
+//! GEMMs and attention of one rank: calls with their shapes and times.
 //!
-//! Responsible for: which kernels one call of an operator launched, and joining calls of one shape. Refuses calls in the optimizer's phase:
-//! they are priced with the update.
+//! Responsible for: the kernels launched by one call of an operator, and joining calls of one shape. Excludes calls in the optimizer's
+//! phase: they are priced with the update.
 
 use super::SampleOptions;
 use super::shapes::{attention, format, lists, product};
@@ -103,7 +103,7 @@ struct Call {
     start: i64,
 }
 
-/// For each row of the host that launches: the innermost operator with shapes that was open on its thread, else [`NONE`].
+/// By launching host row: the innermost open operator with shapes on its thread, otherwise [`NONE`].
 fn shaped(view: &View<'_>) -> Vec<u32> {
     let host = &view.trace.host;
     let mut open: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn shaped(view: &View<'_>) -> Vec<u32> {
     of
 }
 
-/// Takes the calls of one rank.
+/// Adds the calls of one rank.
 pub(super) fn collect(view: &View<'_>, options: &SampleOptions, found: &mut Found, left: &mut Left) {
     let Some(extent) = view.extent() else { return };
     let operator_of = shaped(view);

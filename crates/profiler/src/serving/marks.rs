@@ -15,7 +15,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Prompts alone.
+    /// Only prompts.
     Prefill,
     /// One token of each running request.
     Decode,
@@ -25,9 +25,9 @@ pub enum Mode {
     Verify,
     /// Drafting of tokens for speculative decoding.
     Draft,
-    /// No request: a step that keeps ranks in line.
+    /// No request: a step that keeps ranks synchronous.
     Idle,
-    /// Another kind, which the annotation names.
+    /// Another kind named by the annotation.
     Other,
 }
 
@@ -36,7 +36,7 @@ impl Mode {
     pub const ALL: [Self; 7] =
         [Self::Prefill, Self::Decode, Self::Mixed, Self::Verify, Self::Draft, Self::Idle, Self::Other];
 
-    /// Its name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Prefill => "prefill",
@@ -55,7 +55,7 @@ impl Mode {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Server {
-    /// vLLM, or a server that writes its annotations.
+    /// vLLM, or a server with its annotations.
     Vllm,
     /// SGLang.
     Sglang,
@@ -66,7 +66,7 @@ pub enum Server {
 }
 
 impl Server {
-    /// Its name.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vllm => "vLLM",
@@ -77,10 +77,10 @@ impl Server {
     }
 }
 
-/// One step, as its annotation records it. Absent numbers are not recorded.
+/// One step from its annotation. `None` for numbers that were not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMark {
-    /// Writer.
+    /// Server that wrote it.
     pub server: Server,
     /// Mode of the step: prefill, decode or both.
     pub mode: Mode,
@@ -99,7 +99,7 @@ pub fn mark(name: &str) -> Option<StepMark> {
     vllm(name).or_else(|| bracketed(name)).or_else(|| tensorrt_llm(name))
 }
 
-/// The mode of a batch by its requests.
+/// Mode of a batch, from its requests.
 fn by_requests(context: u64, generation: u64) -> Mode {
     match (context > 0, generation > 0) {
         (true, true) => Mode::Mixed,
@@ -109,13 +109,13 @@ fn by_requests(context: u64, generation: u64) -> Mode {
     }
 }
 
-/// A whole number at the beginning of a text, and the rest.
+/// Integer at the beginning of a text, and the rest.
 fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text.get(..end)?.parse().ok()?, text.get(end..)?))
 }
 
-/// `9(8155)` or `9(sq8155sk8430sqsq1sqsk2)`: requests, tokens, the rest.
+/// Reads `9(8155)` or `9(sq8155sk8430sqsq1sqsk2)`: requests, tokens, the rest.
 fn counted(text: &str) -> Option<(u64, u64, &str)> {
     let (requests, rest) = number(text)?;
     let (inner, rest) = rest.strip_prefix('(')?.split_once(')')?;
@@ -138,7 +138,7 @@ fn vllm(name: &str) -> Option<StepMark> {
     })
 }
 
-/// `step[EXTEND bs=2 toks=4096]` and `prefill[bs=2 tok=16384]`.
+/// Reads `step[EXTEND bs=2 toks=4096]` and `prefill[bs=2 tok=16384]`.
 fn bracketed(name: &str) -> Option<StepMark> {
     let (head, inner) = name.strip_suffix(']')?.split_once('[')?;
     let (server, kind, fields) = match head {

@@ -1,6 +1,6 @@
 //! The annotated steps of one rank of an inference server.
 //!
-//! Responsible for: one entry for each step, in order, where servers nest two annotations of it. Refuses to match ranks.
+//! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does not match ranks.
 
 use super::{StepMark, mark};
 use crate::trace::{GpuKind, HostKind};
@@ -14,7 +14,7 @@ pub(crate) struct Marked {
     pub(crate) end: i64,
 }
 
-/// Steps as the host annotates them.
+/// Steps from host annotations.
 pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
     let kinds = trace.host.kinds().iter().enumerate();
     let annotated = kinds.filter(|(_, kind)| **kind == HostKind::Annotation).filter_map(|(at, _)| {
@@ -24,7 +24,7 @@ pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
     apart(trace, annotated)
 }
 
-/// Steps as the device's copies of these annotations have them, from the first to the last kernel of each.
+/// Steps from the device's copies of these annotations, from the first to the last kernel of each.
 pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
     let annotated = trace.gpu.iter().filter(|row| row.kind == GpuKind::Annotation);
     apart(trace, annotated.map(|row| (row.name, row.start, row.end)))
@@ -48,7 +48,7 @@ fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> V
 /// Joins two annotations of one step: the outer one, with the additional data of the inner one.
 fn merged(outer: StepMark, inner: StepMark) -> StepMark {
     StepMark {
-        // The server's own annotation names it; the other form is written for tools.
+        // The server's own annotation names it; the other form is for tools.
         server: inner.server,
         mode: outer.mode,
         context_requests: outer.context_requests.or(inner.context_requests),

@@ -6,7 +6,7 @@
 use super::read::{Action, BlockState, Event, Segment, Stack};
 use std::collections::BTreeMap;
 
-/// A block that holds a tensor.
+/// A block with a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Live {
     pub(super) size: u64,
@@ -15,17 +15,17 @@ pub(super) struct Live {
     pub(super) since: Option<usize>,
 }
 
-/// The blocks that hold tensors, by address.
+/// Blocks with tensors, by address.
 pub(super) type Blocks = BTreeMap<u64, Live>;
 
-/// Carries one event out. Gives the bytes that it freed.
+/// Applies one event. Returns the freed bytes.
 fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
     match event.action {
         Action::Alloc => {
             let live = Live { size: event.size, stack: event.stack, since: Some(at) };
             blocks.insert(event.address, live).map_or(0, |lost| lost.size)
         }
-        // `torch.cuda.memory_allocated` falls when the owner frees, independent of streams.
+        // `torch.cuda.memory_allocated` falls when the owner frees, independently of streams.
         Action::FreeRequested | Action::FreeCompleted => {
             blocks.remove(&event.address).map_or(0, |live| live.size)
         }
@@ -33,13 +33,13 @@ fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
     }
 }
 
-/// The moment of a device's history with most allocated, and the end.
+/// Peak and end of a device's history.
 pub(super) struct History {
     /// Blocks from before the first event.
     pub(super) before: Blocks,
     /// Bytes allocated and reserved after each event.
     pub(super) curve: Vec<(u64, u64)>,
-    /// The event after which most was allocated; none if it was most before the first.
+    /// Index of the event after which most was allocated; `None` if the peak was before the first one.
     pub(super) peak: Option<usize>,
     /// Blocks at the peak.
     pub(super) at_peak: Blocks,
@@ -49,7 +49,7 @@ pub(super) struct History {
     pub(super) reserved_before: u64,
 }
 
-/// Follows a device's events; `segments` are those of the end.
+/// Follows a device's events; `segments` are those at the end.
 pub(super) fn history(events: &[Event], segments: &[&Segment]) -> History {
     let held = segments.iter().flat_map(|segment| &segment.blocks);
     let at_end: Blocks = held

@@ -6,14 +6,14 @@ use super::read::Frame;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Kind of an allocation.
+/// Purpose of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Use {
-    /// Weights, allocated while a module is built or moved.
+    /// Weights, allocated during the construction or the move of a module.
     Parameters,
-    /// Moments and master weights, allocated while an optimizer steps.
+    /// Moments and master weights, allocated during an optimizer step.
     Optimizer,
     /// Allocated within the backward pass: gradients and its temporaries.
     Backward,
@@ -87,7 +87,7 @@ fn of(frame: &Frame) -> Option<Use> {
     {
         return Some(Use::Backward);
     }
-    // Frames of the profiler, which have no file.
+    // Frames of the profiler have no file.
     if file.is_empty() {
         return match name {
             _ if name.starts_with("autograd::engine::evaluate_function") => Some(Use::Backward),
@@ -133,7 +133,7 @@ pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     written(frame)
 }
 
-/// The module whose forward pass allocates: the innermost `forward` outside of the framework.
+/// Module whose forward pass allocates: the innermost `forward` outside of the framework.
 pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
     let is_module = |frame: &&Arc<Frame>| {
         &*frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")
@@ -141,7 +141,7 @@ pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
     stack?.iter().find(is_module).map(|frame| written(frame))
 }
 
-/// A frame in a line, with the last two parts of its file's path.
+/// Formats a frame in a line, with the last two parts of its file's path.
 pub(super) fn written(frame: &Frame) -> String {
     let start = frame.file.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     let file = frame.file.get(start..).unwrap_or_default();

@@ -62,7 +62,7 @@ fn what_is_no_snapshot_is_refused_and_nothing_is_run() {
     }
 }
 
-/// The instructions of a pickle: a text, a whole number, a list, a dictionary.
+/// Instructions of a pickle: a text, an integer, a list, a dictionary.
 fn text(text: &str) -> Vec<u8> {
     [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
 }
@@ -98,7 +98,7 @@ fn sizes_that_no_sum_holds_are_damage() {
     assert!(problem.message.contains("18 exabytes"), "{}", problem.message);
 }
 
-/// A text that two frames refer to is in memory once, as it is in the file.
+/// A text shared by two frames is in memory once, as in the file.
 #[test]
 fn texts_that_frames_share_are_not_copied() {
     let file = [text(&"x".repeat(1000)), b"q\x01".to_vec()].concat();
@@ -115,7 +115,7 @@ fn texts_that_frames_share_are_not_copied() {
     assert!(std::sync::Arc::ptr_eq(&stack[0], &stack[2]));
 }
 
-/// Segments of as many devices as there are segments: time by their number.
+/// Segments of as many devices: time is linear in their number.
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_take_time_by_their_number() {
@@ -159,7 +159,7 @@ fn a_snapshot_without_history_shows_its_end() {
     read.devices.clear();
     let found = report(&read).devices.remove(0);
     assert!(!found.has_history && found.peak.is_none() && found.leaks.is_empty());
-    // Requested bytes of the blocks that are left: six times 12 and 24 MiB, eight times 700 KiB.
+    // Requested bytes of the remaining blocks: six times 12 and 24 MiB, eight times 700 KiB.
     assert_eq!(found.peak_allocated_bytes, 6 * (36 << 20) + 8 * 700 * 1024);
 }
 

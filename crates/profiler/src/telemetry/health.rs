@@ -11,19 +11,19 @@ use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Around a recording, in nanoseconds, in which samples count: counters are read every second or less often.
+/// Margin around a recording for samples, in nanoseconds: counters are read every second or less often.
 const AROUND: i64 = 2_000_000_000;
 
-/// A clock below this share of the other ranks' median is lower.
+/// Threshold of a low clock, as a share of the other ranks' median.
 const LOWER: f64 = 0.97;
 
 /// A counter of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counter {
-    /// The rank's median.
+    /// Median of the rank.
     pub own: f64,
-    /// The median of the other ranks', where there are others.
+    /// Median of the other ranks; `None` without other ranks.
     pub others: Option<f64>,
 }
 
@@ -33,22 +33,22 @@ pub struct Counter {
 pub struct RankHealth {
     /// The rank.
     pub rank: u32,
-    /// Readings that were used.
+    /// Number of used readings.
     pub samples: usize,
-    /// Clock of the multiprocessors.
+    /// Clock of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sm_clock_mhz: Option<Counter>,
-    /// Temperature of the GPU.
+    /// Temperature of the GPU, in degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<Counter>,
-    /// Power.
+    /// Power, in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<Counter>,
-    /// Reasons for a lower clock that were set in any reading.
+    /// Reasons for a lower clock in any reading.
     pub throttle_reasons: Vec<&'static str>,
     /// XID errors.
     pub xid_errors: Vec<u32>,
-    /// Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+    /// Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
     pub errors: Vec<(String, f64)>,
 }
 
@@ -58,7 +58,7 @@ pub struct RankHealth {
 pub struct Health {
     /// Each rank with readings, in order.
     pub ranks: Vec<RankHealth>,
-    /// Readings of hosts or devices that no rank names.
+    /// Number of readings of hosts or devices without a rank.
     pub unmatched: usize,
     /// True if the times of readings do not overlap the recording: then all of them are used.
     pub other_time: bool,
@@ -162,7 +162,7 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
     for member in &job.members {
         let identity = &member.trace.identity;
         let own_host = identity.host.as_deref();
-        // A file without a host is of the only host there is.
+        // A file without a host belongs to the only host.
         let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
             (Some(theirs), Some(own)) => same_host(theirs, own),
             _ => hosts.len() < 2,

@@ -1,12 +1,12 @@
 //! Files of counters.
 //!
-//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of `dcgmi dmon`, and lines of Prometheus. Refuses files in which no name is
-//! known, and counts rows that cannot be read.
+//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of `dcgmi dmon`, and lines of
+//! Prometheus. Rejects files without a known name, and counts unreadable rows.
 
 use super::{Metric, Sample};
 use railwright_spec::problem::Problem;
 
-/// Rows of one file are at most this many: an hour of eight devices at ten readings a second has 288,000.
+/// Maximum number of rows per file: an hour of eight devices at ten readings per second has 288,000.
 const MOST: usize = 4_000_000;
 
 /// Tests whether a file contains device counters.
@@ -83,7 +83,7 @@ fn columns(header: &str) -> Option<Columns> {
     (!found.metrics.is_empty() && found.device.is_some()).then_some(found)
 }
 
-/// A number with an optional unit behind it, or a mask.
+/// A number with an optional unit, or a mask.
 fn value(cell: &str) -> Option<f64> {
     let cell = cell.trim().trim_matches('"');
     if let Some(mask) = cell.strip_prefix("0x") {
@@ -95,7 +95,8 @@ fn value(cell: &str) -> Option<f64> {
     cell.get(..end)?.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Seconds, milliseconds or nanoseconds since 1970, or a date (`2026/05/01 12:00:00.123`, `2026-05-01T12:00:00Z`), which counts as UTC.
+/// Time in nanoseconds since 1970. Accepts seconds, milliseconds or nanoseconds since 1970, or a date (`2026/05/01 12:00:00.123`,
+/// `2026-05-01T12:00:00Z`) in UTC.
 fn time(cell: &str) -> Option<i64> {
     let cell = cell.trim().trim_matches('"');
     if let Ok(number) = cell.parse::<f64>() {

@@ -6,7 +6,7 @@ use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuActivity};
 use crate::{Job, RankTrace};
 
-/// Puts a clock off by `offset` nanoseconds and lets it run fast by `ppm` parts per million from the trace's first activity on.
+/// Shifts a clock by `offset` nanoseconds and adds a drift of `ppm` parts per million from the trace's first activity on.
 pub fn move_clock(trace: &mut RankTrace, offset: i64, ppm: f64) {
     let first = trace.gpu.starts().first().into_iter().chain(trace.host.starts().first()).min().copied();
     let first = first.unwrap_or_default();
@@ -15,8 +15,8 @@ pub fn move_clock(trace: &mut RankTrace, offset: i64, ppm: f64) {
     trace.host.map_times(to);
 }
 
-/// Loses the first `count` communication kernels and all device activities that began before the last of them ended, as a profiler does that
-/// starts late.
+/// Removes the first `count` communication kernels and all device activities that began before the last of them ended, as if the profiler
+/// had started late.
 pub fn drop_leading(trace: &mut RankTrace, count: usize) {
     if count == 0 {
         return;

@@ -18,21 +18,21 @@ const EPOCH: i64 = 1_710_000_000_000_000_000;
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Ranks of a tensor parallel group, neighbours.
+    /// Ranks per tensor parallel group, which are neighbours.
     pub tensor: u32,
-    /// Replicas.
+    /// Number of data parallel replicas.
     pub data: u32,
-    /// Steps.
+    /// Number of steps.
     pub steps: u32,
-    /// Layers of a step.
+    /// Layers per step.
     pub layers: u32,
-    /// Kernels of a layer.
+    /// Kernels per layer.
     pub kernels: u32,
-    /// Nanoseconds of a layer's kernels.
+    /// Compute time of a layer, in nanoseconds.
     pub compute: i64,
-    /// Nanoseconds that a tensor parallel all-reduce moves data for; the data parallel one takes ten times that.
+    /// Transfer time of a tensor parallel all-reduce in nanoseconds; the data parallel one takes ten times that.
     pub transfer: i64,
-    /// By how much kernels vary, in parts per thousand.
+    /// Variation of kernel durations, in parts per thousand.
     pub jitter: u64,
     /// True if collectives record their group and size.
     pub described: bool,
@@ -49,18 +49,18 @@ pub struct Synthetic {
     pub stalls: Vec<(u32, u32, i64)>,
     /// (rank, step, nanoseconds): idle time of the host before the first launch of a step.
     pub late: Vec<(u32, u32, i64)>,
-    /// (rank, step, nanoseconds): the first kernel of a step starts that long after its launch, on an idle device.
+    /// (rank, step, nanoseconds): delay of the step's first kernel after its launch, on an idle device.
     pub late_start: Vec<(u32, u32, i64)>,
-    /// (rank, nanoseconds): the host takes that long for every launch.
+    /// (rank, nanoseconds): host time per launch.
     pub slow_host: Vec<(u32, i64)>,
-    /// (shard, factor): transfers of the data parallel group of this tensor parallel shard that take longer.
+    /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
-    /// Nanoseconds by which the ends of one collective differ between its ranks.
+    /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
     /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
     /// groups of one rank then have none.
     pub overlapped: bool,
-    /// Replicas that exchange tokens in the middle of every layer, neighbours; 1 for none. They divide the replicas.
+    /// Neighbouring replicas that exchange tokens in the middle of every layer; 1 for none. Must divide the number of replicas.
     pub experts: u32,
     /// True if weights are gathered a layer ahead on the stream of the gradients, as in full sharding; requires `overlapped`.
     pub gathered: bool,
@@ -95,14 +95,14 @@ impl Default for Synthetic {
     }
 }
 
-/// One rank while it runs.
+/// State of one rank during the simulation.
 struct Runner {
     trace: RankTrace,
     host: i64,
     device: i64,
-    /// Until when its concurrent reductions run.
+    /// End of its concurrent reductions, in nanoseconds.
     beside: i64,
-    /// Ends of gathers that no layer has waited for.
+    /// Ends of gathers that no layer has waited for, in nanoseconds.
     gathers: VecDeque<i64>,
     correlation: u32,
     random: Recurrence,
@@ -143,12 +143,12 @@ impl Runner {
 }
 
 impl Synthetic {
-    /// Number of its ranks.
+    /// Number of ranks.
     pub fn world(&self) -> u32 {
         self.tensor * self.data
     }
 
-    /// Runs it.
+    /// Simulates the job.
     pub fn job(&self) -> Job {
         let mut ranks: Vec<Runner> = (0..self.world()).map(|rank| self.start(rank)).collect();
         let tensor: Vec<Vec<usize>> = (0..self.data)
@@ -208,7 +208,7 @@ impl Synthetic {
             }
             for (rank, begin) in ranks.iter_mut().zip(begins) {
                 rank.kernel("multi_tensor_adam", self.compute / 2);
-                // The host fetches the loss: it is never more than a step ahead.
+                // The host reads the loss, so it is at most a step ahead.
                 rank.host = rank.host.max(rank.device);
                 let name = rank.trace.names.intern(&format!("ProfilerStep#{step}"));
                 rank.trace.host.push(HostActivity {

@@ -11,13 +11,13 @@ use railwright_step::CollectiveKind;
 use railwright_step::columns::{ArrowKind, Columns};
 use std::collections::BTreeMap;
 
-/// Arrows that are drawn at most, launches the first to go.
+/// Maximum number of arrows; launches are dropped first.
 const MOST: usize = 400_000;
 
-/// A track and a span on it.
+/// Indices of a track and of a span on it.
 type Place = (u32, u32);
 
-/// A wait or a bubble: where it is drawn, and from when until when.
+/// A wait or a bubble: its position, start and end in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     place: Place,
@@ -37,7 +37,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Takes the rows of a track of a member; `went` is where each was drawn.
+    /// Adds the rows of a member's track; `went` is the position of each.
     pub(super) fn take(&mut self, member: usize, drawn: &Drawn, track: u32, went: &[Option<u32>]) {
         for ((of, row), span) in drawn.shown().iter().zip(&drawn.rows).zip(went) {
             let Some(span) = span else { continue };
@@ -61,10 +61,10 @@ impl Places {
         }
     }
 
-    /// Draws all arrows.
+    /// Adds all arrows to the columns.
     pub(super) fn draw(&self, columns: &mut Columns, joined: &Joined) {
         let matching = &joined.matching;
-        // The end of every wait of a member with the row and the member that came last.
+        // By member: end of every wait, with the row and the member that entered last.
         let mut ends: BTreeMap<usize, Vec<(i64, usize, Source)>> = BTreeMap::new();
         for collective in &matching.collectives {
             let members: Vec<PartRef> = matching.members(collective).to_vec();

@@ -12,15 +12,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Activities of a member's device, every moment once.
 pub(super) struct RankTrack<'a> {
-    /// The member, by its place in the job.
+    /// Index of the member in the job.
     pub(super) member: usize,
     pub(super) rank: u32,
     pub(super) drawn: &'a Drawn,
-    /// The track, and where its rows went; none for a rank that is not shown.
+    /// The track, and the positions of its rows; `None` for a rank outside of the view.
     pub(super) place: Option<(u32, Vec<Option<u32>>)>,
 }
 
-/// The member that was last to enter the collective that a member waited in, by the moment at which that one entered.
+/// By member and entry time of the last rank: the member that entered the collective last.
 fn last_ones(joined: &Joined) -> BTreeMap<(u32, i64), u32> {
     let matching = &joined.matching;
     let mut all = BTreeMap::new();
@@ -57,7 +57,7 @@ fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
     }
 }
 
-/// Puts the path into columns. `start` is when the step begins.
+/// Adds the critical path to the columns. `start` is the start of the step in nanoseconds.
 pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined: &Joined, start: i64) {
     let idle: BTreeSet<String> = Label::all().filter(|label| label.is_idle()).map(Label::name).collect();
     let late = last_ones(joined);
@@ -80,7 +80,7 @@ pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined:
     let mut elsewhere: Vec<Elsewhere> = Vec::new();
     let mut path: Vec<[u32; 2]> = Vec::new();
     let mut now = columns.duration_ns;
-    // Ranks that were left at this moment: no rank waits in a circle for long.
+    // Ranks that were left at this moment: prevents cycles of waits.
     let mut left: BTreeSet<usize> = BTreeSet::new();
     while now > 0 {
         let rank_track = &rank_tracks[here];

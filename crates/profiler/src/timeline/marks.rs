@@ -47,7 +47,7 @@ fn mark(columns: &Columns, finding: &Finding) -> Mark {
     mark
 }
 
-/// The longest span that fits, by track and place.
+/// The longest span that fits, as indices of track and span.
 fn longest(columns: &Columns, fits: impl Fn(usize, u32, Class) -> bool) -> Option<(usize, usize)> {
     let mut best: Option<(i64, (usize, usize))> = None;
     for (at, track) in columns.tracks.iter().enumerate() {
@@ -62,7 +62,7 @@ fn longest(columns: &Columns, fits: impl Fn(usize, u32, Class) -> bool) -> Optio
     best.map(|(_, place)| place)
 }
 
-/// The rank that a sentence names first.
+/// The first rank in a sentence.
 fn rank(text: &str) -> Option<u32> {
     let (_, after) = text.split_once("rank ")?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
@@ -123,6 +123,6 @@ fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
     {
         return Some(place);
     }
-    // A rank that is named is at least shown.
+    // A named rank is at least visible.
     named.and_then(|_| longest(columns, |at, _, _| of_rank(at)))
 }

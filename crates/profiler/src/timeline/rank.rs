@@ -16,7 +16,7 @@ pub(super) const DEVICE: &str = "device";
 
 /// Input common to all ranks.
 pub(super) struct Inputs {
-    /// All that is looked at: idle stretches are judged whole and then cut.
+    /// Whole time range in nanoseconds: idle intervals are classified as a whole and then cut.
     pub(super) whole: (i64, i64),
     pub(super) start: i64,
     pub(super) end: i64,
@@ -29,7 +29,7 @@ impl Inputs {
     }
 }
 
-/// All tracks of a rank, behind those of its passes.
+/// Creates all tracks of a rank, except those of its passes.
 pub(super) fn draw(
     view: &View<'_>,
     exchanges: &Exchanges,
@@ -95,7 +95,7 @@ fn cut<'a>(
     let from = if view.role.get(row) == Some(&Role::Communication) { exchange.transfer_from } else { None };
     let from = from.unwrap_or(start).clamp(start, end);
     if from > start {
-        // Waiting for a message of the pipeline is a bubble.
+        // A wait for a message of the pipeline is a bubble.
         let (class, word) = if is_pipeline(exchange.dimension) {
             (Class::Bubble, "bubble: waits for a message")
         } else {
@@ -112,7 +112,8 @@ fn cut<'a>(
     }
 }
 
-/// Every moment once, as in the waterfall: arithmetic, else communication, else copies, else why the device was idle.
+/// Track with every moment once, as in the waterfall: compute, otherwise communication, otherwise copies, otherwise the reason of the idle
+/// time.
 pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
     let mut idle = Idle::new(view);
     let mut rows: Vec<Named<'a>> = Vec::new();
@@ -149,11 +150,11 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
     Drawn::of(DEVICE, rows).showing(Shows::Device)
 }
 
-/// The streams of the device, in order of their numbers, those with arithmetic first.
+/// Tracks of the device's streams in order of their numbers, those with compute first.
 fn streams<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<Drawn> {
     let mut of: BTreeMap<(bool, u32), Vec<Named<'a>>> = BTreeMap::new();
     let numbers = view.gpu.streams();
-    // A stream with any arithmetic counts as one of arithmetic.
+    // A stream with any compute counts as a compute stream.
     let mut computes: BTreeMap<u32, bool> = BTreeMap::new();
     for (row, stream) in numbers.iter().enumerate() {
         *computes.entry(*stream).or_default() |= view.role.get(row) == Some(&Role::Compute);

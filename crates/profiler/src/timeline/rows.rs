@@ -17,7 +17,7 @@ pub(super) struct Named<'a> {
     pub(super) of: Of,
 }
 
-/// A row of a trace: of its device, or of its host where it has no device.
+/// A row of a trace: of its device, or of its host without a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Source {
     pub(super) on_host: bool,
@@ -27,12 +27,12 @@ pub(super) struct Source {
 /// Source of a row in the trace: the end of an arrow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Nothing that was recorded: an idle stretch, a pass.
+    /// Not recorded: an idle interval, a pass.
     #[default]
     Nothing,
-    /// A row of the device, and the row of the host that launched it ([`crate::trace::NONE`] where it is not known).
+    /// A device row, and the host row that launched it ([`crate::trace::NONE`] if unknown).
     Device(Source, u32),
-    /// The beginning of a row of the device, in which it waits for other ranks.
+    /// The beginning of a device row, in which it waits for other ranks.
     Wait(Source),
     /// A row of the host.
     Host(u32),
@@ -63,7 +63,7 @@ impl Name<'_> {
 pub(super) enum Shows {
     /// Passes of the pipeline.
     Passes,
-    /// Every moment of the device once.
+    /// Every moment of the device, once.
     Device,
     /// A stream.
     #[default]
@@ -72,12 +72,12 @@ pub(super) enum Shows {
     Thread(u32),
 }
 
-/// A track to be.
+/// A track before conversion to columns.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     pub(super) name: String,
     pub(super) shows: Shows,
-    /// Spans that are not drawn, because others on the track cover them.
+    /// Number of hidden spans, which others on the track cover.
     pub(super) covered: u64,
     pub(super) rows: Vec<Row>,
     names: Vec<String>,
@@ -124,7 +124,7 @@ impl Drawn {
         Self { shows, ..self }
     }
 
-    /// The rows with names of the whole answer.
+    /// Rows with indices into the names of the whole answer.
     pub(super) fn named(&self, names: &mut Names) -> Vec<Row> {
         let places: Vec<u32> = self.names.iter().map(|name| names.intern(name).0).collect();
         let name = |of: &u32| places.get(*of as usize).copied().unwrap_or_default();
@@ -145,7 +145,7 @@ impl Drawn {
         &self.shown
     }
 
-    /// The time of a class.
+    /// Total time of a class, in nanoseconds.
     pub(super) fn time(&self, class: Class) -> i64 {
         self.rows.iter().filter(|row| row.class == class).map(|row| row.end - row.start).sum()
     }

@@ -148,7 +148,7 @@ fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     assert!(one.critical_elsewhere.windows(2).all(|two| two[0].at + two[0].length <= two[1].at));
 }
 
-/// The sums of all of a step over some rows.
+/// Sums of a whole step over some rows.
 fn summed(job: &Job, joined: &Joined, question: &Question, rows: &Rows) -> Summed {
     sums(job, joined, &Options::default().tables, question, rows, &OneByOne).expect("sums")
 }
@@ -158,12 +158,12 @@ fn the_sums_of_a_range_agree_with_the_columns() {
     let (job, joined) = job(&GLOO);
     let question = Question { host: true, ..Question::default() };
     let columns = answer(&job, &joined, &question);
-    // Every moment of the device once: four ranks are busy for all of the step.
+    // Every moment of the device once: four ranks are busy for the whole step.
     let device = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Device], Vec::new()));
     assert_eq!((device.ranks, device.sums.stacks), (4, 4));
     assert_eq!(device.sums.total_ns, 4 * columns.duration_ns);
     assert!((device.sums.tree.share - 1.0).abs() < 1e-9);
-    // A row by its place is the same row as on the timeline, and half of the step is cut where it should be.
+    // A row by index is the same as on the timeline, and half of the step is cut at the expected place.
     let half = Window { from: columns.duration_ns / 4, to: columns.duration_ns / 2 };
     for track in columns.tracks.iter().filter(|track| track.counts.is_empty()) {
         let rows = Rows::Some(Vec::new(), vec![track.id as usize]);
@@ -203,7 +203,7 @@ fn a_range_or_row_that_is_not_there_is_refused() {
     assert!(row.to_string().contains("unknown row 100000"), "{row}");
 }
 
-/// Arrows by kind, each as its two ends.
+/// Arrows by kind, as their two ends.
 fn arrows(columns: &Columns, kind: ArrowKind) -> Vec<[(&Track, usize); 2]> {
     let all = &columns.arrows;
     let end = |track: u32, span: u32| (&columns.tracks[track as usize], span as usize);

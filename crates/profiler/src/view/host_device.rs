@@ -8,11 +8,11 @@ use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostKind};
 
-/// The rows, and the row of the host that each is.
+/// Device rows, and the host row of each.
 pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Vec<u32>) {
     let mut gpu = GpuActivities::default();
     let mut hosts = Vec::new();
-    // Until when an operator is open on each thread.
+    // By thread: end of the open operator.
     let mut open: Vec<i64> = Vec::new();
     let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
     let has_annotations = trace.host.kinds().contains(&HostKind::Collective);

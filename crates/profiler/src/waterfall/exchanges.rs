@@ -10,9 +10,9 @@ use railwright_step::Dimension;
 /// Properties of a communication that depend on other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// For whose sake; [`Dimension::Other`] when unknown.
+    /// Its dimension; [`Dimension::Other`] if unknown.
     pub dimension: Dimension,
-    /// Until when it waited for sure: the start of the last member that was recorded.
+    /// Certain end of the wait in nanoseconds: the start of the last recorded member. `None` if unknown.
     pub waits_until: Option<i64>,
     /// Start of the transfer in nanoseconds: the last member's start. `None` if members were not recorded and no similar collective shows
     /// it. Time between `waits_until` and this is not divided.
@@ -24,7 +24,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Nothing is known.
+    /// A communication without known properties.
     pub const UNKNOWN: Self = Self {
         dimension: Dimension::Other,
         waits_until: None,
@@ -33,7 +33,7 @@ impl Exchange {
         drains: false,
     };
 
-    /// A communication all of whose members were recorded.
+    /// A communication with all members recorded.
     pub fn measured(dimension: Dimension, last_start: Option<i64>) -> Self {
         Self { dimension, waits_until: last_start, transfer_from: last_start, ..Self::UNKNOWN }
     }
@@ -44,7 +44,7 @@ impl Exchange {
 pub struct Exchanges(Vec<(u32, Exchange)>);
 
 impl Exchanges {
-    /// From rows in any order; of two entries of one row the first counts.
+    /// Creates it from rows in any order; of two entries of one row the first counts.
     pub fn new(mut rows: Vec<(u32, Exchange)>) -> Self {
         rows.sort_by_key(|row| row.0);
         rows.dedup_by_key(|row| row.0);
@@ -79,7 +79,7 @@ impl Exchanges {
             }
             let alone = collective.is_none_or(|collective| matching.members(collective).len() < 2);
             if alone {
-                // Between no transfer but the bytes over the link's rate and all of it.
+                // The transfer is between the bytes over the link's rate and the whole duration.
                 let least = joined.least.transfer(part, group);
                 let transfer_from = least.map(|least| (part.end - least).max(part.start));
                 return Some((row, Exchange { dimension, transfer_from, ..Exchange::UNKNOWN }));

@@ -13,16 +13,16 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
-    /// Its name in the catalogue.
+    /// Name in the catalogue.
     pub accelerator: String,
     /// Number format.
     pub data_type: DataType,
-    /// Dense.
+    /// Dense peak rate.
     pub rate: FlopPerSecond,
 }
 
 impl Peak {
-    /// The peak of a device by the name that its driver prints.
+    /// Peak of a device, by the driver's name.
     pub fn of(device: &str, data_type: DataType) -> Option<Self> {
         let accelerator = accelerator_by_name(device).ok()?;
         let rate = accelerator.peak_rate(data_type)?;
@@ -34,16 +34,16 @@ impl Peak {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ideal {
-    /// The model's operations of one step, all ranks together.
+    /// The model's operations per step, over all ranks.
     pub flop_per_step: Flop,
-    /// Ranks that share them.
+    /// Number of ranks that share them.
     pub ranks: u32,
     /// Peak rate of one rank, in FLOP/s.
     pub peak: FlopPerSecond,
 }
 
 impl Ideal {
-    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank (`F` operations, `N` ranks, `P` operations per second).
+    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank, with `F` operations, `N` ranks and `P` operations per second.
     pub fn nanoseconds(&self) -> i64 {
         let rate = self.peak.get() * f64::from(self.ranks.max(1));
         if rate > 0.0 { (self.flop_per_step.get() / rate * 1e9).round() as i64 } else { 0 }

@@ -10,9 +10,9 @@ use serde::{Serialize, Serializer};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// Data moves.
+    /// Transfer of data.
     Transfer,
-    /// Another rank is waited for.
+    /// Wait for another rank.
     Wait,
     /// Transfer or wait, unknown which: the collective could not be matched with other ranks'.
     Undivided,
@@ -25,13 +25,13 @@ pub enum Share {
 pub enum Bubble {
     /// The schedule, with equal stages and free messages.
     Schedule,
-    /// Stages that take unequal time.
+    /// Unequal stages.
     Imbalance,
     /// Messages.
     Message,
-    /// Passes that took longer than they mostly do.
+    /// Passes longer than usual.
     Stall,
-    /// Not known which.
+    /// Unknown cause.
     Undivided,
 }
 
@@ -42,15 +42,15 @@ pub enum Label {
     Ideal,
     /// GEMMs: their excess over the ideal, or all of their time if the ideal is unknown.
     MatrixProduct,
-    /// Attention, likewise.
+    /// Attention: its excess over the ideal, or all of its time if the ideal is unknown.
     Attention,
-    /// Forward work done again.
+    /// Recompute of forward work.
     Recompute,
-    /// Norms, elementwise work, lookups, routing, the loss: bound by memory.
+    /// Memory-bound compute: norms, element-wise kernels, lookups, routing, the loss.
     MemoryBound,
-    /// The optimizer's arithmetic.
+    /// Compute of the optimizer.
     Optimizer,
-    /// Arithmetic of unknown kind.
+    /// Compute of unknown kind.
     OtherCompute,
     /// Excess of a chip over the median rank for the same kernels.
     SlowerChip,
@@ -60,15 +60,15 @@ pub enum Label {
     Copy,
     /// Idle because of the pipeline.
     Bubble(Bubble),
-    /// Idle because the host had not launched yet.
+    /// Idle because the host has not launched the next work.
     Host,
-    /// Idle while the host stood in a call that waits for the device.
+    /// Idle while the host was in a call that waits for the device.
     Sync,
     /// Idle while the host loaded data.
     DataLoading,
     /// Idle while the driver allocated or freed memory.
     Allocation,
-    /// Idle with the next work launched already: the device's own gaps, waits for other streams.
+    /// Idle although the next work was launched: gaps of the device, waits for other streams.
     Gap,
     /// Idle without a recorded cause.
     Unexplained,
@@ -96,7 +96,7 @@ impl Label {
     /// Number of entries.
     pub const COUNT: usize = Self::COPY + 1 + Self::BUBBLES.len() + Self::IDLE.len();
 
-    /// Every label, in the order in which they are shown.
+    /// All labels in display order.
     pub fn all() -> impl Iterator<Item = Self> {
         let exposed =
             Dimension::ALL.into_iter().flat_map(|d| Self::SHARES.map(|share| Self::Exposed(d, share)));
@@ -104,7 +104,7 @@ impl Label {
         Self::COMPUTE.into_iter().chain(exposed).chain([Self::Copy]).chain(bubbles).chain(Self::IDLE)
     }
 
-    /// Its place in [`Self::all`].
+    /// Index in [`Self::all`].
     pub const fn place(self) -> usize {
         match self {
             Self::Ideal => 0,
@@ -129,7 +129,7 @@ impl Label {
         }
     }
 
-    /// Its name in JSON: `exposed_data_parallel_wait`.
+    /// Name in JSON: `exposed_data_parallel_wait`.
     pub fn key(self) -> String {
         self.name().replace([' ', '-'], "_").replace(',', "")
     }
@@ -175,7 +175,7 @@ impl Label {
         }
     }
 
-    /// The line of the first page that it belongs to.
+    /// Its line on the first page.
     pub const fn group(self) -> Group {
         match self {
             Self::Ideal => Group::Ideal,
@@ -251,9 +251,9 @@ impl schemars::JsonSchema for Label {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// The model's arithmetic at peak.
+    /// Model compute at peak rate.
     Ideal,
-    /// Arithmetic above that, or all of it where the ideal is not known.
+    /// Compute above that, or all of it if the ideal is unknown.
     Compute,
     /// Exposed communication.
     Communication,
@@ -268,11 +268,11 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them, in the order in which they are shown.
+    /// All groups in display order.
     pub const ALL: [Self; 7] =
         [Self::Ideal, Self::Compute, Self::Communication, Self::Copy, Self::Bubble, Self::Host, Self::Other];
 
-    /// Its name; `ideal` is whether [`Group::Ideal`] is known.
+    /// Name; `ideal` is true if [`Group::Ideal`] is known.
     pub const fn name(self, ideal: bool) -> &'static str {
         match self {
             Self::Ideal => "ideal compute (MFU)",
@@ -300,11 +300,11 @@ pub enum Hardware {
     Copies,
     /// Links between accelerators.
     Link,
-    /// Ranks that come later.
+    /// Ranks that enter later.
     OtherRanks,
-    /// Links or ranks that come later: which of both is not known.
+    /// Links or ranks that enter later, unknown which.
     LinkOrRanks,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -358,34 +358,34 @@ impl Parts {
         moved
     }
 
-    /// Adds all of another's.
+    /// Adds all times of another one.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine += theirs;
         }
     }
 
-    /// The time of a label.
+    /// Time of a label.
     pub fn get(&self, label: Label) -> i64 {
         self.0[label.place()]
     }
 
-    /// The time of all labels that fit.
+    /// Time of all labels that fit.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> i64 {
         self.iter().filter(|(label, _)| fits(*label)).map(|(_, time)| time).sum()
     }
 
-    /// The time of a line of the first page.
+    /// Time of a line of the first page.
     pub fn group(&self, group: Group) -> i64 {
         self.sum(|label| label.group() == group)
     }
 
-    /// All time.
+    /// Total time.
     pub fn total(&self) -> i64 {
         self.0.iter().sum()
     }
 
-    /// Labels that are not nothing, in order.
+    /// Labels with time, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Label, i64)> {
         Label::all().zip(self.0).filter(|(_, time)| *time != 0)
     }

@@ -1,4 +1,4 @@
-//! Sums that must hold for any trace.
+//! Sums that are exact for any trace.
 
 use super::*;
 use crate::joined::Joined;
@@ -111,7 +111,7 @@ fn communication_divides_where_the_last_rank_came() {
     let windows = windows(std::slice::from_ref(&view), &Joined::default());
     let exchange = Exchange::measured(Dimension::Tensor, Some(90));
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
-    // Exposed 10..60 and 80..110; waiting until 90.
+    // Exposed 10..60 and 80..110; wait until 90.
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Wait)), 60);
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Transfer)), 20);
     assert_eq!((rank.totals.communication, rank.totals.overlap, rank.totals.exposed), (100, 20, 80));
@@ -149,7 +149,7 @@ fn utilisation_is_by_its_definition_beyond_what_was_done() {
         ideal.take_out(&mut rank);
         Waterfall::summed(vec![rank], Some(ideal), Vec::new()).utilisation()
     };
-    // 200 ns of 400 ns; 1,000 ns of arithmetic at peak that a step of 400 ns cannot have done.
+    // 200 ns of 400 ns; 1,000 ns of compute at peak, which a step of 400 ns cannot contain.
     assert_eq!(utilisation(200.0), Some(0.5));
     assert_eq!(utilisation(1000.0), Some(2.5));
 }

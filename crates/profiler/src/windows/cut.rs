@@ -13,19 +13,19 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Start of a step; the last one of a list is the end of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Boundary {
-    /// The number of the step that begins.
+    /// Number of the step that begins.
     pub(super) number: Option<u64>,
-    /// Time.
+    /// Time in nanoseconds.
     pub(super) time: i64,
 }
 
-/// Devices that work for less than this share of a host's only step do not show where it begins and ends.
+/// Minimum share of a host's only step with device work: with less, the device does not show where it begins and ends.
 const LITTLE: f64 = 0.1;
 
-/// A way to cut one rank's steps.
+/// A method to cut one rank's steps.
 type Way = fn(&View<'_>) -> Vec<Boundary>;
 
-/// The ways, best first.
+/// The methods, best first.
 pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::InferenceSteps, inference),
     (CutBy::Launches, launches),
@@ -43,7 +43,7 @@ pub(super) fn number(name: &str) -> Option<u64> {
     rest.trim().parse().ok()
 }
 
-/// Steps as the host has them: number, from when, until when, in order.
+/// Steps from the host: number, start, end, in order.
 pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
     let mut steps: Vec<(u64, i64, i64)> = Vec::new();
@@ -81,12 +81,12 @@ fn inference(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The first kernel of the main stream that was launched in each step of the host, and the end of the last step's last activity.
+/// The first kernel of the main stream launched in each host step, and the end of the last step's last activity.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
     launched_within(view, &host_steps(view.trace))
 }
 
-/// The same for given steps of the host: number, from when, until when, in order.
+/// The same for given host steps: number, start, end, in order.
 fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> {
     if steps.is_empty() || view.from_host {
         return Vec::new();
@@ -100,7 +100,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
             continue;
         }
         let Some(&called) = host.get(launch as usize) else { continue };
-        // The step in which the call was made.
+        // The step that contains the call.
         let step = steps.partition_point(|step| step.1 <= called);
         if step == 0 || (step == steps.len() && called > steps[step - 1].2) {
             continue;
@@ -131,7 +131,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
     boundaries
 }
 
-/// The stream with the most arithmetic.
+/// The stream with most compute.
 fn main_stream(view: &View<'_>) -> u32 {
     let mut streams: BTreeMap<u32, i64> = BTreeMap::new();
     for (at, &stream) in view.gpu.streams().iter().enumerate() {
@@ -142,7 +142,7 @@ fn main_stream(view: &View<'_>) -> u32 {
     streams.iter().max_by_key(|(stream, time)| (**time, u32::MAX - **stream)).map_or(0, |(stream, _)| *stream)
 }
 
-/// Ends the last step.
+/// Adds the end of the last step.
 fn close(boundaries: &mut Vec<Boundary>, end: Option<i64>) {
     if let (Some(end), Some(last)) = (end, boundaries.last().map(|boundary| boundary.time))
         && end > last
@@ -157,7 +157,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
     let mut end = None;
     for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
         if let Some(number) = number(view.trace.names.get(row.name)) {
-            // One for each stream; the first counts.
+            // One per stream; the first counts.
             let place = first.len();
             let (_, time) = first.entry(number).or_insert((place, row.start));
             *time = row.start.min(*time);
@@ -173,7 +173,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The host's own steps.
+/// Steps from host annotations.
 fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     let steps = host_steps(view.trace);
     let mut boundaries: Vec<Boundary> =
@@ -182,8 +182,8 @@ fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The runs of the compiled program that does most of the work, where a compiler marks them: XLA compiles a training step into one module. Modules that are measured
-/// while compiling hold few kernels each.
+/// Runs of the compiled program with most of the work, if a compiler marks them: XLA compiles a training step into one module. Modules
+/// measured during compilation contain few kernels each.
 fn modules(view: &View<'_>) -> Vec<Boundary> {
     let is_module = |name: &str| name.contains("XlaModule:#hlo_module=");
     let mut runs: BTreeMap<NameId, Vec<(i64, i64)>> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Steps by repeated device activity.
 //!
 //! Responsible for: recordings without marks. Kernels that occur once per step (embedding, loss, updates) are at equal distances in the
-//! order of the busiest stream, and every kernel of the recording occurs in every step. Excludes repetition by layers: layers lack the
-//! kernels that occur once per step.
+//! order of the busiest stream. Every kernel of the recording occurs in every step. Excludes repetition by layers: layers lack the kernels
+//! that occur once per step.
 
 use super::cut::Boundary;
 use super::meet::Cut;
@@ -10,24 +10,24 @@ use crate::trace::{GpuKind, NONE};
 use crate::{NameId, RankTrace};
 use std::collections::BTreeMap;
 
-/// This many of the kernels' names must come in every step.
+/// Minimum share of kernel names that occur in every step.
 const IN_EVERY_STEP: f64 = 0.9;
 
-/// This many rows must be the same kernel a step later.
+/// Minimum share of rows with the same kernel one step later.
 const SAME: f64 = 0.9;
 
-/// Distances between marks differ by at most this share of the usual one, in rows and in time.
+/// Maximum deviation of the distance between marks from the usual one, as a share of rows and of time.
 const EVEN: (f64, f64) = (0.02, 0.25);
 
-/// A step has this many kernels at least; shorter things repeat within operators.
+/// Minimum number of kernels per step; shorter sequences repeat within operators.
 const FEWEST_ROWS: usize = 8;
 
 /// Repetition on one rank.
 struct Repeated {
-    /// A kernel that comes once a step, or several times in a row, and where in the order.
+    /// A kernel that occurs once per step, or several times in sequence, with its positions in the order.
     mark: NameId,
     places: Vec<usize>,
-    /// Rows of a step.
+    /// Number of rows per step.
     period: usize,
 }
 
@@ -35,9 +35,9 @@ struct Repeated {
 struct Order {
     names: Vec<NameId>,
     spans: Vec<(i64, i64)>,
-    /// For every name where it comes.
+    /// By name: its positions.
     places: BTreeMap<NameId, Vec<usize>>,
-    /// The same, of rows of one name that follow each other the first alone: an update of many tensors takes several launches, one behind the other.
+    /// By name: first position of each sequence of rows with the name. An update of many tensors takes several successive launches.
     runs: BTreeMap<NameId, Vec<usize>>,
 }
 
@@ -90,7 +90,7 @@ impl Order {
                 Some(Repeated { mark, places: places.clone(), period: self.period(places)? })
             })
             .collect();
-        // Several kernels come once a step; one alone may be anything.
+        // Several kernels occur once per step; a single one is no evidence.
         let first = found.into_iter().min_by_key(|found| found.places[0])?;
         let later = self.names.iter().zip(&self.names[first.period..]);
         let same = later.clone().filter(|(a, b)| a == b).count();
@@ -130,7 +130,7 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
         return None;
     }
     let whole = |order: &Order, found: &Repeated| {
-        // The recording begins with a step and ends with one.
+        // The recording begins and ends with a whole step.
         let rows = found.period * count;
         rows.abs_diff(order.names.len()) as f64 <= (EVEN.0 * found.period as f64).max(1.0) * count as f64
     };
@@ -161,7 +161,7 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
     cuts.iter().all(|cut| cut.boundaries.len() > 1).then_some(cuts)
 }
 
-/// By how many rows before the mark the longest pause of a step ends, summed over the steps.
+/// Number of rows between the longest pause of a step and the mark, over all steps.
 fn longest_pause(order: &Order, found: &Repeated) -> usize {
     let pause = |place: usize| match place.checked_sub(1) {
         Some(before) => order.spans[place].0 - order.spans[before].1,

@@ -9,7 +9,7 @@ pub(crate) struct Made {
     pub(crate) chunks: u32,
     pub(crate) micro_batches: u32,
     pub(crate) steps: u32,
-    /// From the end of a pass to the start of the one on the next stage that needs it.
+    /// Time from the end of a pass to the start of the one on the next stage that needs it, in nanoseconds.
     pub(crate) hop: i64,
 }
 
@@ -86,7 +86,7 @@ impl Made {
         (passes, took)
     }
 
-    /// The order of a stage's passes: (chunk, backward, micro batch), as Megatron orders them.
+    /// Order of a stage's passes in Megatron: (chunk, backward, micro-batch).
     fn order(&self, stage: u32) -> Vec<(u32, bool, u32)> {
         let (p, v, m) = (self.stages, self.chunks, self.micro_batches);
         let total = m * v;

@@ -26,7 +26,7 @@ fn evidence_that_explains_too_little_is_no_finding() {
     assert_eq!(with(Explained::Part(49.0)), None);
     assert!(with(Explained::Part(50.0)).is_some_and(|kept| kept.certainty.is_none()));
     assert!(with(Explained::Whole).is_some_and(|kept| kept.certainty.is_none()));
-    // Evidence without a number carries a bound.
+    // Evidence without a number makes the cost a bound.
     let bound = with(Explained::Unstated).and_then(|kept| kept.certainty);
     assert_eq!(bound, Some(crate::certainty::Certainty::AtMost));
 }

@@ -1,4 +1,4 @@
-//! Logs of `fixtures/logs` against the times that were put in.
+//! Logs of `fixtures/logs`, compared with their known times.
 
 use super::super::{Framework, Judged, Known, TimesFrom, TrainingLog, judge};
 
@@ -94,7 +94,7 @@ fn a_trainer_without_a_bar_has_one_mean_or_nothing() {
     let report = &state.reports[0];
     assert_eq!((report.weight, report.batch, report.loss), (200, Some(64), Some(1.996)));
     close(judged.expect("a verdict").step_time, 465.9 / 200.0);
-    // The summary of the console has three digits; the steps that were announced make it exact.
+    // The summary on the console has three digits; the announced number of steps makes it exact.
     let summary = "  Total optimization steps = 200\n{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.5}\n\
         {'train_runtime': 465.9, 'train_samples_per_second': 27.474, 'train_steps_per_second': 0.429, 'train_loss': 1.9, 'epoch': 1.0}\n";
     let log = TrainingLog::read(summary);
@@ -120,7 +120,7 @@ fn damaged_lines_are_no_reports() {
     for line in lines {
         assert!(TrainingLog::read(line).reports.iter().all(|report| report.seconds.is_nan()), "{line}");
     }
-    // Python writes numbers that JSON does not have.
+    // Python writes numbers that are invalid in JSON.
     let state = "{\"epoch\": 1.0, \"log_history\": [{\"loss\": NaN, \"step\": 10}, {\"step\": 10, \"train_loss\": NaN, \"train_runtime\": 20.0}]}";
     close(TrainingLog::read(state).reports[0].seconds, 2.0);
 }

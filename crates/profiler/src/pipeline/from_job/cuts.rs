@@ -15,12 +15,12 @@ use indexmap::IndexMap;
 use railwright_step::{CollectiveKind, Phase};
 use rustc_hash::FxBuildHasher;
 
-/// One thing on a rank's time.
+/// An event on a rank's time.
 #[derive(Clone, Copy)]
 enum Mark {
-    /// Work of a phase: when it was issued, from when to when it ran.
+    /// Work of a phase: issue time, start and end, in nanoseconds.
     Work(PassKind, i64, i64, i64),
-    /// A message or a named pass comes in between.
+    /// A message or a named pass.
     Cut,
 }
 
@@ -29,13 +29,13 @@ pub(super) fn is_message_kernel(name: &str) -> bool {
     name.contains("SendRecv")
 }
 
-/// The passes that names do not give: backward passes if only forward passes are named, and the other way round, else both.
+/// Passes that names do not provide: backward passes if only forward passes are named, the reverse, or both.
 pub(super) fn cut(trace: &RankTrace, named: &[Found]) -> Vec<Found> {
     let lacks = |forward: bool| {
         !named.iter().any(|f| f.kind.is_compute() && (f.kind == PassKind::Forward) == forward)
     };
     let wanted = |kind: PassKind| lacks(kind == PassKind::Forward);
-    // Each with its place: a time on the clock by which they are ordered.
+    // Each with its position: a time for the order.
     let mut marks: Vec<(i64, Mark)> = Vec::new();
     let by_launch = if trace.gpu.kinds().contains(&GpuKind::Kernel) {
         device(trace, &mut marks)
@@ -95,7 +95,8 @@ fn pass_of(phase: Phase) -> Option<PassKind> {
     }
 }
 
-/// The marks of a device, and whether they are in the order of launches, which is known if that of every message is; else they are in the order in which they began.
+/// Adds the marks of a device. Returns true if they are in launch order, which requires the launch of every message; otherwise they are in
+/// order of start.
 fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let launched = launches(trace, &trace.gpu);
     let phases = phases(trace, &trace.gpu, &launched);

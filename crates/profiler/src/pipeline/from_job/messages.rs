@@ -1,7 +1,8 @@
-//! Messages between stages that the host itself carried.
+//! Messages between stages, carried by the host itself.
 //!
-//! Responsible for: sends and receives of a host's library (gloo, MPI) as messages of the pipeline: a send belongs to the pass that began before it, a receive to the
-//! pass that begins after it. Refuses ranks of several chunks, and counts that do not fit the passes of their stage: then no message is taken for one.
+//! Responsible for: sends and receives of a host library (gloo, MPI) as messages of the pipeline. A send belongs to the pass that began
+//! before it, a receive to the pass that begins after it. Excludes ranks of several chunks, and counts that do not fit the passes of their
+//! stage: then there are no messages.
 
 use super::Found;
 use crate::passes::{Pass, PassKind};
@@ -9,7 +10,7 @@ use crate::trace::{GpuKind, HostKind, RankTrace};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// The messages of a rank whose passes are in order of their start; none where a device carries them.
+/// Messages of a rank whose passes are in order of start; empty if a device carries them.
 pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     let chunks = |f: &Found| (f.virtual_stage, f.chunk);
     let mut several = passes.iter().filter(|f| f.kind.is_compute() && f.virtual_stage.is_some());

@@ -42,7 +42,7 @@ pub(super) fn begin_together(passes: &mut [Pass]) {
     }
 }
 
-/// Lays the local passes of a rank that began from `begin` to `end` one after the other before `begin`.
+/// Moves local passes of a rank that began between `begin` and `end` before `begin`, in sequence.
 fn bring_forward(of_rank: &mut [Pass], begin: i64, end: i64) {
     let is_local = |pass: &Pass| {
         matches!(pass.kind, PassKind::Optimizer | PassKind::DataLoading | PassKind::Other)
@@ -84,7 +84,7 @@ mod tests {
             // Rank 1 launches its part 40 late.
             pass(0, forward, 1, 10, 60),
             pass(1, forward, 1, 50, 60),
-            // Rank 0 began while rank 1 still ran the pass before.
+            // Rank 0 began while rank 1 still ran the previous pass.
             pass(1, PassKind::Backward, 0, 60, 75),
             pass(0, PassKind::Backward, 1, 70, 90),
             pass(1, PassKind::Backward, 1, 80, 90),
@@ -111,7 +111,7 @@ mod tests {
         let of_rank: Vec<(i64, i64)> =
             passes.iter().filter(|p| p.rank == 1).map(|p| (p.start, p.end)).collect();
         assert_eq!(of_rank, [(5, 7), (7, 10), (10, 60)]);
-        // The same in the middle of a pass that was launched before it.
+        // The same, within an earlier-launched pass.
         let mut passes = vec![
             pass(0, PassKind::Forward, 0, 10, 60),
             pass(1, PassKind::Forward, 0, 44, 60),

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 enum Sort {
     /// One pass on the ranks that share it: kind, chunk, stage, replica, micro-batch.
     Shared(PassKind, u32, u32, u32, Option<u32>),
-    /// The same thing wherever it runs: kind and chunk; a message by its receiving end.
+    /// The same kind and chunk on any rank; a message by its receiving end.
     AtOnce(PassKind, u32),
 }
 
@@ -48,7 +48,7 @@ fn numbers(of_step: &[Pass]) -> Vec<u32> {
     of_step.iter().map(number).collect()
 }
 
-/// Slow passes that are known to belong together, with from when to when the longest of them ran.
+/// Slow passes with one cause, and the time range of the longest one.
 struct Cluster {
     passes: Vec<usize>,
     from: i64,
@@ -70,7 +70,7 @@ impl Cluster {
     }
 }
 
-/// The causes of a step's slow passes, which are places in order.
+/// Causes of a step's slow passes, which are indices in order.
 pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Vec<Found> {
     if slow.is_empty() {
         return Vec::new();
@@ -140,7 +140,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     found
 }
 
-/// Clusters of one sort, those that ran at once put together.
+/// Joins clusters of one kind that ran at the same time.
 fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
     clusters.sort_by_key(|cluster| (cluster.from, cluster.until, cluster.passes[0]));
     let mut joined: Vec<Cluster> = Vec::new();

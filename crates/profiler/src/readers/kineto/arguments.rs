@@ -4,7 +4,7 @@
 
 use super::scan;
 
-/// The members of `args` that are used, as they are written, without quotes; empty when missing.
+/// The used members of `args` as written, without quotes; empty if missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments<'a> {
     pub(super) correlation: &'a [u8],
@@ -15,14 +15,14 @@ pub(super) struct Arguments<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) shapes: &'a [u8],
     pub(super) types: &'a [u8],
-    /// Values of the inputs that are no tensors.
+    /// Values of inputs other than tensors.
     pub(super) concrete: &'a [u8],
     pub(super) collective: Words<'a>,
-    /// The first used member that comes twice.
+    /// The first duplicate of a used member.
     pub(super) twice: Option<&'static str>,
 }
 
-/// The words of a collective.
+/// The members that describe a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) label: &'a [u8],

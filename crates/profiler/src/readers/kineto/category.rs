@@ -1,7 +1,7 @@
 //! Interpretation of event categories.
 //!
-//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are classified
-//! apart by their process.
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are
+//! classified separately by their process.
 
 use crate::trace::{GpuKind, HostKind};
 
@@ -12,9 +12,9 @@ pub(super) enum Role {
     Gpu(GpuKind),
     /// A row of the host.
     Host(HostKind),
-    /// Nothing, for a reason.
+    /// Excluded, with the reason.
     LeftOut(&'static str),
-    /// Its process decides.
+    /// Determined by its process.
     Unknown,
 }
 

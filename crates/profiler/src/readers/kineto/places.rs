@@ -14,7 +14,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A group is at this place.
+    /// Adds a group at an index.
     pub(super) fn add(&mut self, at: u32, group: &RankGroup) {
         self.names.entry(group.name.clone()).or_default().insert(at);
         if let Some(ranks) = &group.ranks {
@@ -23,7 +23,7 @@ impl Places {
         self.both.entry((group.name.clone(), group.ranks.clone())).or_default().insert(at);
     }
 
-    /// It is there no longer.
+    /// Removes a group at an index.
     pub(super) fn forget(&mut self, at: u32, group: &RankGroup) {
         if let Some(places) = self.names.get_mut(&group.name) {
             places.remove(&at);
@@ -36,12 +36,13 @@ impl Places {
         }
     }
 
-    /// The first group of a name.
+    /// Index of the first group with a name.
     pub(super) fn named(&self, name: &str) -> Option<u32> {
         self.names.get(name)?.first().copied()
     }
 
-    /// The first group of a name whose ranks are these, or are not known here or there; of groups without a name the first of these ranks.
+    /// Index of the first group with a name and these ranks; with the name alone if either side lacks the ranks. Groups without a name are
+    /// found by ranks.
     pub(super) fn of(&self, name: &str, ranks: Option<&Vec<u32>>) -> Option<u32> {
         let Some(ranks) = ranks else { return self.named(name) };
         if name.is_empty() {
