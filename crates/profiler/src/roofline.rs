@@ -365,7 +365,8 @@ mod tests {
 
     #[test]
     fn a_product_near_its_peak_and_one_far_from_it() {
-        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 = 3.524 ms.
+        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 =
+        // 3.524 ms.
         let shapes = "[[8192, 8192], [8192, 8192]]";
         let near = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 4_200_000).expect("a row");
         assert_eq!((near.bound, near.kind), (Bound::Compute, Kind::Product));

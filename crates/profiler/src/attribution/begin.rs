@@ -11,7 +11,7 @@ use crate::launches::lacks_first;
 use crate::trace::HostKind;
 
 /// By member: true if it was recorded when the steps began. Evidence is its host rows from then on, or other ranks that entered its first
-/// collective and waited for it. `near` is the maximum delay of a recording's begin after the steps, in nanoseconds.
+/// collective and waited for it. `near` is the maximum delay of a recording's start after that of the steps, in nanoseconds.
 pub(super) fn recorded(job: &Job, joined: &Joined, chains: &Chains, near: i64) -> Vec<bool> {
     let member =
         |at: usize| host(&job.members[at].trace, chains.span.0, near) || waited_for(joined, chains, at, near);

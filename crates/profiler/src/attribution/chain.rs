@@ -17,7 +17,7 @@ use crate::workers::Workers;
 use std::collections::BTreeMap;
 
 /// Maximum gap at an edge of the steps, as a share of a step. A rank whose device ends its work earlier than that has no event at the end.
-/// A rank that begins later has none at the begin, unless it is known to have been recorded before ([`begin`]). Its recording may be
+/// A rank that begins later has none at the start, unless it is known to have been recorded before ([`begin`]). Its recording may be
 /// shorter than the others', so the gap may not be its own time.
 const NEAR: f64 = 0.05;
 
@@ -50,7 +50,7 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Event {
     pub what: What,
-    /// Index of the collective; [`NONE`] at the begin and end of the steps.
+    /// Index of the collective; [`NONE`] at the start and end of the steps.
     pub collective: u32,
     /// Measured time, in nanoseconds.
     pub time: i64,

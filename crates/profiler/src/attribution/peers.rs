@@ -21,7 +21,7 @@ pub(super) struct Stretch {
     pub member: u32,
     /// The collective at its end; [`NONE`] at the end of the steps.
     pub collective: u32,
-    /// The collective at its start; [`NONE`] at the begin of the steps.
+    /// The collective at its start; [`NONE`] at the start of the steps.
     pub previous: u32,
     /// Start time in nanoseconds: the last previous event that allowed it to continue.
     pub from: i64,

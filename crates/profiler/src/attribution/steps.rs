@@ -48,7 +48,7 @@ pub(super) fn lack(windows: &Windows, opening: i64) -> bool {
     }
 }
 
-/// Tests whether the last step ends with the recording rather than at the begin of a next step.
+/// Tests whether the last step ends with the recording rather than at the start of a next one.
 fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
 }

@@ -279,7 +279,8 @@ mod tests {
 
     #[test]
     fn attention_is_two_products_forward_and_five_backward() {
-        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that backward.
+        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that
+        // backward.
         let shapes = "[[1, 16, 2048, 128], [1, 16, 2048, 128], [1, 16, 2048, 128], []]";
         let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);

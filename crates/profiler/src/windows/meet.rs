@@ -1,6 +1,6 @@
 //! Common steps of all ranks.
 //!
-//! Responsible for: one begin and one end of each step from those of the ranks, the ranks without recording in it, and warnings about
+//! Responsible for: one start and one end of each step from those of the ranks, the ranks without recording in it, and warnings about
 //! excluded steps. Excludes steps of half of the ranks or fewer. One short file must not exclude the others' steps, but few ranks do not
 //! represent the job.
 
