@@ -228,7 +228,7 @@ impl Occupancy {
             // Time outside of operators is host time, even during background communication.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
-        // A start that is this late is not caused by the host, whatever limits the launches.
+        // A start that is this late is not caused by the host, even if the host limits the launches.
         let late = self.late_start.within(from, to);
         let idle = (to - from.max(self.recorded) - busy - host - late).max(0);
         // Work that reaches a device in batches is launched before the device is free. The host may still limit it: the launches took most

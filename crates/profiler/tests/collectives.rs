@@ -47,7 +47,7 @@ fn every_row_of_the_reference_tables() {
             for part in &mine.parts {
                 let of = |name: &str| number(&format!("{name}_{}", part.rank));
                 near(part.duration, of("dur"), "duration");
-                // A wait is at most as long as the rank is in the collective, whatever the clocks show.
+                // A wait is at most as long as the rank is in the collective, regardless of the clocks.
                 near(part.wait, of("wait").min(of("dur")), "wait");
             }
         }

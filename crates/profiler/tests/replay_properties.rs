@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(page.verdicts[0].id, "pipeline-no-straggler");
     }
 
-    /// Whatever the durations of passes, replays with and without delays reproduce the recorded step if only passes take time.
+    /// For any durations of passes, replays with and without delays reproduce the recorded step if only passes take time.
     #[test]
     fn replays_give_back_what_was_recorded(made in made(), seed in 0_u32..1000) {
         let (passes, took) = made.record(|step, stage, chunk, back, batch| {

@@ -87,7 +87,7 @@ fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
     let found = group(&timed);
     assert_eq!(found.iter().map(|job| job.members.clone()).collect::<Vec<_>>(), [vec![0, 1], vec![2, 3, 4]]);
     assert_eq!(found[0].paths, ["x/h_40100.json", "x/h_41101.json"]);
-    // Different world sizes are different jobs, whatever the ranks.
+    // Different world sizes are different jobs, regardless of the ranks.
     let worlds = [trace("y/a.json", Some(0), Some(2), None), trace("y/b.json", Some(1), Some(4), None)];
     assert_eq!(group(&worlds).len(), 2);
 }

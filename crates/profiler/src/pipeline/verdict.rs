@@ -183,7 +183,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        // No path through a step contains a pass of the stage twice, whatever the others did: at most = micro-batches (own - mean).
+        // No path through a step contains a pass of the stage twice, regardless of the other stages: at most = micro-batches (own - mean).
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
         let text = format!(
             "stage {} computes {more} longer than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",

@@ -17,7 +17,7 @@ fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// Decompressed stream, whatever the compression.
+/// Decompressed stream; uncompressed input is passed through.
 pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut head = [0; 4];
     let mut filled = 0;

@@ -111,7 +111,7 @@ pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
     let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
     // A forward pass within a backward pass is recompute, and the frames of the autograd engine enclose it. Workspaces keep their own kind,
-    // whatever the outer frames are.
+    // independent of the outer frames.
     let order = [
         Use::Workspace,
         Use::Communication,

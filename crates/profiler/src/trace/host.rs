@@ -81,7 +81,7 @@ pub struct NamedStream {
     pub row: u32,
     /// The named stream.
     pub stream: u32,
-    /// Correlation in the row, whatever its kind.
+    /// Correlation in the row, for rows of any kind.
     pub correlation: Option<u32>,
 }
 

@@ -51,7 +51,7 @@ impl Made {
     }
 
     /// The same with messages as in operator tables, for one chunk and no latency. A rank posts the receive for its next pass when the
-    /// previous pass ends, whatever the direction; a send lasts until its receiver takes it. Messages do not record their micro-batch.
+    /// previous pass ends, in either direction; a send lasts until its receiver takes it. Messages do not record their micro-batch.
     #[allow(dead_code)]
     pub(crate) fn record_with_messages(
         &self,
