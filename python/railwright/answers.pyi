@@ -3208,7 +3208,7 @@ class DeviceReport(Record):
         """Bytes reserved by the allocator at the end."""
     @property
     def fragmented_bytes(self) -> int | None:
-        """Share of it in bytes in segments that also contain tensors: free blocks that cannot be released. `None` without segments."""
+        """Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments."""
     @property
     def cached_bytes(self) -> int | None:
         """Bytes of free segments, which can be released. `None` without segments."""

@@ -37,7 +37,7 @@ pub enum ClockPolicy {
 pub struct RankClock {
     /// The rank.
     pub rank: u32,
-    /// Offset to the clock of rank `against`, in nanoseconds, at time [`Self::about`].
+    /// Lead over the clock of rank `against` at time [`Self::about`], in nanoseconds; negative if this clock is behind.
     #[serde(rename = "offset_ns")]
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.

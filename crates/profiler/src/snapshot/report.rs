@@ -71,7 +71,7 @@ pub struct DeviceReport {
     pub allocated_bytes: u64,
     /// Bytes reserved by the allocator at the end.
     pub reserved_bytes: u64,
-    /// Share of it in bytes in segments that also contain tensors: free blocks that cannot be released. `None` without segments.
+    /// Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
     pub fragmented_bytes: Option<u64>,
     /// Bytes of free segments, which can be released. `None` without segments.
     pub cached_bytes: Option<u64>,

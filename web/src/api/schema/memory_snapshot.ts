@@ -66,7 +66,7 @@ export interface DeviceReport {
    */
   reserved_bytes: number
   /**
-   * Share of it in bytes in segments that also contain tensors: free blocks that cannot be released. `None` without segments.
+   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
    */
   fragmented_bytes: number | null
   /**
