@@ -1139,7 +1139,7 @@ class RankClock(Record):
         """The rank."""
     @property
     def offset_ns(self) -> int:
-        """What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`."""
+        """Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind."""
     @property
     def drift_ppm(self) -> float:
         """Drift, in parts per million; 0 if undetermined."""
@@ -6123,7 +6123,7 @@ class PassBox(Record):
         """End time."""
     @property
     def stall(self) -> int | None:
-        """Which stall it is: an index into `ShownStep::stalls`."""
+        """Index of its stall in `ShownStep::stalls`; `None` without a stall."""
 
 class Bubble(Record):
     """Time without a pass, in nanoseconds since the step began."""
@@ -6461,7 +6461,7 @@ class ModeRow(Record):
         """Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them."""
     @property
     def groups_ns(self) -> list[float]:
-        """A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds."""
+        """Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in nanoseconds."""
     @property
     def graph_share(self) -> float:
         """Share of kernel time launched by graphs (`cudaGraphLaunch`, `hipGraphLaunch`; 0 to 1)."""
@@ -6572,7 +6572,7 @@ class RooflineRow(Record):
         """Least time over the actual one (0 to 1)."""
     @property
     def saving_ns(self) -> float:
-        """What reaching `TARGET` would save of a rank and step, in nanoseconds."""
+        """Saving at `TARGET` per rank and step, in nanoseconds."""
 
 class ProfileStepRow(Record):
     """One step."""
@@ -6584,7 +6584,7 @@ class ProfileStepRow(Record):
         """Duration in nanoseconds."""
     @property
     def groups_ns(self) -> list[float]:
-        """On the mean rank, by line of the first page, in the order of `Group::ALL`."""
+        """Time on the mean rank by line of the first page, in the order of `Group::ALL`."""
     @property
     def parts(self) -> Record:
         """Time by label, in nanoseconds."""
@@ -6674,7 +6674,7 @@ class ProfileSpread(Record):
         """Largest time."""
     @property
     def worst(self) -> list[int]:
-        """Ranks with the most, at most `Spread::WORST`, worst first."""
+        """Ranks with the largest time, at most `Spread::WORST`, worst first."""
 
 class Recorded(Record):
     """Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds."""
@@ -6911,7 +6911,7 @@ class Finding(Record):
         """Certainty of the cost if it is a bound."""
     @property
     def gpu_hours_per_day(self) -> float | None:
-        """The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`super::Report::from_host`)."""
+        """Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`)."""
     @property
     def evidence(self) -> list[str]:
         """Evidence lines with numbers."""

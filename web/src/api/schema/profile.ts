@@ -459,7 +459,7 @@ export interface ModeRow {
    */
   tokens_per_s: number | null
   /**
-   * A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
+   * Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
    */
   groups_ns: number[]
   /**
@@ -599,7 +599,7 @@ export interface RooflineRow {
    */
   share_of_roofline: number
   /**
-   * What reaching `TARGET` would save of a rank and step, in nanoseconds.
+   * Saving at `TARGET` per rank and step, in nanoseconds.
    */
   saving_ns: number
 }
@@ -616,7 +616,7 @@ export interface StepRow {
    */
   duration_ns: number
   /**
-   * On the mean rank, by line of the first page, in the order of `Group::ALL`.
+   * Time on the mean rank by line of the first page, in the order of `Group::ALL`.
    */
   groups_ns: number[]
   parts: Parts
@@ -738,7 +738,7 @@ export interface Spread {
    */
   most_ns: number
   /**
-   * Ranks with the most, at most `Spread::WORST`, worst first.
+   * Ranks with the largest time, at most `Spread::WORST`, worst first.
    */
   worst: number[]
 }
@@ -1053,7 +1053,7 @@ export interface Finding {
    */
   certainty?: Certainty | null
   /**
-   * The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`super::Report::from_host`).
+   * Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`).
    */
   gpu_hours_per_day: number | null
   /**

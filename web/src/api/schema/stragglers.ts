@@ -596,7 +596,7 @@ export interface RankClock {
    */
   rank: number
   /**
-   * What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`.
+   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind.
    */
   offset_ns: number
   /**
