@@ -1086,10 +1086,10 @@ class Communication(Answer):
         """Ranks of the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether the world size is recorded. Otherwise it is a lower bound."""
+        """True if the world size is recorded. Otherwise it is a lower bound."""
     @property
     def accelerator(self) -> str | None:
-        """The accelerator, if the catalogue knows it."""
+        """The accelerator, if it is in the catalogue."""
     @property
     def clocks(self) -> Clocks:
         """Clock alignment."""
@@ -1121,16 +1121,16 @@ class Clocks(Record):
     """The clocks of a job."""
     @property
     def clocks(self) -> Rows[RankClock]:
-        """One for each member, in order."""
+        """Clock of each member, in order."""
     @property
     def applied(self) -> bool:
-        """Whether times were moved."""
+        """True if times were shifted."""
     @property
     def reason(self) -> str:
-        """Reason, in a sentence."""
+        """Reason for the decision, as a sentence."""
     @property
     def spread_ns(self) -> int:
-        """The greatest offset between any two ranks that share a time, in nanoseconds."""
+        """Largest offset between two ranks with a common time, in nanoseconds."""
 
 class RankClock(Record):
     """One rank's clock."""
@@ -1139,7 +1139,7 @@ class RankClock(Record):
         """The rank."""
     @property
     def offset_ns(self) -> int:
-        """What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`."""
+        """Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind."""
     @property
     def drift_ppm(self) -> float:
         """Drift, in parts per million; 0 if undetermined."""
@@ -1148,25 +1148,25 @@ class RankClock(Record):
         """Its uncertainty in parts per million."""
     @property
     def span_ns(self) -> int:
-        """For how long its collectives were seen, in nanoseconds."""
+        """Time between its first and last collective, in nanoseconds."""
     @property
     def about_ns(self) -> int:
-        """Time, by its own clock, in nanoseconds."""
+        """Reference time of the offset by its own clock, in nanoseconds."""
     @property
     def residual_ns(self) -> int:
-        """The median distance of its ends from the common ends, in nanoseconds."""
+        """Median distance of its ends from the common ends, in nanoseconds."""
     @property
     def collectives(self) -> int:
         """Number of collectives used."""
     @property
     def least_ns(self) -> int | None:
-        """The least offset that causality allows, in nanoseconds, where it bounds it."""
+        """Lower bound of the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def greatest_ns(self) -> int | None:
-        """The greatest."""
+        """Upper bound of the offset by causality, in nanoseconds; `None` without a bound."""
     @property
     def against(self) -> int:
-        """The rank that stands for the time of this one: ranks that share none are on separate times."""
+        """The rank whose clock defines the common time. Ranks with different values have no common time."""
 
 class RankCommunication(Record):
     """Communication time of one rank in nanoseconds; overlapping parts count twice."""
@@ -1175,28 +1175,28 @@ class RankCommunication(Record):
         """The rank."""
     @property
     def window_ns(self) -> int:
-        """From its first device activity to the end of the last."""
+        """Time from its first device activity to the end of the last, in nanoseconds."""
     @property
     def compute_ns(self) -> int:
-        """Compute, overlaps counted once."""
+        """Compute in nanoseconds; overlaps count once."""
     @property
     def communication_ns(self) -> int:
-        """Communication, overlaps counted once."""
+        """Communication in nanoseconds; overlaps count once."""
     @property
     def overlap_ns(self) -> int:
         """Overlapped share of communication."""
     @property
     def exposed_ns(self) -> int:
-        """What of it does not."""
+        """Exposed share of communication, in nanoseconds."""
     @property
     def collectives(self) -> int:
-        """Collectives that every traced rank takes part in."""
+        """Number of collectives with all traced ranks."""
     @property
     def wait_ns(self) -> int:
-        """Waiting in these."""
+        """Wait time in these, in nanoseconds."""
     @property
     def transfer_ns(self) -> int:
-        """Transfer in these."""
+        """Transfer time in these, in nanoseconds."""
     @property
     def exposed_wait_ns(self) -> int:
         """Exposed wait time."""
@@ -1205,22 +1205,22 @@ class RankCommunication(Record):
         """Exposed transfer time."""
     @property
     def last(self) -> int:
-        """In how many of these it was the last."""
+        """Number of these that it entered last."""
     @property
     def estimates(self) -> int:
-        """Parts whose waits are only bounds."""
+        """Number of parts whose waits are only bounds."""
     @property
     def estimated_wait_ns(self) -> int:
-        """The sum of these bounds."""
+        """Sum of these bounds, in nanoseconds."""
     @property
     def estimated_transfer_ns(self) -> int:
-        """The rest of these parts: an upper bound of transfer."""
+        """Rest of these parts in nanoseconds: an upper bound of transfer."""
     @property
     def lost(self) -> int:
-        """Leading collectives that it lost."""
+        """Number of lost leading collectives."""
 
 class GroupCommunication(Record):
-    """One operation in one dimension, over all communicators that serve it."""
+    """One operation in one dimension, over all of its communicators."""
     @property
     def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"]:
         """The dimension."""
@@ -1229,13 +1229,13 @@ class GroupCommunication(Record):
         """Label."""
     @property
     def evidence(self) -> Literal["sizes", "description", "tiling", "operations", "nothing"]:
-        """Reason."""
+        """Evidence for the dimension."""
     @property
     def assumed(self) -> str | None:
         """Assumed participants and the reason, if the traces record no group."""
     @property
     def size(self) -> int:
-        """Ranks of each of its groups."""
+        """Number of ranks in each of its groups."""
     @property
     def groups(self) -> int:
         """Number of groups."""
@@ -1250,10 +1250,10 @@ class GroupCommunication(Record):
         """Number of collectives."""
     @property
     def bytes(self) -> int | None:
-        """Bytes of all of them; none when sizes are not recorded."""
+        """Total bytes; `None` if sizes are not recorded."""
     @property
     def time_ns(self) -> float:
-        """The mean over ranks of the time in them, in nanoseconds."""
+        """Time in them in nanoseconds, mean over ranks."""
     @property
     def wait_ns(self) -> float:
         """Wait time."""
@@ -1268,25 +1268,25 @@ class GroupCommunication(Record):
         """Exposed transfer time."""
     @property
     def algorithm_bandwidth(self) -> float | None:
-        """Bytes of a second, the median over collectives with a size, from when the last rank entered."""
+        """Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives with a size."""
     @property
     def bus_bandwidth(self) -> float | None:
-        """The same by nccl-tests' bus convention."""
+        """Bus bandwidth in bytes per second, as in nccl-tests."""
     @property
     def best_bus_bandwidth(self) -> float | None:
-        """The best bus bandwidth of any of them."""
+        """Largest bus bandwidth of a single collective, in bytes per second."""
     @property
     def link(self) -> Link | None:
-        """The link that bounds it."""
+        """The link that limits it."""
     @property
     def slack_ns(self) -> float:
-        """The mean over ranks of the compute that could hide it, in nanoseconds."""
+        """Compute available for overlap in nanoseconds, mean over ranks."""
     @property
     def required_bandwidth(self) -> float | None:
-        """The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order."""
+        """Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is less data rather than another order."""
     @property
     def estimate(self) -> bool:
-        """Whether waits are bounds from below."""
+        """True if waits are lower bounds."""
 
 class Link(Record):
     """A link and its ceiling."""
@@ -1298,13 +1298,13 @@ class Link(Record):
         """Name."""
     @property
     def bytes_per_second(self) -> float:
-        """Bytes per second, in one direction."""
+        """Bandwidth in bytes per second, one direction."""
 
 class CollectiveRow(Record):
-    """A collective, or the part of one rank that found no counterpart."""
+    """A collective, or a part of one rank without counterpart."""
     @property
     def communicator(self) -> int | None:
-        """Its communicator, by its place among the communicators of the job."""
+        """Index of its communicator in the job; `None` without one."""
     @property
     def label(self) -> str:
         """Label of its group in the report."""
@@ -1319,25 +1319,25 @@ class CollectiveRow(Record):
         """Its size in bytes, by nccl-tests' convention."""
     @property
     def last_start_ns(self) -> int:
-        """When the last rank entered, in nanoseconds."""
+        """Entry time of the last rank, in nanoseconds."""
     @property
     def last_rank(self) -> int | None:
-        """The rank that entered last; none when not all that were traced are there."""
+        """The rank that entered last; `None` unless all traced ranks take part."""
     @property
     def start_spread_ns(self) -> int:
-        """By how much starts differ."""
+        """Difference between the starts, in nanoseconds."""
     @property
     def end_spread_ns(self) -> int:
-        """By how much ends differ: what is left of the clocks' differences."""
+        """Difference between the ends, in nanoseconds: remaining error of the clocks."""
     @property
     def shortest_ns(self) -> int:
-        """The shortest part: the transfer after all ranks entered."""
+        """Duration of the shortest part in nanoseconds: the transfer after all ranks entered."""
     @property
     def complete(self) -> bool:
-        """Whether every traced rank of the communicator takes part."""
+        """True if every traced rank of the communicator takes part."""
     @property
     def estimate(self) -> bool:
-        """Whether waits are bounds from below, because ranks are missing."""
+        """True if waits are lower bounds, because ranks are missing."""
     @property
     def parts(self) -> Rows[PartRow]:
         """The parts, by rank."""
@@ -1355,10 +1355,10 @@ class PartRow(Record):
         """Duration in nanoseconds."""
     @property
     def wait_ns(self) -> int:
-        """Until the last rank entered."""
+        """Wait until the last rank entered, in nanoseconds."""
     @property
     def transfer_ns(self) -> int:
-        """From then on."""
+        """Transfer after that, in nanoseconds."""
     @property
     def exposed_wait_ns(self) -> int:
         """Exposed wait time of this rank."""
@@ -1367,16 +1367,16 @@ class PartRow(Record):
         """Exposed transfer time of this rank."""
     @property
     def slack_ns(self) -> int:
-        """Compute of this rank between the start and the first need of the result: what the collective can hide behind."""
+        """Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap."""
 
 class Inspected(Record):
     """Results of the records."""
     @property
     def records(self) -> int:
-        """Records that were read."""
+        """Number of records."""
     @property
     def rows(self) -> Rows[Row]:
-        """By communicator, kind and size; those with most time first."""
+        """Rows by communicator, collective and size; those with most time first."""
     @property
     def late(self) -> Rows[Late]:
         """Late ranks, largest cost first."""
@@ -1391,31 +1391,31 @@ class Row(Record):
         """The communicator."""
     @property
     def ranks(self) -> int:
-        """Its ranks."""
+        """Number of ranks."""
     @property
     def nodes(self) -> int:
-        """Their nodes."""
+        """Number of nodes."""
     @property
     def kind(self) -> str:
-        """Kind."""
+        """Collective."""
     @property
     def bytes(self) -> int:
-        """Its size in bytes."""
+        """Size in bytes."""
     @property
     def count(self) -> int:
-        """Number of entries."""
+        """Number of collectives."""
     @property
     def transfer(self) -> float:
-        """Microseconds of the shortest rank of one, the median: the transfer."""
+        """Transfer in microseconds: duration on the shortest rank, median over collectives."""
     @property
     def wait(self) -> float:
-        """Microseconds that ranks were in one beyond the transfer, the mean: waiting."""
+        """Wait in microseconds: duration beyond the transfer, mean over ranks and collectives."""
     @property
     def bus_bandwidth(self) -> float:
-        """Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank."""
+        """Bus bandwidth of the transfer in GB/s: best rank, median over collectives."""
     @property
     def of_peers(self) -> float | None:
-        """The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three."""
+        """Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than three."""
 
 class Late(Record):
     """Straggler of a communicator."""
@@ -1430,19 +1430,19 @@ class Late(Record):
         """Its host."""
     @property
     def waited(self) -> float:
-        """Microseconds that the other ranks waited, on average, over all collectives in which this rank came last."""
+        """Mean wait of the other ranks in microseconds, over all collectives that this rank entered last."""
     @property
     def last(self) -> int:
-        """In how many it came last."""
+        """Number of collectives that it entered last."""
     @property
     def of(self) -> int:
-        """Of how many that all ranks of the communicator recorded."""
+        """Number of collectives that all ranks of the communicator recorded."""
     @property
     def share(self) -> float:
-        """What the others waited for it, as a share of their time in the communicator's collectives."""
+        """Waits of others for it, as a share of their time in the communicator's collectives (0 to 1)."""
     @property
     def is_straggler(self) -> bool:
-        """Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it."""
+        """True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it."""
 
 class Metrics(Record):
     """Results of the metrics."""
@@ -1451,10 +1451,10 @@ class Metrics(Record):
         """The ranks in order."""
     @property
     def all_hang(self) -> bool:
-        """Whether all ranks are flagged: then the job hangs, else some wait."""
+        """True if all ranks are flagged: the job hangs. Otherwise some ranks wait."""
     @property
     def damaged(self) -> int:
-        """Gauges that could not be read."""
+        """Number of unreadable gauges."""
 
 class RankSpeed(Record):
     """A rank compared with its peers."""
@@ -1463,16 +1463,16 @@ class RankSpeed(Record):
         """Rank."""
     @property
     def matrix_product_speed(self) -> float | None:
-        """Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none."""
+        """GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one."""
     @property
     def communication_speed(self) -> float | None:
-        """Its communication's rate in the same way."""
+        """Rate of its communication relative to the median of all ranks in the same size class; `None` without one."""
     @property
     def hangs(self) -> bool:
-        """Whether it is flagged as hanging."""
+        """True if it is flagged as hanging."""
     @property
     def queued(self) -> float | None:
-        """Work that it has queued."""
+        """Queued work."""
 
 class Compare(Answer):
     """The answer of kind `compare`."""
@@ -1481,7 +1481,7 @@ class Compare(Answer):
         """Step time."""
     @property
     def recorded(self) -> Rows[Difference]:
-        """The whole recordings, on the mean rank: not per step."""
+        """Totals of the whole recordings on the mean rank, not per step."""
     @property
     def labels(self) -> Rows[Difference]:
         """Labels of the waterfall, the largest change first."""
@@ -1496,10 +1496,10 @@ class Compare(Answer):
         """A prediction and a measurement by operator, largest change first; two measurements have `Self::kernels` instead."""
     @property
     def figures(self) -> Rows[Difference]:
-        """Figures by the names that conditions use."""
+        """Figures by their names in conditions."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """Warnings about comparing the two."""
+        """Warnings about the comparison."""
     @property
     def titles(self) -> list[str]: ...
     @property
@@ -1533,34 +1533,34 @@ class Difference(Record):
         """Subject."""
     @property
     def first(self) -> float:
-        """In the first."""
+        """Value of the first."""
     @property
     def second(self) -> float:
-        """In the second."""
+        """Value of the second."""
     @property
     def change(self) -> float:
-        """Excess of the second."""
+        """Second value minus the first."""
     @property
     def relative(self) -> float | None:
-        """The same over the first; none where the first has nothing."""
+        """Change relative to the first; `None` if the first is zero."""
 
 class KernelDifference(Record):
-    """A kernel in both."""
+    """A kernel on both sides."""
     @property
     def name(self) -> str:
         """Subject."""
     @property
     def first(self) -> float:
-        """In the first."""
+        """Value of the first."""
     @property
     def second(self) -> float:
-        """In the second."""
+        """Value of the second."""
     @property
     def change(self) -> float:
-        """Excess of the second."""
+        """Second value minus the first."""
     @property
     def relative(self) -> float | None:
-        """The same over the first; none where the first has nothing."""
+        """Change relative to the first; `None` if the first is zero."""
     @property
     def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"]:
         """Part of the step."""
@@ -1572,34 +1572,34 @@ class KernelDifference(Record):
         """Calls per step and rank in the first."""
     @property
     def second_count(self) -> float:
-        """And in the second."""
+        """Calls per step and rank in the second."""
 
 class OperatorDifference(Record):
-    """Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of."""
+    """Operators of one family and phase, or communication of one dimension, on both sides."""
     @property
     def name(self) -> str:
         """Subject."""
     @property
     def first(self) -> float:
-        """In the first."""
+        """Value of the first."""
     @property
     def second(self) -> float:
-        """In the second."""
+        """Value of the second."""
     @property
     def change(self) -> float:
-        """Excess of the second."""
+        """Second value minus the first."""
     @property
     def relative(self) -> float | None:
-        """The same over the first; none where the first has nothing."""
+        """Change relative to the first; `None` if the first is zero."""
     @property
     def first_operators(self) -> Rows[Named]:
         """The first side's operators, the longest first."""
     @property
     def second_operators(self) -> Rows[Named]:
-        """The second side's."""
+        """The second side's operators, the longest first."""
 
 class Named(Record):
-    """One operator of a side: of a formula or of a device, by its own name."""
+    """One operator of a side, of the model or of a device, by its own name."""
     @property
     def name(self) -> str:
         """Name."""
@@ -1611,37 +1611,37 @@ class Named(Record):
         """Calls on the mean rank."""
 
 class Verdict(Record):
-    """Whether a condition is met."""
+    """Result of a condition."""
     @property
     def condition(self) -> Condition:
         """The condition."""
     @property
     def difference(self) -> Difference:
-        """The figure in both."""
+        """The figure on both sides."""
     @property
     def met(self) -> bool:
-        """Whether it is met."""
+        """True if the condition is met."""
     @property
     def significant(self) -> bool | None:
-        """Whether the change is more than noise, where that is known."""
+        """True if the change exceeds the noise; `None` if the noise is unknown."""
 
 class Condition(Record):
     """A condition on a change from the first to the second."""
     @property
     def text(self) -> str:
-        """As it is written."""
+        """Text as given."""
     @property
     def figure(self) -> str:
         """The figure's name."""
     @property
     def above(self) -> bool:
-        """Whether the change must be above the limit, else below."""
+        """True for a lower limit: the change must be above it. False for an upper limit."""
     @property
     def limit(self) -> Limit | CompareLimit:
         """The limit."""
 
 class Limit(Record):
-    """A share of the first."""
+    """A share of the first value."""
     @property
     def relative(self) -> float: ...
 
@@ -1660,22 +1660,22 @@ class Shift(Record):
         """The second."""
     @property
     def shift(self) -> float:
-        """The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first."""
+        """Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first."""
     @property
     def interval(self) -> list[Any] | None:
-        """Between what bounds the shift lies with a confidence of 95%; `None` for too few steps."""
+        """95% confidence interval of the shift; `None` for too few steps."""
 
 class Spread(Record):
     """Steps of one side."""
     @property
     def steps(self) -> int:
-        """Steps."""
+        """Number of steps."""
     @property
     def median(self) -> float:
         """The median step, in the unit of the steps."""
     @property
     def range(self) -> list[Any]:
-        """The fastest and the slowest."""
+        """Fastest and slowest step."""
 
 class Side(Record):
     """Steps of a log."""
@@ -2729,19 +2729,19 @@ class HangHang(Record):
     """Verdict of flight records."""
     @property
     def ranks(self) -> list[int]:
-        """The ranks whose dumps are there."""
+        """Ranks with a dump."""
     @property
     def world_size(self) -> int:
-        """World size, as far as the dumps record it."""
+        """World size recorded in the dumps: a lower bound unless `world_size_listed`."""
     @property
     def world_size_listed(self) -> bool:
-        """Whether a listed group contains all of these ranks. Otherwise there may be more."""
+        """True if a listed group contains all of these ranks. Otherwise there may be more."""
     @property
     def without_dump(self) -> list[int]:
-        """Ranks of which there is no dump, or only one that could not be read."""
+        """Ranks without a readable dump."""
     @property
     def incomplete_groups(self) -> Rows[Group]:
-        """Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps."""
+        """Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no dump."""
     @property
     def damaged(self) -> Rows[DamagedDump]:
         """The partly read dumps: results for their ranks are bounds."""
@@ -2759,19 +2759,19 @@ class Group(Record):
     """A group of ranks across dumps."""
     @property
     def name(self) -> str:
-        """Purpose of the group, else its name."""
+        """Purpose of the group, otherwise its name."""
     @property
     def ranks(self) -> list[int]:
-        """Its ranks: those that the dumps list, else those that used it."""
+        """Its ranks as the dumps list them, otherwise those that used it."""
 
 class DamagedDump(Record):
-    """A dump of which a part is lost: its rank may have entered more than is known."""
+    """A dump with a lost part: its rank may have entered more collectives than are known."""
     @property
     def rank(self) -> int:
-        """Owner."""
+        """Rank that wrote it."""
     @property
     def label(self) -> str:
-        """What the user calls the file."""
+        """File name as given by the user."""
     @property
     def entries(self) -> int:
         """Number of entries read."""
@@ -2780,10 +2780,10 @@ class DamagedDump(Record):
         """Number of unreadable entries or other parts."""
     @property
     def cut_at(self) -> int | None:
-        """The byte of the (inflated) file from which on the rest is lost."""
+        """Position in the (inflated) file from which the rest is lost, in bytes."""
 
 class Stuck(Record):
-    """A collective or message that some rank entered and has not left."""
+    """A collective or message that a rank entered and has not left."""
     @property
     def group(self) -> Group:
         """Its process group."""
@@ -2795,58 +2795,58 @@ class Stuck(Record):
         """Call of the ranks that entered it."""
     @property
     def state(self) -> Literal["not_entered", "mismatched", "partly_finished", "none_finished"]:
-        """Way."""
+        """State."""
     @property
     def waiting(self) -> list[int]:
         """The ranks that entered it and have not left it."""
     @property
     def missing(self) -> list[int]:
-        """The ranks that never entered it, as far as their dumps are there."""
+        """Ranks that never entered it, among those with a dump."""
     @property
     def unknown(self) -> list[int]:
-        """The ranks of the group of which there is no dump, or only a damaged one that does not hold it; where the group does not list its ranks, all of which there is none."""
+        """Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group does not list its ranks, all ranks without a dump."""
     @property
     def listed(self) -> bool:
-        """Whether the dumps list the group's ranks. Otherwise only those that used it are known."""
+        """True if the dumps list the group's ranks. Otherwise only the ranks that used it are known."""
     @property
     def calls(self) -> list[list[Any]]:
         """Call of each rank, if they differ."""
     @property
     def since_ns(self) -> int:
-        """When the first rank entered it, in nanoseconds since the epoch."""
+        """Time at which the first rank entered it, in nanoseconds since the epoch."""
     @property
     def timeout_ms(self) -> int | None:
-        """After how many milliseconds it is given up."""
+        """Timeout in milliseconds."""
 
 class Root(Record):
     """A rank at which the search ends."""
     @property
     def rank(self) -> int:
-        """The rank, or the first one of a circle or of a group whose transfer is stuck."""
+        """The rank; the first one of a cycle or of a group with a stuck transfer."""
     @property
     def cause(self) -> Literal["outside_of_collectives", "different_call", "no_dump", "members_unknown", "circle", "transfer"]:
-        """Reason."""
+        """Reason why the search ends here."""
     @property
     def ranks(self) -> list[int]:
-        """All ranks that share it: of a circle, of a stuck transfer."""
+        """All ranks of the cycle or of the stuck transfer."""
     @property
     def stuck(self) -> int:
         """Index of the stuck collective that it did not enter."""
     @property
     def victims(self) -> list[int]:
-        """The ranks that wait for it in the end."""
+        """Ranks that wait for it, directly or through others."""
     @property
     def last_operation(self) -> str | None:
         """Last entered collective."""
     @property
     def last_group(self) -> str | None:
-        """The group of what it entered last."""
+        """Group of the last collective that it entered."""
     @property
     def last_time_ns(self) -> int | None:
-        """Time, in nanoseconds since the epoch."""
+        """Time of that call, in nanoseconds since the epoch."""
     @property
     def last_frames(self) -> Rows[Frame]:
-        """From where it was called, innermost first."""
+        """Stack of that call, innermost first."""
 
 class Frame(Record):
     """A line of a stack."""
@@ -2910,77 +2910,77 @@ class Judged(Record):
     """Log summary."""
     @property
     def reports(self) -> int:
-        """Reports."""
+        """Number of reports."""
     @property
     def iterations(self) -> int:
-        """Iterations that they cover."""
+        """Number of iterations that they cover."""
     @property
     def starts(self) -> int:
-        """Starts."""
+        """Number of starts."""
     @property
     def warm_up(self) -> int:
-        """Iterations of warm-up that were left out."""
+        """Number of excluded warm-up iterations."""
     @property
     def step_time(self) -> float:
         """Seconds of the typical step at the last batch size."""
     @property
     def noise(self) -> float:
-        """Half of the spread of the middle half of the steps, relative to the typical one."""
+        """Half of the interquartile range of the steps, relative to the typical one."""
     @property
     def segments(self) -> Rows[Segment]:
-        """The stretches at one level."""
+        """Ranges of iterations at one level."""
     @property
     def drift(self) -> float | None:
-        """Change of the step's time over the last segment, relative, by a robust line; `None` where there are too few reports."""
+        """Relative change of the step time over the last segment, by a robust line; `None` with too few reports."""
     @property
     def slow(self) -> Rows[SlowStep]:
-        """The slow steps, those that cost most first."""
+        """Slow steps, the largest cost first."""
     @property
     def slow_share(self) -> float:
-        """Seconds that all slow steps cost, as a share of the whole time."""
+        """Cost of all slow steps as a share of the whole time (0 to 1)."""
     @property
     def pause(self) -> Pause | None:
-        """A period among the slow steps."""
+        """A period of the slow steps, if any."""
     @property
     def restarts(self) -> Rows[Restart]:
         """New starts."""
     @property
     def skipped(self) -> int:
-        """Iterations whose update was skipped."""
+        """Number of iterations with a skipped update."""
     @property
     def not_a_number(self) -> int:
-        """Iterations whose loss was not a number."""
+        """Number of iterations whose loss is not a number."""
     @property
     def timers(self) -> list[list[Any]]:
-        """Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest."""
+        """Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds."""
     @property
     def reserved(self) -> float | None:
-        """Bytes that the allocator held at most."""
+        """Peak of the reserved bytes."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
 
 class Segment(Record):
-    """A stretch of iterations at one level."""
+    """A range of iterations at one level."""
     # ['from']: int
     @property
     def to(self) -> int:
         """The last iteration."""
     @property
     def seconds(self) -> float:
-        """Seconds of the typical iteration."""
+        """Seconds of a typical iteration."""
     @property
     def batch(self) -> int | None:
         """Sequences per step, if logged."""
     @property
     def mfu(self) -> float | None:
-        """MFU, 0 to 1, if it can be known."""
+        """MFU (0 to 1); `None` if unknown."""
     @property
     def tflops(self) -> float | None:
-        """Model TFLOP/s of one device, if it can be known."""
+        """Model TFLOP/s of one device; `None` if unknown."""
 
 class SlowStep(Record):
-    """A report that took long."""
+    """A slow report."""
     @property
     def iteration(self) -> int:
         """The iteration of the report."""
@@ -2989,25 +2989,25 @@ class SlowStep(Record):
         """The line in the log."""
     @property
     def seconds(self) -> float:
-        """Seconds of an iteration."""
+        """Seconds per iteration."""
     @property
     def lost(self) -> float:
         """Seconds lost beyond the typical step, over all iterations of the report."""
 
 class Pause(Record):
-    """Slow steps that come again and again."""
+    """Periodic slow steps."""
     @property
     def period(self) -> int:
-        """Iterations from one to the next."""
+        """Iterations between two of them."""
     @property
     def count(self) -> int:
         """Number of entries."""
     @property
     def lost(self) -> float:
-        """Seconds that each costs, the median."""
+        """Median cost of one, in seconds."""
 
 class Restart(Record):
-    """A new start of the run within the log."""
+    """A restart of the run within the log."""
     @property
     def line(self) -> int:
         """The line of its first report."""
@@ -3017,19 +3017,19 @@ class Restart(Record):
     # ['from']: int
     @property
     def repeated(self) -> int:
-        """Iterations done twice."""
+        """Number of repeated iterations."""
     @property
     def lost(self) -> float:
-        """Seconds that they took the first time."""
+        """Seconds of these iterations before the restart."""
 
 class Straggler(Record):
     """A line of Megatron's straggler detector: the fastest and slowest rank of one measure."""
     @property
     def iteration(self) -> int | None:
-        """The report before it, by its iteration."""
+        """Iteration of the previous report."""
     @property
     def measure(self) -> str:
-        """The measure as the log calls it (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...)."""
+        """Name of the measure in the log (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...)."""
     @property
     def lowest(self) -> list[Any]:
         """The lowest value and its rank."""
@@ -3044,7 +3044,7 @@ class MeasureCurve(Record):
         """Measure."""
     @property
     def points(self) -> list[list[Any]]:
-        """Every report that has it, or the extremes of stretches of them: iteration and value."""
+        """Iteration and value of every report that has it, or the extremes of ranges."""
 
 class Memory(Answer):
     """The answer of kind `memory`."""
@@ -3173,7 +3173,7 @@ class MemorySnapshot(Answer):
     """The answer of kind `memory_snapshot`."""
     @property
     def devices(self) -> Rows[DeviceReport]:
-        """The devices that hold memory or have a history."""
+        """Devices with memory or a history."""
     @property
     def title(self) -> str: ...
     @property
@@ -3181,16 +3181,16 @@ class MemorySnapshot(Answer):
         """Predicted memory of the same run; absent without a run."""
 
 class DeviceReport(Record):
-    """One device."""
+    """Report of one device."""
     @property
     def device(self) -> int:
-        """Its number."""
+        """Number of the device."""
     @property
     def events(self) -> int:
         """Number of events in its history."""
     @property
     def has_history(self) -> bool:
-        """Whether there is a history, so that the peak is one; otherwise the end is shown."""
+        """True if there is a history, and so a peak; otherwise the state at the end is shown."""
     @property
     def peak(self) -> Point | None:
         """Time of the peak."""
@@ -3199,7 +3199,7 @@ class DeviceReport(Record):
         """Bytes requested by tensors at the peak."""
     @property
     def peak_reserved_bytes(self) -> int:
-        """The most that the allocator held."""
+        """Peak of the bytes reserved by the allocator."""
     @property
     def allocated_bytes(self) -> int:
         """Bytes of tensors at the end."""
@@ -3208,52 +3208,52 @@ class DeviceReport(Record):
         """Bytes reserved by the allocator at the end."""
     @property
     def fragmented_bytes(self) -> int | None:
-        """Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments."""
+        """Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments."""
     @property
     def cached_bytes(self) -> int | None:
-        """Free segments, which can. None without segments."""
+        """Bytes of free segments, which can be released. `None` without segments."""
     @property
     def awaiting_free_bytes(self) -> int:
-        """Freed by their owner and in use by a stream."""
+        """Bytes freed by their owner and still in use by a stream."""
     @property
     def largest_free_bytes(self) -> int:
-        """The largest free block."""
+        """Size of the largest free block, in bytes."""
     @property
     def kinds(self) -> Rows[MemorySnapshotGroup]:
-        """At the peak by kind, most first."""
+        """Memory at the peak by kind, largest first."""
     @property
     def places(self) -> Rows[MemorySnapshotGroup]:
-        """At the peak by place in the code, most first."""
+        """Memory at the peak by place in the code, largest first."""
     @property
     def modules(self) -> Rows[MemorySnapshotGroup]:
-        """At the peak by module, most first."""
+        """Memory at the peak by module, largest first."""
     @property
     def curve(self) -> Rows[Point]:
         """Memory over the history."""
     @property
     def segment_allocs(self) -> int:
-        """Segments that the driver gave within the history."""
+        """Number of segments that the driver allocated within the history."""
     @property
     def segment_frees(self) -> int:
-        """Segments that it took back."""
+        """Number of segments that it released."""
     @property
     def cache_flushes(self) -> int:
-        """How often the allocator gave segments back and asked for one at once: its cache had no block that fits."""
+        """Number of times that the allocator released segments and requested one at once: its cache had no block that fits."""
     @property
     def out_of_memory(self) -> int:
         """Number of out-of-memory events."""
     @property
     def first_failure(self) -> list[Any] | None:
-        """What was asked for the first time that there was none, and what the driver had free."""
+        """Requested bytes of the first failed allocation, and the driver's free bytes at that time."""
     @property
     def leaks(self) -> Rows[Leak]:
-        """Memory that grows."""
+        """Stacks with growing memory."""
 
 class Point(Record):
-    """A moment."""
+    """A moment of the history."""
     @property
     def event(self) -> int:
-        """Event, from 0."""
+        """Index of the event, from 0."""
     @property
     def time_us(self) -> int | None:
         """Time, in microseconds since the first event."""
@@ -3268,22 +3268,22 @@ class MemorySnapshotGroup(Record):
     """Memory of one kind, place or module."""
     @property
     def name(self) -> str:
-        """Kind."""
+        """Name of the kind, place or module."""
     @property
     def kind(self) -> Literal["parameters", "optimizer", "backward", "activations", "communication", "workspace", "other", "unknown"] | None:
-        """Kind of an allocation site."""
+        """Purpose of the allocations of a place."""
     @property
     def module(self) -> str | None:
-        """The module whose forward pass allocates, of a place."""
+        """For a place: the module whose forward pass allocates."""
     @property
     def bytes(self) -> int:
-        """Its bytes."""
+        """Bytes of its blocks."""
     @property
     def blocks(self) -> int:
-        """Its blocks."""
+        """Number of its blocks."""
     @property
     def stack(self) -> list[str]:
-        """The stack, of a place, innermost frame first."""
+        """For a place: its stack, innermost frame first."""
 
 class Leak(Record):
     """A stack whose memory grows."""
@@ -3292,16 +3292,16 @@ class Leak(Record):
         """The innermost frame outside of the framework."""
     @property
     def blocks(self) -> int:
-        """Blocks that were allocated in the history and never freed."""
+        """Number of blocks allocated in the history and never freed."""
     @property
     def bytes(self) -> int:
-        """Their bytes."""
+        """Bytes of these blocks."""
     @property
     def parts(self) -> int:
-        """In how many of the eight parts of the history they were allocated."""
+        """Number of the eight parts of the history with such allocations."""
     @property
     def bytes_per_s(self) -> float | None:
-        """Bytes a second, where events have times."""
+        """Growth in bytes per second; `None` if events have no times."""
 
 class Predicted(Record):
     """The calculator's answer for the stage."""
@@ -5688,28 +5688,28 @@ class Pipeline(Answer):
     """The answer of kind `pipeline`."""
     @property
     def pipeline(self) -> PipelinePage:
-        """The page."""
+        """Report of a pipeline."""
 
 class PipelinePage(Record):
-    """The page."""
+    """Report of a pipeline."""
     @property
     def label(self) -> str:
-        """Content."""
+        """Label of the recording."""
     @property
     def shape(self) -> PassShape:
         """The job's shape."""
     @property
     def missing_stages(self) -> list[int]:
-        """Stages of which nothing was recorded."""
+        """Stages without recorded ranks."""
     @property
     def missing_ranks(self) -> int:
-        """How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most."""
+        """Number of unrecorded ranks in the other stages, relative to the stage with most ranks."""
     @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if everything was recorded."""
     @property
     def replay_error_ns(self) -> int:
-        """How far the replay of a settled step is off, the median, in nanoseconds: a smaller difference of two replays is not reported as a cost."""
+        """Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs."""
     @property
     def median_step_ns(self) -> int:
         """The median step, in nanoseconds."""
@@ -5718,7 +5718,7 @@ class PipelinePage(Record):
         """Step breakdown: the median of every part over steps."""
     @property
     def ideal_bubble(self) -> float | None:
-        """Bubble share of the ideal schedule: (p - 1) / (v m + p - 1)."""
+        """Bubble share of the ideal schedule (0 to 1): (p - 1) / (v m + p - 1)."""
     @property
     def steps(self) -> Rows[StepRow]:
         """Steps, in order."""
@@ -5727,16 +5727,16 @@ class PipelinePage(Record):
         """Stages, in order."""
     @property
     def stalls(self) -> Rows[Stall]:
-        """Stalls of all steps, most expensive first, then longest first; at most a thousand."""
+        """Stalls of all steps, most expensive first, then longest first; at most 1,000."""
     @property
     def stall_count(self) -> int:
-        """Number of entries."""
+        """Number of stalls."""
     @property
     def start(self) -> int | None:
-        """The first step, if it is much longer than others. It is excluded from typical steps."""
+        """Number of the first step, if it is much longer than others. Typical steps exclude it."""
     @property
     def gaps(self) -> Gaps:
-        """What was fitted between passes."""
+        """Fitted gaps between passes."""
     @property
     def clocks(self) -> Rows[StageClock]:
         """Offsets subtracted from the clocks of stages; empty if they agreed."""
@@ -5745,46 +5745,46 @@ class PipelinePage(Record):
         """The slowdown and its shares."""
     @property
     def asked(self) -> Rows[Asked]:
-        """The request."""
+        """Costs of the requested passes."""
     @property
     def verdicts(self) -> Rows[PipelineVerdict]:
         """Verdicts, most important first."""
     @property
     def shown(self) -> ShownStep:
-        """One step."""
+        """The displayed step."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
 
 class PassShape(Record):
-    """The shape of the job that recorded passes."""
+    """Shape of the recorded job."""
     @property
     def pipeline_parallel(self) -> int:
-        """Pipeline stages."""
+        """Number of pipeline stages."""
     @property
     def virtual_pipeline(self) -> int:
-        """Virtual stages of a rank."""
+        """Number of virtual stages per rank."""
     @property
     def data_parallel(self) -> int:
-        """Replicas."""
+        """Number of data parallel replicas."""
     @property
     def shards(self) -> int:
-        """Ranks that share a stage of a replica (tensor times context parallel)."""
+        """Number of ranks that share a stage of a replica (tensor times context parallel)."""
     @property
     def micro_batches(self) -> int:
-        """Micro batches of a step and replica; 0 when they differ or are unknown."""
+        """Micro-batches per step and replica; 0 if they differ or are unknown."""
 
 class Decomposition(Record):
     """The parts of a step, in nanoseconds."""
     @property
     def total_ns(self) -> int:
-        """Duration."""
+        """Step time, in nanoseconds."""
     @property
     def work_ns(self) -> int:
-        """What every rank would do were all equal: m (mean forward + mean backward)."""
+        """Work of every rank if all were equal, in nanoseconds: m (mean forward + mean backward)."""
     @property
     def schedule_ns(self) -> int:
-        """Bubble of the schedule with balanced stages and messages that take no time."""
+        """Bubble of the schedule with balanced stages and free messages."""
     @property
     def imbalance_ns(self) -> int:
         """Time added by unequal stages: each rank's own medians."""
@@ -5796,13 +5796,13 @@ class Decomposition(Record):
         """Time added by passes that differ from their medians, mostly stalls. Negative if they were faster."""
     @property
     def host_ns(self) -> int:
-        """What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0."""
+        """Time of ranks between their passes on the host, in nanoseconds. 0 unless recorded messages show that they waited for no rank."""
     @property
     def outside_ns(self) -> int:
         """Time before the first and after the last pass of the pipeline: gathers, reductions, the update."""
     @property
     def unexplained_ns(self) -> int:
-        """Measured less simulated."""
+        """Measured minus simulated time."""
 
 class StepRow(Record):
     """A line of the table of steps."""
@@ -5817,10 +5817,10 @@ class StepRow(Record):
         """Its replayed duration."""
     @property
     def error(self) -> float:
-        """Replay error as a share."""
+        """Replay error as a share of the measured time."""
     @property
     def excess_ns(self) -> int:
-        """Excess over the median step."""
+        """Excess over the median step, in nanoseconds."""
     @property
     def stalls(self) -> int:
         """Number of stalls."""
@@ -5832,7 +5832,7 @@ class StepRow(Record):
         """Certainty of that cost."""
 
 class PipelineStageRow(Record):
-    """A line of the table of stages: of its ranks and steps."""
+    """A line of the table of stages, over its ranks and steps."""
     @property
     def stage(self) -> int:
         """Stage."""
@@ -5841,28 +5841,28 @@ class PipelineStageRow(Record):
         """Number of recorded ranks."""
     @property
     def forward_ns(self) -> int:
-        """The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds."""
+        """Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's median."""
     @property
     def backward_ns(self) -> int:
-        """Its backward passes with what belongs to them, likewise, in nanoseconds."""
+        """Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds."""
     @property
     def bubble(self) -> float:
-        """Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out."""
+        """Share of step time without a pass (0 to 1). Excludes a first step of more than one and a half medians: it is warm-up."""
     @property
     def bubble_median(self) -> float:
-        """The median of the share over steps and ranks."""
+        """Median of the share over steps and ranks (0 to 1)."""
     @property
     def least(self) -> float:
-        """The share on the rank with the smallest one."""
+        """Share on the rank with the smallest one (0 to 1)."""
     @property
     def most(self) -> float:
-        """The share on the rank with the largest one."""
+        """Share on the rank with the largest one (0 to 1)."""
     @property
     def memory_bytes(self) -> int | None:
-        """Most memory that a rank of it held, in bytes, where it was recorded."""
+        """Largest memory of its ranks in bytes, if recorded."""
 
 class Stall(Record):
-    """What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest."""
+    """A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with the longest pass."""
     @property
     def step(self) -> int:
         """Step."""
@@ -5874,7 +5874,7 @@ class Stall(Record):
         """Rank."""
     @property
     def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
-        """What it did."""
+        """Kind of the pass."""
     @property
     def micro_batch(self) -> int | None:
         """Micro-batch."""
@@ -5895,31 +5895,31 @@ class Stall(Record):
         """Excess over the normal duration."""
     @property
     def cost_ns(self) -> int:
-        """What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be."""
+        """Cost for the step in nanoseconds, by replay with all of its passes at normal duration; 0 if slack absorbed it. An upper bound if ranks are missing."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the cost."""
     @property
     def ranks(self) -> list[int]:
-        """The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time."""
+        """Affected ranks in order: all ranks of the same communication, or with the same slow pass at the same time."""
     @property
     def passes(self) -> int:
         """Number of affected passes."""
 
 class Gaps(Record):
-    """Fitted values."""
+    """Fitted times between passes."""
     @property
     def hop_ns(self) -> int:
-        """From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded."""
+        """Time from the end of a pass to the start of a pass on the next stage that waited for it, in nanoseconds. 0 if messages were recorded."""
     @property
     def hops_seen(self) -> int:
-        """Number of waits behind the latency."""
+        """Number of waits used for the fit."""
     @property
     def turn_ns(self) -> int:
-        """From the end of a pass to the start of the next one of the same rank that waited for nothing else, in nanoseconds: the median."""
+        """Time from the end of a pass to the start of the next one of its rank, in nanoseconds: median over passes that waited for no other pass."""
 
 class StageClock(Record):
-    """A stage's clock against the first one's, as messages show it."""
+    """Clock offset of a stage to the first one, from messages."""
     @property
     def stage(self) -> int:
         """Stage."""
@@ -5928,10 +5928,10 @@ class StageClock(Record):
         """Offset subtracted from its times, in nanoseconds."""
 
 class WhatIf(Record):
-    """The answers of a what-if analysis."""
+    """Result of a what-if analysis."""
     @property
     def slowdown(self) -> Slowdown:
-        """The slowdown of all."""
+        """Total slowdown."""
     @property
     def kinds(self) -> Rows[PipelineShare]:
         """By kind, the largest first."""
@@ -5940,19 +5940,19 @@ class WhatIf(Record):
         """By stage, in order."""
     @property
     def replicas(self) -> Rows[PipelineShare]:
-        """By replica, in order; empty when there is one."""
+        """By replica, in order; empty with a single one."""
     @property
     def worst_ranks(self) -> PipelineShare:
-        """The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage make alone."""
+        """The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause alone."""
     @property
     def last_stage(self) -> PipelineShare:
         """The last stage."""
     @property
     def micro_batch_correlation(self) -> float | None:
-        """Correlation of forward and backward times of the same micro-batch and rank, less what is normal for the rank: near 1 when micro-batches differ in work (sequence lengths), which no rank is to blame for."""
+        """Correlation of forward and backward times of the same micro-batch and rank, relative to the rank's normal. Near 1 if micro-batches differ in work (sequence lengths), which no rank causes."""
     @property
     def micro_batch_spread(self) -> float:
-        """Standard deviation of forward times over micro-batches as a share of what is normal."""
+        """Standard deviation of forward times over micro-batches, as a share of the normal duration."""
 
 class Slowdown(Record):
     """Slowdown of a job by stragglers. Times are means over steps, in nanoseconds."""
@@ -5961,40 +5961,40 @@ class Slowdown(Record):
         """As recorded."""
     @property
     def replayed_ns(self) -> int:
-        """Replayed, passes beginning when they can."""
+        """By replay without delays."""
     @property
     def ideal_ns(self) -> int:
-        """Replayed with every pass ideal."""
+        """By replay with every pass ideal."""
     @property
     def slowdown(self) -> float:
-        """Replayed by ideal."""
+        """Ratio of `replayed` to `ideal`."""
     @property
     def wasted(self) -> float:
-        """Share of the time that stragglers waste."""
+        """Share of the time lost to stragglers (0 to 1)."""
 
 class PipelineShare(Record):
     """Share of a subset of passes in a slowdown."""
     @property
     def subset(self) -> Subset:
-        """Passes."""
+        """The passes."""
     @property
     def saved_ns(self) -> int:
-        """Nanoseconds of a step that would be saved if they were ideal."""
+        """Saving per step if they were ideal, in nanoseconds."""
     @property
     def recovered(self) -> float:
-        """The same as a share of all that could be saved."""
+        """Share of the total possible saving."""
     @property
     def alone(self) -> float:
-        """The slowdown that they make alone, everything else ideal."""
+        """Slowdown with only these passes as recorded and all others ideal."""
     @property
     def at_most_ns(self) -> int:
-        """The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass twice, so it holds without the passes that were not recorded, too."""
+        """Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step contains a pass twice, so the bound is valid without unrecorded passes, too."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What is reported as saved: where something was not recorded, `at_most`."""
+        """Certainty of the reported saving: `at_most` applies if some ranks were not recorded."""
 
 class Subset(Record):
-    """Which passes are meant: those that fit every list; an empty list fits all."""
+    """Selected passes: those that fit every list; an empty list fits all."""
     @property
     def kinds(self) -> list[Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]]:
         """Kinds."""
@@ -6012,31 +6012,31 @@ class Subset(Record):
         """Steps."""
     @property
     def micro_batches(self) -> list[int]:
-        """Micro batches."""
+        """Micro-batches."""
 
 class Asked(Record):
-    """Cost of the requested passes."""
+    """Cost of requested passes."""
     @property
     def passes(self) -> str:
-        """Their description."""
+        """Description of the passes."""
     @property
     def count(self) -> int:
-        """Number of entries."""
+        """Number of passes."""
     @property
     def ideal(self) -> PipelineShare:
-        """What a step would save if they were ideal: like the mean of their kind over the job."""
+        """Saving per step if they were ideal: like the mean of their kind over the job."""
     @property
     def excess_cost_ns(self) -> int:
-        """What their excess over their own median cost all steps together, in nanoseconds."""
+        """Cost of their excess over their own median, in nanoseconds of all steps."""
     @property
     def most(self) -> list[Any]:
-        """The step that it cost most, and what."""
+        """The step with the largest cost, and that cost in nanoseconds."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
-        """What these costs of excess are: not known where something was not recorded."""
+        """Certainty of the costs of excess: unknown if parts of the job were not recorded."""
 
 class PipelineVerdict(Record):
-    """One thing to know."""
+    """A verdict of a pipeline report."""
     @property
     def id(self) -> str:
         """A stable identifier."""
@@ -6045,16 +6045,16 @@ class PipelineVerdict(Record):
         """The sentence."""
     @property
     def cost_ns(self) -> int:
-        """Cost of a typical step in nanoseconds; 0 if unknown."""
+        """Cost per typical step in nanoseconds; 0 if unknown."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the cost."""
 
 class ShownStep(Record):
-    """A step on the page."""
+    """The displayed step."""
     @property
     def step(self) -> int:
-        """One."""
+        """Number of the step."""
     @property
     def replica(self) -> int:
         """Replica."""
@@ -6063,7 +6063,7 @@ class ShownStep(Record):
         """Duration in nanoseconds."""
     @property
     def parts(self) -> Decomposition:
-        """Where that went."""
+        """Parts of the measured time."""
     @property
     def stall_cost_ns(self) -> int:
         """Total cost of its stalls in nanoseconds."""
@@ -6093,7 +6093,7 @@ class PipelineRow(Record):
         """Stage."""
     @property
     def rank(self) -> int:
-        """Which rank stands for it."""
+        """The displayed rank of the stage."""
     @property
     def boxes(self) -> Rows[PassBox]:
         """Its passes, in order."""
@@ -6105,7 +6105,7 @@ class PipelineRow(Record):
         """The bubbles summed by cause."""
 
 class PassBox(Record):
-    """A pass on the page. Times are nanoseconds since the step began."""
+    """A displayed pass. Times are nanoseconds since the step began."""
     @property
     def kind(self) -> Literal["forward", "backward", "backward_input", "backward_weight", "send_forward", "receive_forward", "send_backward", "receive_backward", "parameter_gather", "gradient_reduce", "remainder_reduce", "norm_reduce", "embedding_reduce", "gradient_clip", "optimizer", "data_loading", "other"]:
         """Kind."""
@@ -6120,22 +6120,22 @@ class PassBox(Record):
         """Start time."""
     @property
     def end_ns(self) -> int:
-        """Until when."""
+        """End time."""
     @property
     def stall(self) -> int | None:
-        """Which stall it is: an index into `ShownStep::stalls`."""
+        """Index of its stall in `ShownStep::stalls`; `None` without a stall."""
 
 class Bubble(Record):
-    """A time without a pass, in nanoseconds since the step began."""
+    """Time without a pass, in nanoseconds since the step began."""
     @property
     def start_ns(self) -> int:
         """Start time."""
     @property
     def end_ns(self) -> int:
-        """Until when."""
+        """End time."""
     @property
     def cause(self) -> Literal["schedule", "imbalance", "message", "stall", "jitter", "launch", "outside"]:
-        """Reason."""
+        """Cause."""
 
 class Causes(Record):
     """Nanoseconds by cause."""
@@ -6162,25 +6162,25 @@ class Causes(Record):
         """Outside of the pipeline."""
 
 class CriticalPath(Record):
-    """The path."""
+    """The critical path."""
     @property
     def passes(self) -> Rows[CriticalPass]:
-        """Its passes, first to last."""
+        """Passes from first to last."""
     @property
     def ranks(self) -> Rows[CriticalRank]:
-        """Its time by rank, largest first."""
+        """Time by rank, largest first."""
     @property
     def outside_ns(self) -> int:
-        """Before the first pass and after the last, in nanoseconds."""
+        """Time before the first pass and after the last, in nanoseconds."""
     @property
     def crossings(self) -> int:
         """Number of transitions between ranks."""
     @property
     def words(self) -> str:
-        """In a sentence."""
+        """Summary as a sentence."""
 
 class CriticalPass(Record):
-    """A pass on the path. Times are nanoseconds since the step began."""
+    """A pass on the critical path. Times are nanoseconds since the step began."""
     @property
     def rank(self) -> int:
         """Rank."""
@@ -6198,67 +6198,67 @@ class CriticalPass(Record):
         """Virtual stage of its rank."""
     @property
     def start_ns(self) -> int:
-        """From when it counts."""
+        """Start of its part on the path."""
     @property
     def end_ns(self) -> int:
-        """Until when."""
+        """End of its part on the path."""
     @property
     def shown(self) -> bool:
-        """Whether its rank is one of those that the page shows."""
+        """True if its rank is displayed."""
 
 class CriticalRank(Record):
-    """Time of the path on a rank, in nanoseconds."""
+    """Time of the critical path on a rank, in nanoseconds."""
     @property
     def rank(self) -> int:
-        """Selection."""
+        """Rank."""
     @property
     def stage(self) -> int:
         """Its stage."""
     @property
     def shown(self) -> bool:
-        """Whether the page shows it: of each stage of one replica it shows one rank."""
+        """True if it is displayed: of each stage of one replica, one rank is."""
     @property
     def compute_ns(self) -> int:
-        """In passes."""
+        """Time in passes, in nanoseconds."""
     @property
     def communication_ns(self) -> int:
-        """In messages to it and in communication."""
+        """Time in messages to it and in other communication, in nanoseconds."""
     @property
     def waiting_ns(self) -> int:
-        """Between what it waited for and its next pass: launches, and what no pass explains."""
+        """Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without a pass."""
 
 class Profile(Answer):
     """The answer of kind `profile`."""
     @property
     def ranks(self) -> int:
-        """Ranks that were recorded and are shown."""
+        """Number of recorded and displayed ranks."""
     @property
     def world_size(self) -> int:
-        """Ranks of the job."""
+        """Number of ranks in the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether the world size is recorded. Otherwise it is a lower bound."""
+        """True if the world size is recorded. Otherwise it is a lower bound."""
     @property
     def from_host(self) -> bool:
-        """Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks."""
+        """True if no rank recorded a device: times are those of host operators, and hours are rank-hours."""
     @property
     def missing(self) -> int:
         """Number of ranks that were not recorded."""
     @property
     def missing_ranks(self) -> list[int]:
-        """The first of them."""
+        """Numbers of the first missing ranks."""
     @property
     def device(self) -> str | None:
         """The devices, from the traces."""
     @property
     def peak(self) -> ProfilePeak | None:
-        """The accelerator's peak, if it is known."""
+        """The accelerator's peak, if known."""
     @property
     def flop_per_step(self) -> float | None:
-        """The model's operations of one step, if they are known."""
+        """The model's operations per step, if known."""
     @property
     def utilisation(self) -> float | None:
-        """Model FLOPs utilisation, if it is known."""
+        """Model FLOPs utilisation (0 to 1), if known."""
     @property
     def cut_by(self) -> Literal["inference_steps", "launches", "device_annotations", "host_annotations", "modules", "optimizer", "repetition", "collectives", "nothing"] | None:
         """Source of step boundaries."""
@@ -6273,34 +6273,34 @@ class Profile(Answer):
         """The median step, in nanoseconds."""
     @property
     def warm_up(self) -> WarmUp | None:
-        """Leading steps that were left out because they come before the steady state."""
+        """Leading steps excluded as warm-up."""
     @property
     def serving(self) -> Serving | None:
-        """Steps by what they compute, where the trace is of an inference server."""
+        """Steps by content, if the trace is of an inference server."""
     @property
     def lines(self) -> Rows[ProfileLine]:
         """Breakdown: parts that add up to it."""
     @property
     def causes(self) -> Rows[CauseRow]:
-        """Reason why devices were idle, by cause and frame of the host, the longest time first."""
+        """Idle time by cause and host frame, the longest first."""
     @property
     def roofline(self) -> Roofline | None:
-        """Operators against the roofline of the accelerator, where shapes were recorded."""
+        """Operators relative to the roofline of the accelerator, if shapes were recorded."""
     @property
     def estimated_wait_ns(self) -> float:
         """Estimated waiting per step because of unrecorded ranks, in nanoseconds."""
     @property
     def hardware(self) -> Rows[ProfilePart]:
-        """By limiting part of the machine."""
+        """Time by limiting part of the machine."""
     @property
     def phases(self) -> Rows[ProfilePart]:
-        """By phase, arithmetic alone."""
+        """Compute by phase."""
     @property
     def steps(self) -> Rows[ProfileStepRow]:
-        """Each step."""
+        """Steps."""
     @property
     def rows(self) -> Rows[RankRow]:
-        """Each rank, when they are few."""
+        """Ranks, if there are few."""
     @property
     def rank_steps(self) -> RankSteps | None:
         """Every rank in every step."""
@@ -6309,37 +6309,37 @@ class Profile(Answer):
         """Distribution of labels over ranks, if there are several."""
     @property
     def slower_chips(self) -> list[list[Any]]:
-        """Ranks whose kernels take longer than the same ones of others, and by which factor."""
+        """Ranks whose kernels take longer than the same ones of others, with the factor."""
     @property
     def recorded(self) -> Recorded:
-        """The whole recording."""
+        """Totals of the whole recording."""
     @property
     def tree(self) -> Rows[Node]:
-        """Label, phase, family, kernel."""
+        """Tree of label, phase, family, kernel."""
     @property
     def kernels(self) -> Rows[KernelRow]:
         """All kernels, the longest time first."""
     @property
     def origins(self) -> Origins | None:
-        """Time by module or line of Python, where it was asked for."""
+        """Time by module or line of Python, if requested."""
     @property
     def health(self) -> Health | None:
         """Readings of device and network-card counters per rank, if recorded with the traces."""
     @property
     def phases_found(self) -> FoundBy:
-        """Source of the phases, over all ranks."""
+        """Number of rows by method of phase detection, over all ranks."""
     @property
     def clocks(self) -> str:
         """Clock alignment and its reason."""
     @property
     def repairs(self) -> Rows[Repair]:
-        """Repairs and omissions by readers."""
+        """Repairs and omissions on reading."""
     @property
     def findings(self) -> Rows[Finding]:
-        """Faults that rules found."""
+        """Findings of the rules."""
     @property
     def joint(self) -> Joint | None:
-        """Joint cost of the findings with a known cost; none below two."""
+        """Joint cost of the findings with a known cost; `None` with fewer than two."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
@@ -6350,37 +6350,37 @@ class ProfilePeak(Record):
     """An accelerator's peak."""
     @property
     def accelerator(self) -> str:
-        """Its name in the catalogue."""
+        """Name in the catalogue."""
     @property
     def data_type(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
         """Number format."""
     @property
     def rate(self) -> float:
-        """Dense."""
+        """Dense peak rate."""
 
 class WarmUp(Record):
-    """Steps before the steady state, apart from the means."""
+    """Steps before the steady state, excluded from the means."""
     @property
     def steps(self) -> list[str]:
-        """Their name."""
+        """Names of the steps."""
     @property
     def time_ns(self) -> float:
         """Their duration in nanoseconds."""
     @property
     def one_off_ns(self) -> float:
-        """Their excess over as many median steps in nanoseconds: the one-off cost."""
+        """Excess over the same number of median steps, in nanoseconds: the one-off cost."""
     @property
     def causes(self) -> Rows[CauseRow]:
-        """Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps."""
+        """Idle time in these steps by cause and frame; means are per rank and step."""
 
 class CauseRow(Record):
-    """Idle time under one cause and in one place, over all ranks and steps."""
+    """Idle time by cause and place, over all ranks and steps."""
     @property
     def cause(self) -> Literal["allocation", "data_loading", "blocking_copy", "synchronisation", "compilation", "garbage_collection", "checkpoint", "evaluation", "profiler", "other_thread", "host_work", "launch_bound", "communication", "launch_latency", "device", "not_recorded", "unknown"]:
         """Cause of idle time."""
     @property
     def frame(self) -> str | None:
-        """The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause."""
+        """The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a cause."""
     @property
     def operator(self) -> str | None:
         """The innermost enclosing operator."""
@@ -6395,16 +6395,16 @@ class CauseRow(Record):
         """The innermost annotation."""
     @property
     def rest(self) -> bool:
-        """Whether this is the rest of a cause, frames of little time together."""
+        """True if this row is the rest of a cause: the sum of frames with little time."""
     @property
     def time_ns(self) -> int:
         """Time over all ranks and steps, in nanoseconds."""
     @property
     def mean_ns(self) -> float:
-        """Time of a rank and step, in nanoseconds."""
+        """Time per rank and step, in nanoseconds."""
     @property
     def share_of_step(self) -> float:
-        """As a share of the step."""
+        """Share of the step (0 to 1)."""
     @property
     def count(self) -> int:
         """Number of gaps, over all ranks and steps."""
@@ -6413,67 +6413,67 @@ class CauseRow(Record):
         """The longest of them, in nanoseconds."""
     @property
     def rank(self) -> int:
-        """The rank with most of it, and its share of the row's time."""
+        """The rank with the largest share."""
     @property
     def rank_share(self) -> float:
-        """Time on that rank."""
+        """Its share of the row's time (0 to 1)."""
 
 class Serving(Record):
-    """A trace of an inference server."""
+    """Report of an inference server's trace."""
     @property
     def server(self) -> Literal["vllm", "sglang", "atom", "tensorrt_llm"]:
-        """Server, by its annotations."""
+        """The server, from its annotations."""
     @property
     def modes(self) -> Rows[ModeRow]:
-        """The kinds of steps that were recorded."""
+        """Recorded kinds of steps."""
 
 class ModeRow(Record):
     """All steps of one mode."""
     @property
     def mode(self) -> Literal["prefill", "decode", "mixed", "verify", "draft", "idle", "other"]:
-        """Kind of work."""
+        """Mode of the steps."""
     @property
     def steps(self) -> int:
-        """Number."""
+        """Number of steps."""
     @property
     def mean_ns(self) -> float:
-        """The mean step, in nanoseconds: from its first kernel to the next step's."""
+        """Mean duration in nanoseconds: from a step's first kernel to that of the next step."""
     @property
     def median_ns(self) -> int:
-        """The median step, the lower of two, in nanoseconds."""
+        """Lower median of the durations, in nanoseconds."""
     @property
     def longest_ns(self) -> int:
-        """The longest step, in nanoseconds."""
+        """Longest duration, in nanoseconds."""
     @property
     def context_requests(self) -> float | None:
-        """Requests in prefill of a mean step, where recorded."""
+        """Mean requests in prefill per step; `None` if not recorded."""
     @property
     def context_tokens(self) -> float | None:
-        """Prompt tokens of a mean step, where recorded."""
+        """Mean prompt tokens per step; `None` if not recorded."""
     @property
     def generation_requests(self) -> float | None:
-        """Requests in decode of a mean step, where recorded."""
+        """Mean requests in decode per step; `None` if not recorded."""
     @property
     def generation_tokens(self) -> float | None:
-        """Tokens computed for requests in decode of a mean step, where recorded."""
+        """Mean tokens computed per step for requests in decode; `None` if not recorded."""
     @property
     def tokens_per_s(self) -> float | None:
-        """Tokens computed in a second of these steps: prompt tokens and those of decode. Absent where an annotation does not record them."""
+        """Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them."""
     @property
     def groups_ns(self) -> list[float]:
-        """A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds."""
+        """Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in nanoseconds."""
     @property
     def graph_share(self) -> float:
-        """Share of the kernels' time that graphs launched (`cudaGraphLaunch`, `hipGraphLaunch`)."""
+        """Share of kernel time launched by graphs (`cudaGraphLaunch`, `hipGraphLaunch`; 0 to 1)."""
 
 class ProfileLine(Record):
     """A line of the first page."""
     @property
     def group(self) -> Literal["ideal", "compute", "communication", "copy", "bubble", "host", "other"]:
-        """Selection."""
+        """Group of labels."""
     @property
     def name(self) -> str:
-        """Subject."""
+        """Name of the part."""
     @property
     def time_ns(self) -> int:
         """Its time over all ranks and steps, in nanoseconds."""
@@ -6482,10 +6482,10 @@ class ProfileLine(Record):
         """Its time on the mean rank and step, in nanoseconds."""
     @property
     def share(self) -> float:
-        """Of all time."""
+        """Share of the total time (0 to 1)."""
     @property
     def gpu_hours_per_day(self) -> float:
-        """Its value: accelerator-hours per day of the whole job."""
+        """Accelerator-hours per day, for the whole job."""
     @property
     def parts(self) -> Rows[ProfilePart]:
         """Its components, largest first."""
@@ -6494,7 +6494,7 @@ class ProfilePart(Record):
     """A share of the time."""
     @property
     def name(self) -> str:
-        """Subject."""
+        """Name of the part."""
     @property
     def time_ns(self) -> int:
         """Its time over all ranks and steps, in nanoseconds."""
@@ -6503,10 +6503,10 @@ class ProfilePart(Record):
         """Its time on the mean rank and step, in nanoseconds."""
     @property
     def share(self) -> float:
-        """Of all time."""
+        """Share of the total time (0 to 1)."""
 
 class Roofline(Record):
-    """Operators against the roofline."""
+    """Operators relative to the roofline."""
     @property
     def accelerator(self) -> str:
         """The accelerator."""
@@ -6515,19 +6515,19 @@ class Roofline(Record):
         """Its memory's bandwidth, in bytes/s."""
     @property
     def target_share(self) -> float:
-        """The share for which savings are reported."""
+        """Share of the roofline up to which savings are reported (0 to 1)."""
     @property
     def compute_target_share(self) -> float:
-        """The same for operators bound by compute: no more than the accelerator's best measured GEMM rate."""
+        """The same share for compute-bound operators: at most the accelerator's best measured GEMM rate."""
     @property
     def covered_share(self) -> float:
-        """Share of compute time in operators with a row."""
+        """Share of compute time in operators with a row (0 to 1)."""
     @property
     def saving_ns(self) -> float:
         """Saving of all rows at the target per rank and step, in nanoseconds."""
     @property
     def rows(self) -> Rows[RooflineRow]:
-        """The rows that would save most."""
+        """Rows with the largest savings."""
 
 class RooflineRow(Record):
     """Calls of one operator with one shape and format."""
@@ -6548,7 +6548,7 @@ class RooflineRow(Record):
         """Number of calls, over all ranks and steps."""
     @property
     def mean_ns(self) -> float:
-        """Time of its kernels of a rank and step, in nanoseconds."""
+        """Time of its kernels per rank and step, in nanoseconds."""
     @property
     def call_ns(self) -> float:
         """Time of one call, in nanoseconds."""
@@ -6557,43 +6557,43 @@ class RooflineRow(Record):
         """Operations of one call."""
     @property
     def bytes(self) -> float:
-        """Least bytes that one call moves: every input read once, the output written once."""
+        """Minimum bytes moved by one call: every input read once, the output written once."""
     @property
     def bound(self) -> Literal["compute", "memory"]:
         """Limit at the roofline."""
     @property
     def flop_per_s(self) -> float:
-        """Reached, in FLOP/s."""
+        """Reached rate, in FLOP/s."""
     @property
     def bytes_per_s(self) -> float:
-        """Reached, in bytes/s."""
+        """Reached bandwidth, in bytes/s."""
     @property
     def share_of_roofline(self) -> float:
-        """The least time over the actual one."""
+        """Least time over the actual one (0 to 1)."""
     @property
     def saving_ns(self) -> float:
-        """What reaching `TARGET` would save of a rank and step, in nanoseconds."""
+        """Saving at `TARGET` per rank and step, in nanoseconds."""
 
 class ProfileStepRow(Record):
     """One step."""
     @property
     def step(self) -> str:
-        """Its number."""
+        """Name of the step."""
     @property
     def duration_ns(self) -> int:
         """Duration in nanoseconds."""
     @property
     def groups_ns(self) -> list[float]:
-        """On the mean rank, by line of the first page, in the order of `Group::ALL`."""
+        """Time on the mean rank by line of the first page, in the order of `Group::ALL`."""
     @property
     def parts(self) -> Record:
-        """Shares of labels."""
+        """Time by label, in nanoseconds."""
 
 class RankRow(Record):
     """One rank."""
     @property
     def rank(self) -> int:
-        """Selection."""
+        """Number of the rank."""
     @property
     def host(self) -> str | None:
         """Its host, if recorded."""
@@ -6602,124 +6602,124 @@ class RankRow(Record):
         """Shares by line of the first page, in the order of `Group::ALL`."""
     @property
     def waiting_share(self) -> float:
-        """Share of its steps in which it waits for other ranks in exposed communication."""
+        """Share of its steps in waits for other ranks in exposed communication (0 to 1)."""
     @property
     def parts(self) -> Record:
         """All steps by label, in nanoseconds."""
     @property
     def recorded(self) -> Totals:
-        """The common window without regard to steps."""
+        """Totals of the common window, regardless of steps."""
 
 class Totals(Record):
-    """The common window of a rank without regard to steps, in nanoseconds."""
+    """Totals of a rank's common window, regardless of steps, in nanoseconds."""
     @property
     def window_ns(self) -> int:
         """The window."""
     @property
     def compute_ns(self) -> int:
-        """With arithmetic under way."""
+        """Compute."""
     @property
     def communication_ns(self) -> int:
-        """With communication under way."""
+        """Communication."""
     @property
     def overlap_ns(self) -> int:
-        """With both."""
+        """Overlap of compute and communication."""
     @property
     def exposed_ns(self) -> int:
-        """With communication and no arithmetic."""
+        """Communication without compute."""
     @property
     def copies_ns(self) -> int:
-        """With copies and neither."""
+        """Copies without compute and communication."""
     @property
     def idle_ns(self) -> int:
-        """With nothing."""
+        """Time without activity."""
 
 class RankSteps(Record):
-    """Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step."""
+    """Ranks by steps; times in nanoseconds, `None` if the rank was not recorded in the step."""
     @property
     def steps(self) -> list[str]:
         """Names of steps."""
     @property
     def step_time_ns(self) -> list[int]:
-        """Their duration, equal for all ranks."""
+        """Duration of the steps in nanoseconds, equal for all ranks."""
     @property
     def ranks(self) -> list[int]:
-        """The ranks, of rows."""
+        """Ranks of the rows."""
     @property
     def own_time_ns(self) -> list[list[int | None]]:
-        """By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others."""
+        """By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays the others."""
     @property
     def compute_ns(self) -> list[list[int | None]]:
-        """With arithmetic under way."""
+        """Compute time, in nanoseconds."""
     @property
     def waiting_ns(self) -> list[list[int | None]]:
-        """Waiting for other ranks in communication that nothing hides."""
+        """Waits for other ranks in exposed communication, in nanoseconds."""
     @property
     def waiting_caused_ns(self) -> list[list[int | None]]:
-        """Waits of all ranks, hidden or not, that this rank is the root of, summed over them."""
+        """Waits caused by this rank, exposed or not, summed over all ranks, in nanoseconds."""
 
 class ProfileSpread(Record):
     """Distribution of a label's time over ranks, in nanoseconds."""
     @property
     def label(self) -> Literal["ideal_compute", "matrix_products", "attention", "recompute", "memory_bound_kernels", "optimizer", "other_kernels", "slower_chip", "tensor_communication_transfer", "tensor_communication_waiting", "tensor_communication_undivided", "context_communication_transfer", "context_communication_waiting", "context_communication_undivided", "expert_communication_transfer", "expert_communication_waiting", "expert_communication_undivided", "pipeline_communication_transfer", "pipeline_communication_waiting", "pipeline_communication_undivided", "data_communication_transfer", "data_communication_waiting", "data_communication_undivided", "unknown_communication_transfer", "unknown_communication_waiting", "unknown_communication_undivided", "memory_copies", "bubble_of_the_schedule", "bubble_of_unequal_stages", "bubble_of_messages", "bubble_of_stalls", "pipeline_bubble", "host_bound", "synchronisation", "data_loading", "memory_allocation", "device_gaps", "unexplained"]:
-        """Subject."""
+        """The label."""
     @property
     def least_ns(self) -> int:
-        """The least."""
+        """Smallest time."""
     @property
     def median_ns(self) -> int:
-        """The one in the middle."""
+        """Median time."""
     @property
     def most_ns(self) -> int:
-        """The most."""
+        """Largest time."""
     @property
     def worst(self) -> list[int]:
-        """Ranks with the most, at most `Spread::WORST`, worst first."""
+        """Ranks with the largest time, at most `Spread::WORST`, worst first."""
 
 class Recorded(Record):
-    """The whole recording, without regard to steps: means over ranks, in nanoseconds."""
+    """Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds."""
     @property
     def window_ns(self) -> float:
         """The common window."""
     @property
     def compute_ns(self) -> float:
-        """With arithmetic under way."""
+        """Compute."""
     @property
     def communication_ns(self) -> float:
-        """With communication under way."""
+        """Communication."""
     @property
     def overlap_ns(self) -> float:
-        """With both."""
+        """Overlap of compute and communication."""
     @property
     def exposed_ns(self) -> float:
-        """With communication and no arithmetic."""
+        """Communication without compute."""
     @property
     def copies_ns(self) -> float:
-        """With copies and neither."""
+        """Copies without compute and communication."""
     @property
     def idle_ns(self) -> float:
-        """With nothing."""
+        """Time without activity."""
 
 class Node(Record):
     """A node of the tree; times in nanoseconds over all ranks and steps."""
     @property
     def level(self) -> Literal["label", "phase", "family", "kernel", "rest"]:
-        """What it is by."""
+        """Level of the node in the tree."""
     @property
     def name(self) -> str:
         """Name."""
     @property
     def time_ns(self) -> int:
-        """Its time in the waterfall."""
+        """Its time in the waterfall, in nanoseconds."""
     @property
     def count(self) -> int:
         """Number of activities with time in it."""
     @property
     def mean_ns(self) -> int:
-        """Their mean duration, including overlapped parts."""
+        """Mean duration including overlapped parts, in nanoseconds."""
     @property
     def longest_ns(self) -> int:
-        """The longest of them."""
+        """Longest duration, in nanoseconds."""
     @property
     def children(self) -> Rows[Node]:
         """Children: largest first, phases in the order of a step."""
@@ -6737,16 +6737,16 @@ class KernelRow(Record):
         """Kind of operator."""
     @property
     def count(self) -> int:
-        """Number over all ranks and steps."""
+        """Number of calls over all ranks and steps."""
     @property
     def duration_ns(self) -> int:
-        """Their time, regardless of concurrent work, in nanoseconds."""
+        """Total time regardless of concurrent work, in nanoseconds."""
     @property
     def mean_ns(self) -> int:
-        """The mean, in nanoseconds."""
+        """Mean duration of a call, in nanoseconds."""
     @property
     def longest_ns(self) -> int:
-        """The longest, in nanoseconds."""
+        """Longest call, in nanoseconds."""
     @property
     def per_step_ns(self) -> float:
         """Time on the mean rank and step, in nanoseconds."""
@@ -6755,58 +6755,58 @@ class Origins(Record):
     """Time by place."""
     @property
     def by(self) -> Literal["module", "source"]:
-        """What it is summed by."""
+        """Grouping of the rows."""
     @property
     def annotations(self) -> bool:
-        """Whether annotations stand for modules, because no module was recorded."""
+        """True if annotations replace modules, because no module was recorded."""
     @property
     def covered_share(self) -> float:
-        """Share of the step that has a place."""
+        """Share of the step with a place (0 to 1)."""
     @property
     def rows(self) -> Rows[OriginRow]:
         """The places with most time, the longest first."""
     @property
     def places(self) -> int:
-        """Number of places; beyond the rows they are summed in one row without a place."""
+        """Number of places; those beyond the rows are summed in one row without a place."""
 
 class OriginRow(Record):
-    """Time of one place. Means are of a rank and step, in nanoseconds; together they are the step."""
+    """Time of one place. Means are per rank and step, in nanoseconds; their sum is the step."""
     @property
     def place(self) -> str | None:
-        """The path of module classes, or file, line and function; none where nothing was recorded."""
+        """Path of module classes, or file, line and function; `None` if not recorded."""
     @property
     def phase(self) -> Literal["forward", "recompute", "backward", "backward_input", "backward_weight", "optimizer", "other"] | None:
-        """The phase of what has no place."""
+        """Phase of time without a place."""
     @property
     def instances(self) -> int:
         """Number of module instances that launched work; 0 for a source line."""
     @property
     def mean_ns(self) -> float:
-        """All of it."""
+        """Total time."""
     @property
     def share_of_step(self) -> float:
-        """As a share of the step."""
+        """Share of the step (0 to 1)."""
     @property
     def compute_ns(self) -> float:
-        """With arithmetic under way."""
+        """Compute."""
     @property
     def wait_ns(self) -> float:
-        """Waiting for other ranks in exposed communication."""
+        """Waits for other ranks in exposed communication."""
     @property
     def transfer_ns(self) -> float:
         """Exposed transfers."""
     @property
     def undivided_ns(self) -> float:
-        """Exposed communication that is transfer or waiting, because ranks of its group were not recorded."""
+        """Exposed communication that is transfer or wait, because ranks of its group were not recorded."""
     @property
     def copy_ns(self) -> float:
         """Exposed copies."""
     @property
     def idle_ns(self) -> float:
-        """The device idle while the host was in this place."""
+        """Idle time of the device while the host was in this place."""
     @property
     def kernels(self) -> float:
-        """Kernels a rank and step."""
+        """Kernels per rank and step."""
 
 class Health(Record):
     """Device counters of a job."""
@@ -6815,10 +6815,10 @@ class Health(Record):
         """Each rank with readings, in order."""
     @property
     def unmatched(self) -> int:
-        """Readings of hosts or devices that no rank names."""
+        """Number of readings of hosts or devices without a rank."""
     @property
     def other_time(self) -> bool:
-        """Whether readings have times that do not overlap the recording: then all of them are used."""
+        """True if the times of readings do not overlap the recording: then all of them are used."""
 
 class RankHealth(Record):
     """Device counters of one rank."""
@@ -6827,76 +6827,76 @@ class RankHealth(Record):
         """The rank."""
     @property
     def samples(self) -> int:
-        """Readings that were used."""
+        """Number of used readings."""
     @property
     def sm_clock_mhz(self) -> Counter | None:
-        """Clock of the multiprocessors."""
+        """Clock of the multiprocessors, in MHz."""
     @property
     def temperature_celsius(self) -> Counter | None:
-        """Temperature of the GPU."""
+        """Temperature of the GPU, in degrees Celsius."""
     @property
     def power_w(self) -> Counter | None:
-        """Power."""
+        """Power, in watts."""
     @property
     def throttle_reasons(self) -> list[str]:
-        """Reasons for a lower clock that were set in any reading."""
+        """Reasons for a lower clock in any reading."""
     @property
     def xid_errors(self) -> list[int]:
         """XID errors."""
     @property
     def errors(self) -> list[list[Any]]:
-        """Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host."""
+        """Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host."""
 
 class Counter(Record):
     """A counter of a rank."""
     @property
     def own(self) -> float:
-        """The rank's median."""
+        """Median of the rank."""
     @property
     def others(self) -> float | None:
-        """The median of the other ranks', where there are others."""
+        """Median of the other ranks; `None` without other ranks."""
 
 class FoundBy(Record):
-    """Source of the phases of a rank's rows."""
+    """Number of a rank's rows by method of phase detection."""
     @property
     def launch(self) -> int:
-        """By what stands around their launch."""
+        """From operators and annotations around the launch."""
     @property
     def annotation(self) -> int:
-        """By the annotation of the device around them."""
+        """From the device annotation around them."""
     @property
     def name(self) -> int:
-        """By their own name."""
+        """From their own name."""
     @property
     def same_kernel(self) -> int:
-        """By what the same kernel does wherever its launch is known."""
+        """From rows of the same kernel with a known launch."""
     @property
     def neighbours(self) -> int:
-        """By the rows before and after them on their stream, which agree."""
+        """From agreeing rows before and after them on their stream."""
     @property
     def apart(self) -> int:
-        """Forward or backward, because kernels of the backward pass have names of their own, and these are far from them or among them."""
+        """Forward or backward, from their distance to kernels with the backward pass in their names."""
     @property
     def unknown(self) -> int:
-        """Not at all."""
+        """Unknown."""
 
 class Repair(Record):
-    """Something that a reader repaired or dropped."""
+    """A part of a file that a reader repaired or dropped."""
     @property
     def file(self) -> str:
         """File."""
     @property
     def kind(self) -> Literal["repaired_name", "unreadable_event", "bad_time", "negative_duration", "outlying_time", "duplicate_key", "truncated", "trailing_data", "partial_overlap", "unmatched_begin"]:
-        """Subject."""
+        """Kind of damage."""
     @property
     def count(self) -> int:
         """Number of occurrences."""
     @property
     def first(self) -> list[Any] | None:
-        """Where first, and a word about it."""
+        """Position of the first one in bytes, with a short description."""
 
 class Finding(Record):
-    """A fault that a rule found."""
+    """A problem that a rule found."""
     @property
     def id(self) -> str:
         """Identifier for `railwright explain`."""
@@ -6908,31 +6908,31 @@ class Finding(Record):
         """Cost per step in nanoseconds, if known."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"] | None:
-        """What the cost is where it is less than known: a bound."""
+        """Certainty of the cost if it is a bound."""
     @property
     def gpu_hours_per_day(self) -> float | None:
-        """The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`super::Report::from_host`)."""
+        """Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`)."""
     @property
     def evidence(self) -> list[str]:
-        """Numbers that show it."""
+        """Evidence lines with numbers."""
     @property
     def advice(self) -> str:
-        """Action."""
+        """Recommended action."""
     @property
     def shared_ns(self) -> float:
-        """What of the cost findings with a larger cost count as well, in nanoseconds."""
+        """Part of the cost that findings with a larger cost also contain, in nanoseconds."""
 
 class Joint(Record):
     """Joint cost of findings, in nanoseconds per step."""
     @property
     def findings(self) -> int:
-        """Findings with a known cost."""
+        """Number of findings with a known cost."""
     @property
     def cost_ns(self) -> float:
-        """Their cost, nothing counted twice: never more than the step."""
+        """Their cost without double counts, in nanoseconds per step: at most the step."""
     @property
     def shared_ns(self) -> float:
-        """Part that the sum of their costs counts twice."""
+        """Part of the sum of their costs that is counted twice, in nanoseconds per step."""
 
 class ProfileHta(Answer):
     """The answer of kind `profile_hta`."""
@@ -6944,46 +6944,46 @@ class ProfileHta(Answer):
         """Share of communication overlapped with compute."""
     @property
     def kernel_types(self) -> Rows[KernelTypeRow]:
-        """Time by kinds of kernels that run at once, summed over ranks."""
+        """Time by mix of concurrent kernel types, summed over ranks."""
     @property
     def kernels(self) -> Rows[ProfileHtaKernelRow]:
-        """The kernels that take most, by kind and rank."""
+        """Kernels with the largest time, by type and rank."""
     @property
     def idle(self) -> Rows[IdleRow]:
-        """Reason why streams are idle."""
+        """Idle time of streams by cause."""
     @property
     def launches(self) -> Rows[LaunchRow]:
-        """Launches and what they launch."""
+        """Launches with their kernels."""
     @property
     def queues(self) -> Rows[QueueRow]:
-        """Number of launched kernels in the queue."""
+        """Queue lengths of streams."""
 
 class TemporalRow(Record):
-    """Where the time of a rank's device goes, in microseconds. Exposed copies count as not computing; hidden communication does not."""
+    """Device time of a rank by activity, in microseconds. Exposed copies count as non-compute; overlapped communication does not."""
     @property
     def rank(self) -> int:
         """The rank."""
     @property
     def idle_time(self) -> int:
-        """Nothing ran."""
+        """Time without activity."""
     @property
     def compute_time(self) -> int:
-        """Something computed."""
+        """Time with compute."""
     @property
     def non_compute_time(self) -> int:
-        """Something ran and nothing computed."""
+        """Time with other activity and without compute."""
     @property
     def kernel_time(self) -> int:
-        """From the first start to the last end."""
+        """Time from the first start to the last end."""
     @property
     def idle_percent(self) -> float:
-        """Percent of the whole."""
+        """Percent of `kernel_time`."""
     @property
     def compute_percent(self) -> float:
-        """Percent of the whole."""
+        """Percent of `kernel_time`."""
     @property
     def non_compute_percent(self) -> float:
-        """Percent of the whole."""
+        """Percent of `kernel_time`."""
 
 class OverlapRow(Record):
     """Share of a rank's communication overlapped with compute."""
@@ -6992,19 +6992,19 @@ class OverlapRow(Record):
         """The rank."""
     @property
     def overlap_percent(self) -> float | None:
-        """Percent of the communication; nothing when there is none."""
+        """Percent of the communication; `None` without communication."""
 
 class KernelTypeRow(Record):
     """Time of one mix of types, over all ranks."""
     @property
     def kernel_type(self) -> str:
-        """The types that run at once, as the tool writes them."""
+        """Concurrent types, with the tool's names."""
     @property
     def sum(self) -> int:
-        """Microseconds, summed over ranks."""
+        """Time in microseconds, summed over ranks."""
     @property
     def percent(self) -> float:
-        """Percent of the time in which anything ran."""
+        """Percent of the busy time."""
 
 class ProfileHtaKernelRow(Record):
     """One kernel of one rank."""
@@ -7013,7 +7013,7 @@ class ProfileHtaKernelRow(Record):
         """The rank."""
     @property
     def kernel_type(self) -> str:
-        """Its type, as the tool writes it."""
+        """Its type, with the tool's name."""
     @property
     def name(self) -> str:
         """Its name, or `others`."""
@@ -7031,7 +7031,7 @@ class ProfileHtaKernelRow(Record):
         """The mean."""
     @property
     def deviation(self) -> float:
-        """The sample standard deviation, 0 of a single value."""
+        """Sample standard deviation; 0 for a single value."""
 
 class IdleRow(Record):
     """Idle time of one stream for one cause."""
@@ -7046,10 +7046,10 @@ class IdleRow(Record):
         """The cause."""
     @property
     def idle_time(self) -> int:
-        """Microseconds."""
+        """Idle time, in microseconds."""
     @property
     def idle_time_ratio(self) -> float | None:
-        """Share of the stream's idle time; nothing when it was never idle."""
+        """Share of the stream's idle time (0 to 1); `None` if it was never idle."""
 
 class LaunchRow(Record):
     """Launches of one rank, in microseconds."""
@@ -7058,34 +7058,34 @@ class LaunchRow(Record):
         """The rank."""
     @property
     def pairs(self) -> int:
-        """Pairs of a launch and what it launched."""
+        """Number of pairs of a launch and its kernel."""
     @property
     def cpu_duration(self) -> int:
-        """Duration of the calls."""
+        """Duration of the calls, in microseconds."""
     @property
     def gpu_duration(self) -> int:
-        """Duration of the kernels."""
+        """Duration of the kernels, in microseconds."""
     @property
     def launch_delay(self) -> int:
-        """From the end of a call to the start of its kernel, summed."""
+        """Sum of the delays from the end of a call to the start of its kernel, in microseconds."""
     @property
     def launch_delay_median(self) -> float:
-        """The median of it."""
+        """Median delay, in microseconds."""
     @property
     def launch_delay_max(self) -> int:
-        """The largest."""
+        """Largest delay, in microseconds."""
     @property
     def short_kernels(self) -> int:
-        """Kernels shorter than their call, of calls up to 50 microseconds."""
+        """Number of kernels shorter than their call, for calls up to 50 microseconds."""
     @property
     def slow_calls(self) -> int:
-        """Calls beyond 50 microseconds."""
+        """Number of calls above 50 microseconds."""
     @property
     def long_delays(self) -> int:
-        """Delays beyond 100 microseconds."""
+        """Number of delays above 100 microseconds."""
 
 class QueueRow(Record):
-    """The queue of one stream: kernels that were launched and have not started, looked at after every change."""
+    """Queue of one stream: launched kernels that have not started, sampled after every change."""
     @property
     def rank(self) -> int:
         """The rank."""
@@ -7094,28 +7094,28 @@ class QueueRow(Record):
         """The stream."""
     @property
     def count(self) -> int:
-        """Changes: one for each launch and one for each start."""
+        """Number of changes: one for each launch and one for each start."""
     @property
     def mean(self) -> float:
-        """Mean over changes, not over time."""
+        """Mean length over changes, not over time."""
     @property
     def deviation(self) -> float:
-        """Sample standard deviation."""
+        """Sample standard deviation of the length."""
     @property
     def min(self) -> float:
-        """The smallest."""
+        """Smallest length."""
     @property
     def quarter(self) -> float:
-        """A quarter is at most this."""
+        """Lower quartile of the length."""
     @property
     def median(self) -> float:
-        """Half is at most this."""
+        """Median of the length."""
     @property
     def three_quarters(self) -> float:
-        """Three quarters are at most this."""
+        """Upper quartile of the length."""
     @property
     def max(self) -> float:
-        """The largest."""
+        """Largest length."""
 
 class ProfileRange(Answer):
     """The answer of kind `profile_range`."""
@@ -7123,16 +7123,16 @@ class ProfileRange(Answer):
     def title(self) -> str: ...
     @property
     def label(self) -> str:
-        """The step."""
+        """Name of the step."""
     @property
     def duration_ns(self) -> int:
-        """The length of the step, in nanoseconds."""
+        """Duration of the step, in nanoseconds."""
     @property
     def ranks(self) -> int:
-        """Ranks whose rows are among those that were summed."""
+        """Number of ranks with a summed row."""
     @property
     def covered(self) -> int:
-        """Spans of these rows in the whole step that are not counted: they nest deeper than rows are drawn."""
+        """Number of excluded spans of these rows in the whole step: they nest deeper than the view."""
     @property
     def range(self) -> Window:
         """The range."""
@@ -8725,10 +8725,10 @@ class Stragglers(Answer):
         """Ranks of the job."""
     @property
     def world_size_known(self) -> bool:
-        """Whether the world size is recorded. Otherwise it is a lower bound."""
+        """True if the world size is recorded. Otherwise it is a lower bound."""
     @property
     def steps(self) -> int:
-        """Steps that were looked at; 1 when nothing marks them."""
+        """Number of analysed steps; 1 without step marks."""
     @property
     def step_time_ns(self) -> float:
         """The mean step, in nanoseconds."""
@@ -8737,25 +8737,25 @@ class Stragglers(Answer):
         """Step time with all ranks at the median speed of their peers."""
     @property
     def noise_ns(self) -> float:
-        """Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by."""
+        """Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step, and the replay error."""
     @property
     def bounds_only(self) -> str | None:
         """Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all were traced."""
     @property
     def waits_ns(self) -> float:
-        """Waits of all ranks for a step, in nanoseconds, summed over ranks."""
+        """Waits of all ranks per step, in nanoseconds, summed over ranks."""
     @property
     def idle(self) -> float:
-        """The share of a typical step that a device is idle, mean over the ranks."""
+        """Idle share of a device during a typical step (0 to 1), mean over the ranks."""
     @property
     def from_host(self) -> bool:
-        """Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time."""
+        """True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time."""
     @property
     def host_bound(self) -> bool:
-        """Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out."""
+        """True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks."""
     @property
     def ranks(self) -> Rows[Culprit]:
-        """Ranks by cost; those that the verdict names are stragglers, and there may be none."""
+        """Ranks by cost. Those named by the verdict are stragglers; there may be none."""
     @property
     def slow_groups(self) -> Rows[SlowGroup]:
         """Groups with slow transfers."""
@@ -8793,10 +8793,10 @@ class StragglersNamed2(Record):
         """Its ranks."""
     @property
     def stage(self) -> int | None:
-        """Its stage, from 0."""
+        """Its pipeline stage, from 0."""
     @property
     def cause(self) -> str:
-        """Reason."""
+        """Cause of the delay."""
     @property
     def cost_s(self) -> float:
         """Step time saved in seconds, after the preceding causes are fixed."""
@@ -8805,7 +8805,7 @@ class StragglersNamed2(Record):
         """Certainty of the cost."""
 
 class Culprit(Record):
-    """A rank that others wait for."""
+    """A straggler: a rank that delays others."""
     @property
     def rank(self) -> int:
         """The rank."""
@@ -8814,43 +8814,43 @@ class Culprit(Record):
         """Its host, if recorded."""
     @property
     def cost_ns(self) -> float:
-        """What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`."""
+        """Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced."""
     @property
     def certainty(self) -> Literal["replayed", "at_most", "unknown"]:
         """Certainty of the cost."""
     @property
     def share(self) -> float:
-        """The same as a share of the step."""
+        """Cost as a share of the step (0 to 1)."""
     @property
     def at_most_ns(self) -> float:
         """Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any behaviour of untraced ranks."""
     @property
     def is_straggler(self) -> bool:
-        """Whether the verdict names it."""
+        """True if the verdict names it."""
     @property
     def waits_ns(self) -> float:
-        """Waits of all ranks of which it is the root, for a step, in nanoseconds."""
+        """Waits of all ranks caused by it, per step, in nanoseconds."""
     @property
     def waits_share(self) -> float:
-        """The share of all waits."""
+        """Share of all waits (0 to 1)."""
     @property
     def lateness_ns(self) -> float:
-        """By how much it entered collectives after the last but one, for a step, in nanoseconds."""
+        """Time by which it entered collectives last, after the last but one, per step, in nanoseconds."""
     @property
     def last(self) -> int:
-        """Number of collectives in which it was last: for comparison only."""
+        """Number of collectives that it entered last: for comparison only."""
     @property
     def cause(self) -> Literal["slow_chip", "more_work", "slow_host", "launch_latency", "slow_link", "copies", "schedule", "unknown"]:
         """The class of the cause."""
     @property
     def cause_name(self) -> str:
-        """What to call it: a rank without a device has a slow processor, not a slow chip."""
+        """Name of the cause: a rank without a device has a slow processor, not a slow chip."""
     @property
     def evidence(self) -> Rows[StragglersEvidence]:
-        """Three numbers."""
+        """Three numbers as evidence of the cause."""
     @property
     def moments(self) -> Rows[Moment]:
-        """Time, the worst first."""
+        """Intervals with the largest waits, the worst first."""
 
 class StragglersEvidence(Record):
     """One value of a rank and that of its peers."""
@@ -8859,16 +8859,16 @@ class StragglersEvidence(Record):
         """Kind."""
     @property
     def own(self) -> float:
-        """The rank's."""
+        """Value of the rank."""
     @property
     def peers(self) -> float:
-        """The median of its peers'."""
+        """Median of its peers."""
     @property
     def unit(self) -> str:
-        """Its unit: `ns` for a step, or nothing for counts and ratios."""
+        """Unit: `ns` for a time per step, empty for counts and ratios."""
 
 class Moment(Record):
-    """A stretch of a rank that others waited for."""
+    """An interval of a rank that others waited for."""
     @property
     def step(self) -> int | None:
         """Step, if steps have numbers."""
@@ -8880,16 +8880,16 @@ class Moment(Record):
         """Duration on the rank in nanoseconds."""
     @property
     def excess_ns(self) -> int:
-        """Excess over its peers."""
+        """Excess over its peers, in nanoseconds."""
     @property
     def waits_ns(self) -> float:
-        """Waits charged to it."""
+        """Waits charged to it, in nanoseconds."""
     @property
     def before(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "dispatch", "combine", "notify", "broadcast", "reduce", "gather", "scatter", "send_receive", "send", "receive", "copy", "barrier"] | None:
-        """The operation that came late."""
+        """The late operation."""
     @property
     def annotation(self) -> str | None:
-        """The innermost annotation of the host around its middle."""
+        """The innermost host annotation around its middle."""
 
 class SlowGroup(Record):
     """A group whose transfers take longer than those of its peers."""
@@ -8898,7 +8898,7 @@ class SlowGroup(Record):
         """Its dimension."""
     @property
     def ranks(self) -> str:
-        """Its ranks, as they are written."""
+        """Its ranks, as printed."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "dispatch", "combine", "notify", "broadcast", "reduce", "gather", "scatter", "send_receive", "send", "receive", "copy", "barrier"] | None:
         """The operation."""
@@ -8910,10 +8910,10 @@ class SlowGroup(Record):
         """The median transfer of its collectives, in nanoseconds."""
     @property
     def peers_ns(self) -> int:
-        """The median of the other groups."""
+        """Median transfer of the other groups, in nanoseconds."""
     @property
     def cost_ns(self) -> float:
-        """What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together."""
+        """Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes."""
 
 class Topics(Answer):
     """The answer of kind `topics`."""

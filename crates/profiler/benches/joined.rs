@@ -1,6 +1,6 @@
-//! How long joining takes: 1,024 ranks with 500 collectives each.
+//! Time to join 1,024 ranks with 500 collectives each.
 //!
-//! Responsible for: the figures of the report. Refuses to measure reading.
+//! Responsible for: the joining time in the report. Excludes reading.
 
 use railwright_profiler::Job;
 use railwright_profiler::attribution::straggler_report;

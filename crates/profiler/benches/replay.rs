@@ -1,6 +1,6 @@
-//! How long replays take: `cargo bench -p railwright-profiler --bench replay`.
+//! Time to replay a step: `cargo bench -p railwright-profiler --bench replay`.
 //!
-//! The yardstick: one replay of 16 stages x 512 micro batches well under 10 milliseconds.
+//! Target: one replay of 16 stages x 512 micro-batches in well under 10 ms.
 
 #[path = "../tests/support/schedule.rs"]
 mod schedule;
@@ -35,7 +35,7 @@ fn replay(bencher: Bencher, chunks: u32) {
         .bench_local(|| replay.time(0, Delays::Kept, |p| replay.duration(black_box(p)), &mut runner));
 }
 
-/// From passes to graphs, gaps and medians.
+/// Conversion from passes to graphs, gaps and medians.
 #[divan::bench(args = [1, 4], sample_count = 10)]
 fn prepare(bencher: Bencher, chunks: u32) {
     let passes = job(chunks);
@@ -44,7 +44,7 @@ fn prepare(bencher: Bencher, chunks: u32) {
         .bench_local(|| Replay::new(black_box(&passes)).map(|replay| replay.len()));
 }
 
-/// The whole page.
+/// The whole pipeline view.
 #[divan::bench(sample_count = 5)]
 fn whole_page(bencher: Bencher) {
     let passes = job(1);

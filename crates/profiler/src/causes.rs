@@ -18,7 +18,7 @@ pub use table::CauseTable;
 use crate::waterfall::Label;
 use serde::Serialize;
 
-/// Reason why a device had nothing to do.
+/// Reason why a device was idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -27,7 +27,7 @@ pub enum Cause {
     Allocation,
     /// Data is loaded.
     DataLoading,
-    /// A copy holds the host until it has ended.
+    /// A copy blocks the host until it has ended.
     BlockingCopy,
     /// A call waits for the device.
     Synchronisation,
@@ -37,21 +37,21 @@ pub enum Cause {
     GarbageCollection,
     /// A checkpoint is written.
     Checkpoint,
-    /// The model is evaluated.
+    /// The model is being evaluated.
     Evaluation,
     /// The profiler itself.
     Profiler,
-    /// A thread that launches nothing runs operators, and the launching thread has no frame.
+    /// A thread without launches runs operators, and the launching thread has no frame.
     OtherThread,
-    /// One operator, function or call of the host that takes longer than a launch can.
+    /// One operator, function or host call that takes longer than a launch.
     HostWork,
     /// Short host work between launches.
     LaunchBound,
-    /// A call that communicates holds the host.
+    /// A communication call blocks the host.
     Communication,
     /// The work was launched while the device was idle and started a millisecond later or more.
     LaunchLatency,
-    /// The next work had been launched before the device fell idle.
+    /// The next work was launched before the device became idle.
     Device,
     /// Before the first or after the last recorded activity of the rank: its recording is shorter than those of others.
     NotRecorded,
@@ -107,7 +107,7 @@ impl Cause {
         }
     }
 
-    /// What idle time of this cause is counted as in the waterfall.
+    /// Waterfall label of idle time with this cause.
     pub const fn label(self) -> Label {
         match self {
             Self::Allocation => Label::Allocation,

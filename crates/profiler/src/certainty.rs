@@ -12,7 +12,7 @@ pub enum Certainty {
     /// The difference of two replays of everything that ran.
     #[default]
     Replayed,
-    /// The most that it can be: what was not recorded may have absorbed it.
+    /// Upper bound: activity that was not recorded may have absorbed the cost.
     AtMost,
     /// Unknown: unrecorded parts may have absorbed or caused it.
     Unknown,

@@ -1,9 +1,8 @@
 //! Alignment of rank clocks.
 //!
-//! Responsible for: offset and drift of every rank's clock from matched collectives that no rank can leave
-//! before all have entered, bounds from causality, residuals, and shifting traces to one clock. Short
-//! collectives have the largest weight: ends of one of 10 us are close. Ignores drifts below the usual drift
-//! of clocks, and does not shift clocks that already agree.
+//! Responsible for: offset and drift of every rank's clock, bounds from causality, residuals, and shifting traces to one clock. Uses
+//! matched collectives that no rank can leave before all have entered. Short collectives have the largest weight: their ends are close
+//! together. Ignores drifts below the usual drift of clocks, and does not shift clocks that already agree.
 
 mod bounds;
 mod solve;
@@ -14,21 +13,21 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// Clocks that differ by no more than this may share a host's clock, in nanoseconds: between processes of one host, device clocks were seen
-/// to differ by up to 71 microseconds.
+/// Maximum difference of clocks that may share a host's clock, in nanoseconds: device clocks of processes on one host differed by up to 71
+/// microseconds.
 pub const ONE_HOST: i64 = 100_000;
 
-/// What to do with the clocks of ranks.
+/// Treatment of the ranks' clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ClockPolicy {
-    /// Leave them when they agree within [`ONE_HOST`] and within a tenth of what a collective takes, else align them.
+    /// Leave them if they agree within [`ONE_HOST`] and within a tenth of a collective's duration; otherwise align them.
     #[default]
     Auto,
-    /// Align them in any case.
+    /// Align them always.
     Align,
-    /// Leave them as they were recorded.
+    /// Keep them as recorded.
     Recorded,
 }
 
@@ -38,42 +37,42 @@ pub enum ClockPolicy {
 pub struct RankClock {
     /// The rank.
     pub rank: u32,
-    /// What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at [`Self::about`].
+    /// Lead over the clock of rank `against` at time [`Self::about`], in nanoseconds; negative if this clock is behind.
     #[serde(rename = "offset_ns")]
     pub offset: i64,
     /// Drift, in parts per million; 0 if undetermined.
     pub drift_ppm: f64,
     /// Its uncertainty in parts per million.
     pub drift_error_ppm: f64,
-    /// For how long its collectives were seen, in nanoseconds.
+    /// Time between its first and last collective, in nanoseconds.
     #[serde(rename = "span_ns")]
     pub span: i64,
-    /// Time, by its own clock, in nanoseconds.
+    /// Reference time of the offset by its own clock, in nanoseconds.
     #[serde(rename = "about_ns")]
     pub about: i64,
-    /// The median distance of its ends from the common ends, in nanoseconds.
+    /// Median distance of its ends from the common ends, in nanoseconds.
     #[serde(rename = "residual_ns")]
     pub residual: i64,
     /// Number of collectives used.
     pub collectives: u32,
-    /// The least offset that causality allows, in nanoseconds, where it bounds it.
+    /// Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "least_ns")]
     pub least: Option<i64>,
-    /// The greatest.
+    /// Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
     #[serde(rename = "greatest_ns")]
     pub greatest: Option<i64>,
-    /// The rank that stands for the time of this one: ranks that share none are on separate times.
+    /// The rank whose clock defines the common time. Ranks with different values have no common time.
     pub against: u32,
 }
 
 impl RankClock {
-    /// A time of this rank's clock on the common time.
+    /// Converts a time of this rank's clock to the common time.
     pub fn common(&self, time: i64) -> i64 {
         let drift = self.drift_ppm * 1e-6 * time.wrapping_sub(self.about) as f64;
         time.saturating_sub(self.offset).saturating_sub(drift.round() as i64)
     }
 
-    /// Whether its offset lies outside of what causality allows, by more than times are rounded.
+    /// Tests whether the offset violates causality by more than the rounding of times (5 us).
     fn is_acausal(&self) -> bool {
         self.least.is_some_and(|least| self.offset < least - 5_000)
             || self.greatest.is_some_and(|greatest| self.offset > greatest + 5_000)
@@ -84,19 +83,19 @@ impl RankClock {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Clocks {
-    /// One for each member, in order.
+    /// Clock of each member, in order.
     pub clocks: Vec<RankClock>,
-    /// Whether times were moved.
+    /// True if times were shifted.
     pub applied: bool,
-    /// Reason, in a sentence.
+    /// Reason for the decision, as a sentence.
     pub reason: String,
-    /// The greatest offset between any two ranks that share a time, in nanoseconds.
+    /// Largest offset between two ranks with a common time, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
 }
 
 impl Clocks {
-    /// Estimates the clocks of a job and decides by a policy whether they are to be moved.
+    /// Estimates the clocks of a job and decides by a policy whether to shift them.
     pub fn of(job: &Job, matching: &Matching, policy: ClockPolicy) -> Self {
         let clocks = solve::solve(job, matching);
         let spread = spread(clocks.iter());
@@ -111,7 +110,7 @@ impl Clocks {
         if tied < 2 {
             return (false, "no two ranks share a collective: clocks are not aligned".to_owned());
         }
-        // What a drift moves while it is seen.
+        // Time shift by drift over the observed span, in nanoseconds.
         let moves = |clock: &RankClock| {
             if clock.drift_ppm.abs() < 20.0 { 0.0 } else { clock.drift_ppm.abs() * 1e-6 * clock.span as f64 }
         };
@@ -132,7 +131,7 @@ impl Clocks {
         }
     }
 
-    /// The clocks that no offset brings in keeping with causality.
+    /// Clocks that violate causality with any offset.
     fn acausal(&self) -> impl Iterator<Item = &RankClock> {
         self.clocks.iter().filter(|clock| clock.is_acausal())
     }
@@ -153,14 +152,14 @@ impl Clocks {
         }
     }
 
-    /// Moves a member's trace onto the common time.
+    /// Shifts a member's trace to the common time.
     pub fn align_trace(&self, member: usize, trace: &mut RankTrace) {
         let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
         trace.gpu.map_times(|time| clock.common(time));
         trace.host.map_times(|time| clock.common(time));
     }
 
-    /// Moves a member's parts onto the common time.
+    /// Shifts a member's parts to the common time.
     pub fn align_parts(&self, member: usize, parts: &mut [Part]) {
         let Some(clock) = self.clocks.get(member).copied().filter(|_| self.applied) else { return };
         for part in parts {
@@ -206,7 +205,7 @@ impl Job {
     }
 }
 
-/// The greatest offset among clocks.
+/// Largest offset between clocks, in nanoseconds.
 fn spread<'c>(clocks: impl Iterator<Item = &'c RankClock> + Clone) -> i64 {
     let first = clocks.clone().next();
     let widest = |clock: &RankClock| {
@@ -217,7 +216,7 @@ fn spread<'c>(clocks: impl Iterator<Item = &'c RankClock> + Clone) -> i64 {
     clocks.map(widest).max().unwrap_or(0)
 }
 
-/// The mean duration of a matched part, in nanoseconds.
+/// Mean duration of a matched part, in nanoseconds.
 fn usual_duration(matching: &Matching) -> i64 {
     let (mut sum, mut count) = (0_i64, 0_i64);
     for collective in &matching.collectives {
@@ -229,7 +228,7 @@ fn usual_duration(matching: &Matching) -> i64 {
     if count == 0 { 0 } else { sum / count }
 }
 
-/// Nanoseconds for people.
+/// Formats nanoseconds.
 pub(crate) fn micro(time: i64) -> String {
     railwright_spec::human::seconds(railwright_spec::quantity::Seconds::new(time as f64 * 1e-9))
 }

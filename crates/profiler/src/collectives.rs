@@ -1,7 +1,8 @@
-//! What communication took: transfer apart from waiting, for every collective, group and rank.
+//! Time of communication: transfer and wait of every collective, group and rank.
 //!
-//! Responsible for: L, the latest start; waits until it and transfers from it; bandwidth against the link's ceiling; what compute hides; slack and the bandwidth that
-//! hiding would take; bounds where ranks were not traced. Refuses to blame anyone: [`crate::attribution`] does.
+//! Responsible for: the latest start L; waits until L and transfers from L; bandwidth relative to the ceiling of the link; overlap with
+//! compute; slack and the bandwidth needed for full overlap; bounds where ranks were not traced. Excludes causes: see
+//! [`crate::attribution`].
 
 pub(crate) mod bandwidth;
 mod least;
@@ -17,7 +18,7 @@ pub use report::{
 };
 pub use rows::{CollectiveRow, PartRow, rows};
 
-/// Every communication of a job: matched ones, and parts of ranks whose peers were not traced.
+/// All communications of a job: matched ones, and parts of ranks whose peers were not traced.
 pub(crate) fn all_rows(
     job: &crate::Job,
     joined: &crate::joined::Joined,

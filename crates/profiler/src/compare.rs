@@ -1,8 +1,7 @@
-//! Two profiles side by side: where the second takes more or less time than the first.
+//! Comparison of two profiles.
 //!
-//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single
-//! kernels, largest first, and conditions on them for automatic checks. Does not explain: removed and added
-//! kernels are listed separately.
+//! Responsible for: differences of the whole recording, of the waterfall, of families by phase and of single kernels, largest first, and
+//! conditions on them for automatic checks. Does not explain: removed and added kernels are listed separately.
 
 mod condition;
 mod steps;
@@ -24,18 +23,18 @@ const KERNELS: usize = 40;
 pub struct Difference {
     /// Subject.
     pub name: String,
-    /// In the first.
+    /// Value of the first.
     pub first: f64,
-    /// In the second.
+    /// Value of the second.
     pub second: f64,
-    /// Excess of the second.
+    /// Second value minus the first.
     pub change: f64,
-    /// The same over the first; none where the first has nothing.
+    /// Change relative to the first; `None` if the first is zero.
     pub relative: Option<f64>,
 }
 
 impl Difference {
-    /// Of two values.
+    /// Difference of two values.
     pub fn new(name: impl Into<String>, first: f64, second: f64) -> Self {
         let change = second - first;
         let relative = (first != 0.0).then(|| change / first);
@@ -43,7 +42,7 @@ impl Difference {
     }
 }
 
-/// A kernel in both.
+/// A kernel on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelDifference {
@@ -56,11 +55,11 @@ pub struct KernelDifference {
     pub family: railwright_step::OperatorFamily,
     /// Calls per step and rank in the first.
     pub first_count: f64,
-    /// And in the second.
+    /// Calls per step and rank in the second.
     pub second_count: f64,
 }
 
-/// One operator of a side: of a formula or of a device, by its own name.
+/// One operator of a side, of the model or of a device, by its own name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Named {
@@ -73,27 +72,27 @@ pub struct Named {
     pub calls: f64,
 }
 
-/// Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
+/// Operators of one family and phase, or communication of one dimension, on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OperatorDifference {
-    /// Their time.
+    /// Their time on both sides.
     #[serde(flatten)]
     pub time: Difference,
     /// The first side's operators, the longest first.
     pub first_operators: Vec<Named>,
-    /// The second side's.
+    /// The second side's operators, the longest first.
     pub second_operators: Vec<Named>,
 }
 
-/// Two profiles side by side.
+/// Comparison of two profiles.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// Step time.
     #[serde(rename = "step_time_ns")]
     pub step_time: Difference,
-    /// The whole recordings, on the mean rank: not per step.
+    /// Totals of the whole recordings on the mean rank, not per step.
     pub recorded: Vec<Difference>,
     /// Labels of the waterfall, the largest change first.
     pub labels: Vec<Difference>,
@@ -104,9 +103,9 @@ pub struct Comparison {
     /// A prediction and a measurement by operator, largest change first; two measurements have
     /// [`Self::kernels`] instead.
     pub operators: Vec<OperatorDifference>,
-    /// Figures by the names that conditions use.
+    /// Figures by their names in conditions.
     pub figures: Vec<Difference>,
-    /// Warnings about comparing the two.
+    /// Warnings about the comparison.
     pub warnings: Vec<railwright_spec::problem::Warning>,
 }
 
@@ -195,7 +194,7 @@ fn kernels(first: &Report, second: &Report) -> Vec<KernelDifference> {
     differences
 }
 
-/// The figures that conditions may name.
+/// Figures available to conditions.
 fn figures(first: &Report, second: &Report) -> Vec<Difference> {
     use crate::waterfall::Group;
     let group = |report: &Report, group: Group| {

@@ -1,8 +1,8 @@
-//! The digest of a rank: what the analyses of many ranks read of its trace, and no more.
+//! The digest of a rank: the part of its trace that analyses of many ranks read.
 //!
-//! Responsible for: leaving out rows of the host that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` answer the same from the rest; and proof of it, rank by rank:
-//! what the shorter trace gives (phases, launches, causes of idle time, occupancy, steps) is compared with what the whole one gives, and a rank that differs keeps all rows. Refuses to drop rows of
-//! the device: these are what ranks are compared by.
+//! Responsible for: excluding host rows that no joint analysis reads, so that `profile`, `comm`, `stragglers` and `pipeline` give the same
+//! answers from the rest. Verifies this for every rank: phases, launches, causes of idle time, occupancy and steps of the shorter trace are
+//! compared with those of the whole one. A rank that differs keeps all rows. Device rows are never dropped: ranks are compared by them.
 
 mod rows;
 mod same;
@@ -14,7 +14,7 @@ use crate::view::{Tables, View};
 use crate::waterfall::sweep;
 use railwright_step::{OperatorFamily, Phase};
 
-/// What a digest cannot answer, in words for an error: it holds no such rows.
+/// Reason for an error about missing rows in a digest.
 pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time and no Python stacks; use the \
     trace";
 
@@ -23,9 +23,9 @@ pub const LEFT_OUT: &str = "a digest has no host operators outside of idle time 
 pub struct IdleRow {
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when.
+    /// End time in nanoseconds.
     pub end: i64,
-    /// Reason.
+    /// Cause of the idle time.
     pub cause: Cause,
     /// The innermost frame of the launching thread, if one was recorded.
     pub frame: Option<String>,
@@ -41,9 +41,9 @@ pub struct Digest {
     pub phases: Vec<Phase>,
     /// The family of every row of the device.
     pub families: Vec<OperatorFamily>,
-    /// Idle stretches whose cause is not the device itself, in order.
+    /// Idle intervals with another cause than the device itself, in order.
     pub idle: Vec<IdleRow>,
-    /// Whether rows of the host were left out; otherwise the digest holds all of them.
+    /// True if host rows were left out; otherwise the digest contains all of them.
     pub reduced: bool,
 }
 
@@ -63,7 +63,8 @@ pub fn digest(trace: &RankTrace) -> Digest {
     Digest { trace: short, phases, families, idle: idle(&view), reduced }
 }
 
-/// From the first row of the host or the device to the end of the last of the device: steps may begin before a rank's first kernel. `None` without a device.
+/// Time from the first row of host or device to the end of the last device row: steps may begin before a rank's first kernel. `None`
+/// without a device.
 fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
     let (start, end) = view.extent()?;
     let first = view.trace.host.starts().first().copied().unwrap_or(start);
@@ -71,7 +72,7 @@ fn recorded(view: &View<'_>) -> Option<(i64, i64)> {
     Some((start.min(first), end.max(last)))
 }
 
-/// The idle stretches of a rank that its device does not explain itself.
+/// Idle intervals of a rank with another cause than the device itself.
 fn idle(view: &View<'_>) -> Vec<IdleRow> {
     let Some(recorded) = recorded(view) else { return Vec::new() };
     let mut all: Vec<IdleRow> = Vec::new();

@@ -57,55 +57,55 @@ use railwright_spec::topic::Topic;
 use railwright_step::OperatorFamily;
 use rustc_hash::FxBuildHasher;
 
-/// What rules look at. The lists go together: one entry for each rank that is shown.
+/// Input of rules. The lists are parallel: one entry for each displayed rank.
 #[derive(Clone, Copy, Debug)]
 pub struct Context<'a> {
-    /// The job, its clocks aligned.
+    /// The job, with aligned clocks.
     pub job: &'a Job,
-    /// Its ranks, joined.
+    /// The joined ranks of the job.
     pub joined: &'a Joined,
-    /// The rows of the ranks that are shown.
+    /// Views of the displayed ranks.
     pub views: &'a [&'a View<'a>],
-    /// The names of their traces.
+    /// Names of their traces.
     pub names: &'a [&'a Names],
     /// The steps.
     pub windows: &'a Windows,
-    /// Where the time of these ranks goes.
+    /// Time of these ranks by label.
     pub waterfall: &'a Waterfall,
-    /// Reason why devices were idle.
+    /// Idle time by cause.
     pub causes: &'a [CauseRow],
-    /// Operators against the roofline, where shapes were recorded.
+    /// Operators relative to the roofline; `None` without recorded shapes.
     pub roofline: Option<&'a Roofline>,
-    /// Awaited ranks, if more than one rank was recorded.
+    /// Straggler report; `None` with a single recorded rank.
     pub stragglers: Option<&'a StragglerReport>,
-    /// What counters of devices record of the ranks.
+    /// Device counters by rank.
     pub health: Option<&'a Health>,
 }
 
-/// A rule.
+/// A rule that detects one kind of problem.
 pub trait Rule: Sync {
-    /// What `railwright explain` knows its findings by.
+    /// Identifier of its findings in `railwright explain`.
     fn id(&self) -> &'static str;
-    /// What it looks for, in a line.
+    /// Problem that the rule detects, in one line.
     fn title(&self) -> &'static str;
     /// Definition, threshold, cost estimate and remedies.
     fn text(&self) -> &'static str;
-    /// What it finds.
+    /// Applies the rule.
     fn find(&self, context: &Context<'_>) -> Vec<Finding>;
-    /// What it advises for a trace of an inference server.
+    /// Advice for a trace of an inference server.
     fn inference(&self) -> Inference {
         Inference::Same
     }
 }
 
-/// What a rule advises for a trace of an inference server.
+/// Advice of a rule for a trace of an inference server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Inference {
     /// The same as for training.
     Same,
-    /// This.
+    /// Specific advice.
     Advice(&'static str),
-    /// Nothing: it is about gradients, optimizers, steps that should be equal.
+    /// No finding: the rule is about gradients, optimizers, or steps that should be equal.
     Silent,
 }
 
@@ -161,14 +161,14 @@ pub fn rules() -> &'static [&'static dyn Rule] {
     ]
 }
 
-/// A finding is kept when its evidence explains this share of its cost.
+/// Minimum share of a finding's cost that its evidence must explain.
 const EXPLAINED: f64 = 0.5;
 
 /// Maximum number of names listed to reach that share; the others are one line.
 const LISTED: usize = 6;
 
-/// What all rules find, the largest cost first; what costs nothing that is known comes last. And what they cost together. A finding whose own evidence explains less than
-/// half of its cost is left out.
+/// Findings of all rules and their joint cost. The largest cost comes first, findings without a known cost last. Excludes findings whose
+/// own evidence explains less than half of their cost.
 pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     let step = context.step();
     let found: Vec<Finding> = rules().iter().flat_map(|rule| of_rule(*rule, context)).collect();
@@ -187,7 +187,7 @@ pub fn find(context: &Context<'_>) -> (Vec<Finding>, Option<Joint>) {
     (found, joint)
 }
 
-/// A finding with the certainty that its evidence supports. None if the evidence explains too little of the cost.
+/// A finding with the certainty that its evidence supports. `None` if the evidence explains too little of the cost.
 fn supported(mut finding: Finding) -> Option<Finding> {
     match (finding.explained, finding.cost) {
         (Explained::Part(explained), Some(cost)) if explained < EXPLAINED * cost => return None,
@@ -197,7 +197,7 @@ fn supported(mut finding: Finding) -> Option<Finding> {
     Some(finding)
 }
 
-/// What one rule finds, with the advice for what was traced.
+/// Findings of one rule, with advice that fits the traced program (training or inference).
 fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
     let mut found = match (context.windows.is_inference(), rule.inference()) {
         (true, Inference::Silent) => return Vec::new(),
@@ -211,7 +211,7 @@ fn of_rule(rule: &dyn Rule, context: &Context<'_>) -> Vec<Finding> {
     found
 }
 
-/// What findings mean.
+/// Descriptions of all findings, for `railwright explain`.
 pub fn topics() -> Vec<Topic> {
     rules()
         .iter()
@@ -225,52 +225,52 @@ pub fn topics() -> Vec<Topic> {
 }
 
 impl<'a> Context<'a> {
-    /// Whether there is no device: what hosts compute stands for it.
+    /// Tests whether there is no device: host operators then replace kernels.
     pub fn from_host(&self) -> bool {
         !self.views.is_empty() && self.views.iter().all(|view| view.from_host)
     }
 
-    /// What runs: kernels on a device, operators on a host.
+    /// Name of the unit of work: kernels on a device, operators on a host.
     pub fn work(&self) -> &'static str {
         if self.from_host() { "operators" } else { "kernels" }
     }
 
-    /// What times are divided by to be of one rank and step.
+    /// Divisor from sums of times to times per rank and step.
     pub fn samples(&self) -> f64 {
         self.waterfall.samples() as f64
     }
 
-    /// A step of a rank, in nanoseconds.
+    /// Duration of a step of a rank, in nanoseconds.
     pub fn step(&self) -> f64 {
         self.waterfall.time() as f64 / self.samples()
     }
 
-    /// A label's time of a rank and step, in nanoseconds.
+    /// Mean time of a label per rank and step, in nanoseconds.
     pub fn mean(&self, label: Label) -> f64 {
         self.waterfall.total.get(label) as f64 / self.samples()
     }
 
-    /// The time of all labels that fit, of a rank and step, in nanoseconds.
+    /// Mean time of all labels that fit, per rank and step, in nanoseconds.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> f64 {
         self.waterfall.total.sum(fits) as f64 / self.samples()
     }
 
-    /// What counters of devices record of ranks that is out of the ordinary.
+    /// Unusual device counters of the given ranks.
     fn health_of(&self, ranks: impl IntoIterator<Item = u32>) -> Vec<String> {
         ranks.into_iter().filter_map(|rank| Some(self.health?.remarks(rank))).flatten().collect()
     }
 
-    /// A time as a share of the step.
+    /// A time as a share of the step (0 to 1).
     pub fn share(&self, time: f64) -> f64 {
         if self.step() > 0.0 { time / self.step() } else { 0.0 }
     }
 
-    /// The ranks with their names.
+    /// The ranks with the names of their traces.
     fn ranks(&self) -> impl Iterator<Item = (&'a RankWaterfall, &'a Names)> {
         self.waterfall.ranks.iter().zip(self.names.iter().copied())
     }
 
-    /// Every use of a label by a kernel, with the kernel's name; idle time has none.
+    /// Every use of a label by a kernel, with the kernel's name; idle time has no kernel.
     fn uses(&self) -> impl Iterator<Item = (&'a Use, &'a str)> {
         self.ranks().flat_map(|(rank, names)| {
             rank.uses.iter().map(move |u| (u, u.name.map_or("", |name| names.get(name))))
@@ -282,7 +282,7 @@ impl<'a> Context<'a> {
         self.uses().filter(move |(u, _)| fits(u.label)).map(|(u, name)| (name, u.time))
     }
 
-    /// The kernels of arithmetic that fit with their times, and what they take of a rank and step, in nanoseconds.
+    /// Compute kernels that fit with their times, and the mean time per rank and step, both in nanoseconds.
     fn arithmetic(&self, fits: impl Fn(OperatorFamily, &str) -> bool) -> (Vec<(&'a str, i64)>, f64) {
         // Thousands of ranks have the same names.
         let mut known: IndexMap<(u8, &str), bool, FxBuildHasher> = IndexMap::default();
@@ -295,7 +295,8 @@ impl<'a> Context<'a> {
         (times, all)
     }
 
-    /// Lines of evidence for all of these times: the names with most of it, `count` or as many as hold half of it, and the others together where those do not.
+    /// Lines of evidence for all of these times. The names with most time come first, `count` or as many as cover half of it. If those
+    /// cover less, one line sums the others.
     fn costliest<'n>(&self, times: impl IntoIterator<Item = (&'n str, i64)>, count: usize) -> Vec<String> {
         let all = top(times.into_iter(), usize::MAX);
         let sum: i64 = all.iter().map(|entry| entry.1).sum();
@@ -321,17 +322,17 @@ impl<'a> Context<'a> {
     }
 }
 
-/// A time for a sentence; `nanoseconds` of a step.
+/// Formats a time for a sentence; `nanoseconds` per step.
 fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds / 1e9))
 }
 
-/// A share for a sentence.
+/// Formats a share for a sentence.
 fn percent(share: f64) -> String {
     human::percent(share)
 }
 
-/// A name that fits a line.
+/// Shortens a name to fit a line.
 fn short(name: &str) -> String {
     const LONGEST: usize = 72;
     if name.chars().count() <= LONGEST {
@@ -340,7 +341,7 @@ fn short(name: &str) -> String {
     name.chars().take(LONGEST - 3).chain("...".chars()).collect()
 }
 
-/// The names with most time, each once.
+/// Names with most time, each once.
 fn top<'n>(times: impl Iterator<Item = (&'n str, i64)>, count: usize) -> Vec<(&'n str, i64)> {
     let mut sums: std::collections::BTreeMap<&str, i64> = std::collections::BTreeMap::new();
     for (name, time) in times {

@@ -17,21 +17,21 @@ use crate::trace::ReadReport;
 use railwright_spec::problem::Problem;
 use serde_json::Value;
 
-/// What a file holds, and what was lost of it.
+/// Content of a file, and its losses.
 struct Content {
     /// All but the entries.
     value: Value,
-    /// The entries, if there is a list of them.
+    /// The entries; `None` without a list.
     entries: Option<Entries>,
     report: ReadReport,
 }
 
-/// Entries as they are read one by one: a dump of many is never held as one tree of values.
+/// Entries read one by one: a large dump never exists as one tree of values.
 #[derive(Default)]
 struct Entries {
-    /// Those that can be read.
+    /// Readable entries.
     read: Vec<Entry>,
-    /// Number of entries.
+    /// Number of entries in the file.
     seen: u64,
 }
 
@@ -41,7 +41,7 @@ impl Entries {
         self.read.extend(entry::entry(value));
     }
 
-    /// The entries of a dump that was read as one value, taken out of it.
+    /// Takes the entries out of a dump that was read as one value.
     fn out_of(value: &mut Value) -> Option<Self> {
         let Value::Array(list) = value.get_mut("entries")?.take() else { return None };
         let mut entries = Self::default();
@@ -52,12 +52,12 @@ impl Entries {
     }
 }
 
-/// Whether bytes look like a dump.
+/// Tests whether bytes look like a dump.
 pub fn matches(head: &[u8]) -> bool {
     pickle::matches(head) || json::matches(head)
 }
 
-/// Reads a dump. The rank is not written in it: it is the last number in `label`, as the recorder names its files.
+/// Reads a dump. It does not contain its rank: that is the last number in `label`, as the recorder names its files.
 pub fn read(label: &str, bytes: &[u8]) -> Result<FlightRecord, Problem> {
     let content = if pickle::matches(bytes) { pickle::content(label, bytes)? } else { json::content(bytes) };
     entry::record(label, content, bytes.len())

@@ -1,9 +1,8 @@
 //! Process groups, joined over the ranks of a job.
 //!
-//! Responsible for: identity of groups of different ranks, and their parallel dimension. A group's name is a
-//! counter of its own rank, so the set of ranks joins them: of several groups with one set, equal names where
-//! there are any, else the order in which they were made. Does not guess a dimension: "unknown (size,
-//! stride)" is a valid result.
+//! Responsible for: identity of groups of different ranks, and their parallel dimension. A group's name is a counter of its own rank, so
+//! groups are joined by their set of ranks. Several groups of one set are joined by equal names, otherwise by order of creation. Dimensions
+//! are not guessed: "unknown (size, stride)" is a valid result.
 
 mod dimension;
 mod layout;
@@ -24,7 +23,7 @@ use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A group, by its place in [`Groups::groups`].
+/// A group, by its index in [`Groups::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupId(pub u32);
@@ -33,26 +32,27 @@ pub struct GroupId(pub u32);
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// Its ranks; none when no trace lists them.
+    /// Its ranks; `None` if no trace lists them.
     pub ranks: Option<RankSet>,
     /// Number of its ranks.
     pub size: u32,
     /// Its purpose as recorded.
     pub description: Option<String>,
-    /// What the ranks call it, each name once; at most [`Group::NAMES`].
+    /// Names of the group on its ranks, each once; at most [`Group::NAMES`].
     pub names: Vec<String>,
-    /// The dimension it serves.
+    /// Its parallel dimension.
     pub dimension: GroupDimension,
-    /// Whether it is not recorded: its ranks are inferred from the ends of collectives.
+    /// True if the group is not recorded: its ranks are inferred from the ends of collectives.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inferred: bool,
-    /// Whether it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and flags): ranks that wait in it wait for the pipeline to drain.
+    /// True if it joins the stages of a pipeline and the ranks within them (Megatron's `MODEL_PARALLEL_GROUP`, or a group of norms and
+    /// flags). Ranks that wait in it wait for the pipeline to drain.
     #[serde(skip)]
     pub drains: bool,
 }
 
 impl Group {
-    /// How many names are kept.
+    /// Maximum number of names.
     pub const NAMES: usize = 4;
 }
 
@@ -62,12 +62,12 @@ impl Group {
 pub struct Groups {
     /// The groups: by set of ranks, description and order.
     pub groups: Vec<Group>,
-    /// For each member of the job and each of its trace's groups, which it is.
+    /// By member of the job and local group: the joined group.
     #[serde(skip)]
     pub of: Vec<Vec<Option<GroupId>>>,
 }
 
-/// What joins groups of different ranks.
+/// Identity of a group across ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// Listed sets come before unlisted ones.
@@ -75,17 +75,17 @@ struct Key {
     ranks: RankSet,
     size: u32,
     description: Option<String>,
-    /// A name where the ranks share names, else empty.
+    /// Name if the ranks share names, otherwise empty.
     name: String,
-    /// Which of several with the same rest.
+    /// Number among groups with otherwise equal keys.
     ordinal: u32,
 }
 
 impl Groups {
-    /// Joins the groups of all ranks. Dimensions are unknown until [`infer`] has looked.
+    /// Joins the groups of all ranks. Dimensions are unknown until [`infer`] is called.
     pub fn of(job: &Job) -> Self {
         let mut sets = Sets { world: job.world_size, all: None, known: IndexMap::default() };
-        // Names that more than one rank uses for one set and description.
+        // Names used by more than one rank for one set and description.
         let mut users: BTreeMap<(RankSet, Option<&str>), BTreeMap<&str, u32>> = BTreeMap::new();
         let mut traced: BTreeMap<(RankSet, Option<&str>), BTreeSet<u32>> = BTreeMap::new();
         for member in &job.members {
@@ -180,7 +180,7 @@ impl Groups {
         self.groups.get(id.0 as usize)
     }
 
-    /// What a member's own group is.
+    /// Group of a member's local number; `None` if unknown.
     pub fn id(&self, member: usize, local: u32) -> Option<GroupId> {
         *self.of.get(member)?.get(local as usize)?
     }
@@ -189,7 +189,7 @@ impl Groups {
 /// Sets are not expanded for larger recorded world sizes, which are not trusted.
 const LARGEST_WORLD: u32 = 1 << 20;
 
-/// The sets of ranks of a job, each once.
+/// Sets of ranks of a job, without duplicates.
 struct Sets<'a> {
     world: u32,
     all: Option<RankSet>,
@@ -197,7 +197,7 @@ struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    /// The ranks of a group: listed, or all when it is as large as the world.
+    /// Ranks of a group: the listed ones, or all if it is as large as the world.
     fn listed(&mut self, group: &'a RankGroup) -> Option<RankSet> {
         let world = self.world;
         match &group.ranks {
@@ -210,7 +210,7 @@ impl<'a> Sets<'a> {
     }
 }
 
-/// The order in which groups were made: names are counters, unless they are not.
+/// Order of creation: by name if it is a counter.
 fn made(name: &str, local: usize) -> (u64, usize) {
     (name.parse().unwrap_or(u64::MAX), local)
 }

@@ -1,7 +1,7 @@
-//! The tables of HolisticTraceAnalysis, by its definitions, artefacts included: for those who compare with reports that they have.
+//! Tables of HolisticTraceAnalysis by its definitions, including artefacts: for comparison with existing reports.
 //!
 //! Responsible for: temporal, overlap, kernel type, kernel, idle, launch and queue tables as that tool prints them, in whole microseconds.
-//! Refuses to improve on them: what is better is in the profiler's own report.
+//! Known errors of the tool are kept: the profiler's own report has the corrected values.
 
 mod events;
 mod idle;
@@ -26,19 +26,19 @@ pub struct HtaTables {
     pub temporal: Vec<TemporalRow>,
     /// Share of communication overlapped with compute.
     pub overlap: Vec<OverlapRow>,
-    /// Time by kinds of kernels that run at once, summed over ranks.
+    /// Time by mix of concurrent kernel types, summed over ranks.
     pub kernel_types: Vec<KernelTypeRow>,
-    /// The kernels that take most, by kind and rank.
+    /// Kernels with the largest time, by type and rank.
     pub kernels: Vec<KernelRow>,
-    /// Reason why streams are idle.
+    /// Idle time of streams by cause.
     pub idle: Vec<IdleRow>,
-    /// Launches and what they launch.
+    /// Launches with their kernels.
     pub launches: Vec<LaunchRow>,
-    /// Number of launched kernels in the queue.
+    /// Queue lengths of streams.
     pub queues: Vec<QueueRow>,
 }
 
-/// The tables of a job. Ranks without anything on a device are left out, as the tool does.
+/// Tables of a job. Excludes ranks without device activity, as the tool does.
 pub fn tables(job: &Job) -> HtaTables {
     let mut all = HtaTables::default();
     let mut types = kernels::Types::default();
@@ -60,12 +60,12 @@ pub fn tables(job: &Job) -> HtaTables {
     all
 }
 
-/// A number with two digits, halves to the even one as Python does.
+/// Rounds to two digits, halves to even, as Python does.
 fn two_digits(value: f64) -> f64 {
     rounded(value, 100.0)
 }
 
-/// A number with one digit.
+/// Rounds to one digit.
 fn one_digit(value: f64) -> f64 {
     rounded(value, 10.0)
 }
@@ -90,13 +90,13 @@ pub struct Summary {
     /// The mean.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub mean: f64,
-    /// The sample standard deviation, 0 of a single value.
+    /// Sample standard deviation; 0 for a single value.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub deviation: f64,
 }
 
 impl Summary {
-    /// Of some values.
+    /// Statistics of some values.
     fn of(values: &[i64]) -> Self {
         let count = values.len() as f64;
         let sum: i64 = values.iter().sum();

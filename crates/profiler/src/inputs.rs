@@ -1,17 +1,17 @@
 //! Inputs of an operator as one text: shapes, the element type of the first tensor, and the settings of a convolution.
 //!
-//! Responsible for: writing the text from what a recorder has (`Input Dims`, `Input type`, `Concrete Inputs`), and reading its parts. Shapes come first, as they were
-//! written; each further part follows a `;`. Excludes operators without recorded shapes.
+//! Responsible for: writing the text from a recorder's fields (`Input Dims`, `Input type`, `Concrete Inputs`), and reading its parts.
+//! Shapes come first, as written; each further part follows a `;`. Excludes operators without recorded shapes.
 
 use railwright_spec::precision::DataType;
 
-/// At most this many spatial dimensions.
+/// Maximum number of spatial dimensions.
 const MOST: usize = 3;
 
-/// The settings of a convolution that its shapes do not show.
+/// Settings of a convolution that its shapes do not show.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Convolution {
-    /// Of each spatial dimension; one value stands for all.
+    /// Stride of each spatial dimension; a single value applies to all.
     pub stride: Vec<u64>,
     pub padding: Vec<u64>,
     pub dilation: Vec<u64>,
@@ -19,7 +19,7 @@ pub(crate) struct Convolution {
     pub transposed: bool,
 }
 
-/// The text of an operator's inputs from the recorder's lists, as they are written.
+/// Text of an operator's inputs, from the recorder's lists as written.
 pub(crate) fn text(operator: &str, shapes: &[u8], types: &[u8], concrete: &[u8], into: &mut Vec<u8>) {
     into.clear();
     into.extend_from_slice(shapes);
@@ -43,12 +43,12 @@ pub(crate) fn text(operator: &str, shapes: &[u8], types: &[u8], concrete: &[u8],
     }
 }
 
-/// The texts of a list of strings, without quotes.
+/// Items of a list of strings, without quotes.
 fn entries(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     list.split(|byte| *byte == b'"').skip(1).step_by(2)
 }
 
-/// The places of a convolution's settings among its arguments (PyTorch, `native_functions.yaml`).
+/// Positions of a convolution's settings among its arguments (PyTorch, `native_functions.yaml`).
 fn order(operator: &str) -> Option<[(&'static str, Option<usize>); 5]> {
     let base = operator.strip_prefix("aten::")?;
     let [stride, padding, dilation, output_padding, transposed] = match base {
@@ -72,13 +72,13 @@ fn order(operator: &str) -> Option<[(&'static str, Option<usize>); 5]> {
     ])
 }
 
-/// The shapes alone.
+/// The shapes without the other parts.
 #[must_use]
 pub fn shapes(text: &str) -> &str {
     text.split(';').next().unwrap_or_default()
 }
 
-/// A part behind the shapes.
+/// A part after the shapes.
 fn part<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.split(';').skip(1).find_map(|part| part.strip_prefix(name)?.strip_prefix('='))
 }
@@ -94,7 +94,7 @@ pub(crate) fn element(text: &str) -> Option<DataType> {
     }
 }
 
-/// The settings of a convolution, if all that determine its output were recorded.
+/// Settings of a convolution; `None` unless all settings that determine its output were recorded.
 pub(crate) fn convolution(text: &str) -> Option<Convolution> {
     let numbers = |name: &str| -> Option<Vec<u64>> {
         let all: Vec<u64> = part(text, name)?.split(',').map(|n| n.parse().ok()).collect::<Option<_>>()?;
@@ -111,8 +111,9 @@ pub(crate) fn convolution(text: &str) -> Option<Convolution> {
 }
 
 impl Convolution {
-    /// The output's shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups, kernel...]`). A side `L` becomes
-    /// `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down, of a transposed one `(L - 1) s - 2 p + d (k - 1) + o + 1` elements (PyTorch, `Conv2d` and `ConvTranspose2d`).
+    /// Output shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups,
+    /// kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) + o
+    /// + 1` (PyTorch, `Conv2d` and `ConvTranspose2d`).
     pub(crate) fn output(&self, input: &[u64], weight: &[u64]) -> Option<Vec<u64>> {
         let ([batch, channels, sides @ ..], [first, second, kernel @ ..]) = (input, weight) else {
             return None;
@@ -120,7 +121,7 @@ impl Convolution {
         if sides.is_empty() || sides.len() != kernel.len() {
             return None;
         }
-        // Groups are the input's channels over those of one group.
+        // The number of groups is the input's channels over those of one group.
         let out =
             if self.transposed { second.checked_mul(channels.checked_div(*first)?.max(1))? } else { *first };
         let mut shape = vec![*batch, out];

@@ -1,7 +1,7 @@
-//! The ranks of one job together.
+//! The ranks of one job.
 //!
-//! Responsible for: which files are of one job ([`group`]), which trace is which rank, and which ranks are missing. Refuses to look into the traces;
-//! matching, aligning and judging are modules of their own that take a [`Job`].
+//! Responsible for: files of one job ([`group`]), ranks of traces, and missing ranks. Does not read the rows of traces: matching, alignment
+//! and verdicts are modules that take a [`Job`].
 
 mod grouping;
 mod naming;
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Member {
     /// Its rank in the job.
     pub rank: u32,
-    /// What was recorded of it.
+    /// Recording of the rank.
     pub trace: RankTrace,
 }
 
@@ -31,29 +31,29 @@ pub struct Member {
 pub struct Job {
     /// The ranks that were recorded.
     pub members: Vec<Member>,
-    /// World size: the most frequent recorded one, else the highest rank plus one.
+    /// World size: the most frequent recorded one, otherwise the highest rank plus one.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// Warnings about who is who.
+    /// Warnings about the assignment of traces to ranks.
     pub warnings: Vec<Warning>,
-    /// Counters of devices and network cards that were recorded with the traces.
+    /// Counters of devices and network cards recorded with the traces.
     pub telemetry: Vec<Sample>,
 }
 
 impl Job {
-    /// Assigns ranks: the recorded one (but if two record the same and the name of one has the missing
-    /// number, that number, with a warning); else the free number by its index in `traces`, with a warning.
-    /// Of two traces of one rank the first is kept unless they differ in their groups, with a warning.
+    /// Assigns ranks: the recorded one, otherwise the free number by index in `traces`, with a warning. If two traces record the same rank
+    /// and the name of one has the missing number, that number is used, with a warning. Of two traces of one rank the first is kept unless
+    /// they differ in their groups, with a warning.
     pub fn new(mut traces: Vec<RankTrace>) -> Self {
         let mut job = Self::default();
         for trace in &mut traces {
-            // No world size of 32 bits holds the highest number: it is no rank.
+            // A world size of 32 bits cannot include the highest number, so it is no rank.
             trace.identity.rank = trace.identity.rank.filter(|rank| *rank < u32::MAX);
         }
         job.warnings.extend(believe_name(&mut traces));
         let (stated, silent): (Vec<_>, Vec<_>) = traces.into_iter().partition(|t| t.identity.rank.is_some());
-        // Where the member of a rank is.
+        // Index of the member by rank.
         let mut known: BTreeMap<u32, usize> = BTreeMap::new();
         for trace in stated {
             let rank = trace.identity.rank.unwrap_or_default();
@@ -123,7 +123,7 @@ impl Job {
         }
     }
 
-    /// How many of the job's ranks were recorded, in words.
+    /// Number of recorded ranks and of all ranks, in words.
     pub fn extent(&self) -> String {
         extent(self.members.len(), self.world_size, self.world_size_known)
     }
@@ -190,12 +190,12 @@ impl Job {
         self.warnings.push(Warning::new("trace-no-kernels", text));
     }
 
-    /// The ranks of the job of which there is no trace, at most `limit` of them.
+    /// Ranks of the job without a trace, at most `limit` of them.
     pub fn missing(&self, limit: usize) -> Vec<u32> {
         (0..self.world_size).filter(|&rank| self.position(rank).is_none()).take(limit).collect()
     }
 
-    /// Where a rank is in [`Self::members`].
+    /// Index of a rank in [`Self::members`].
     pub fn position(&self, rank: u32) -> Option<usize> {
         self.members.binary_search_by_key(&rank, |m| m.rank).ok()
     }
@@ -242,7 +242,7 @@ fn named_rank(label: &str) -> Option<u32> {
     rank_in_name(name, false).or_else(|| naming::rank_in_folder(folder))
 }
 
-/// Whether anything that a device did was recorded.
+/// Tests whether any device activity was recorded.
 fn sees_device(trace: &RankTrace) -> bool {
     trace.gpu.kinds().iter().any(|kind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync))
 }
@@ -340,7 +340,7 @@ mod tests {
         let pairs = |pairs: &[(u32, &str)]| -> Vec<(u32, String)> {
             pairs.iter().map(|(rank, label)| (*rank, (*label).to_owned())).collect()
         };
-        // A hole in the numbers stays one, and the order of files does not matter.
+        // A gap in the numbers is kept, and the order of files does not matter.
         assert_eq!(
             ranks(&["x/rank3.json", "x/rank0.json"]),
             pairs(&[(0, "x/rank0.json"), (3, "x/rank3.json")])
@@ -349,7 +349,7 @@ mod tests {
             ranks(&["proc1/a.json", "proc0/a.json"]),
             pairs(&[(0, "proc0/a.json"), (1, "proc1/a.json")])
         );
-        // One without a number, and places count for all.
+        // One file without a number: indices then apply to all.
         assert_eq!(
             ranks(&["x/rank3.json", "x/other.json"]),
             pairs(&[(0, "x/rank3.json"), (1, "x/other.json")])
@@ -380,7 +380,7 @@ mod tests {
         let text: Vec<&str> = job.warnings.iter().map(|w| w.message.as_str()).collect();
         assert!(text[0].contains("truncated") && text[0].contains("rank 1"), "{text:?}");
         assert_eq!(text.len(), 2);
-        // Where no rank has a device, the hosts compute.
+        // Without any device, hosts compute.
         let mut cpus = Job::new(vec![host("a", 0), host("b", 1)]);
         cpus.leave_out_blind();
         assert_eq!(cpus.members.len(), 2);
@@ -444,12 +444,12 @@ mod tests {
         assert!(
             text(vec![export.clone(), second])[0].starts_with("ranges.sqlite and 1 more contain no kernels")
         );
-        // Copies are seen, kernels still are not; with one kernel nothing is missing.
+        // Copies are recorded, kernels are not; with one kernel, nothing is missing.
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Copy, ..GpuActivity::default() });
         assert!(text(vec![export.clone()])[0].contains("only NVTX ranges and memory copies and sets"));
         export.gpu.push(GpuActivity { end: 5, name, kind: GpuKind::Kernel, ..GpuActivity::default() });
         assert!(text(vec![export]).is_empty());
-        // PyTorch's profiler on a machine without devices records all there is.
+        // On a machine without devices, PyTorch's profiler records everything there is.
         let mut host = trace("cpu.json", Some(0), None);
         host.host.push(HostActivity { end: 5, ..HostActivity::default() });
         assert!(text(vec![host]).is_empty());

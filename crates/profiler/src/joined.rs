@@ -1,7 +1,7 @@
-//! The ranks of a job joined: groups, matched collectives, one time.
+//! The ranks of a job joined: groups, matched collectives, one common time.
 //!
-//! Responsible for: the order of the steps (groups, parts, matching, clocks, moving everything onto one time, dimensions) and the one value that analyses of many
-//! ranks start from. Refuses to judge what it joined.
+//! Responsible for: the order of joining (groups, parts, matching, clocks, shift to one time, dimensions), and the value that multi-rank
+//! analyses start from. Excludes analyses.
 
 mod seen;
 
@@ -18,10 +18,10 @@ use railwright_spec::quantity::Seconds;
 use seen::Seen;
 pub(crate) use seen::speaks_of_experts;
 
-/// How to join.
+/// Options of joining.
 #[derive(Clone, Debug, Default)]
 pub struct JoinOptions {
-    /// Names that communicate; the shipped table when none is given.
+    /// Names of communication; the shipped table by default.
     pub names: Option<NameTable>,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
@@ -40,18 +40,18 @@ pub struct Joined {
     pub clocks: Clocks,
     /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Whether ranks of the job were not recorded: an unrecorded communicator may then include them.
+    /// True if ranks of the job were not recorded: an unrecorded communicator may then include them.
     pub ranks_missing: bool,
     /// The shortest of equal collectives, for those with an unknown last rank.
     pub alike: Alike,
-    /// What a transfer takes at least, for communications of which one rank alone was recorded.
+    /// Minimum transfer times, for communications with one recorded rank.
     pub least: Least,
     /// Parallel sizes set by the user.
     pub layout: Option<Layout>,
 }
 
 impl Joined {
-    /// Whether ranks that were not recorded, or not at that time, take part in a collective, or may do so: who came last is then not known.
+    /// Tests whether a collective has, or may have, ranks that were not recorded at that time. The last rank to enter is then unknown.
     pub fn misses_ranks(&self, collective: &Collective) -> bool {
         let communicator = self.matching.communicator(collective);
         if communicator.channel.is_some() {
@@ -63,7 +63,8 @@ impl Joined {
         }
     }
 
-    /// Whether a collective lies before the first communication of a rank of its communicator, or after its last: that rank's file begins late or is cut.
+    /// Tests whether a collective lies outside of a member's recording: before the first or after the last communication of a rank that
+    /// takes no part. That rank's file begins late or is truncated.
     fn outlasts(&self, collective: &Collective) -> bool {
         if collective.complete {
             return false;
@@ -83,12 +84,12 @@ impl Joined {
     }
 }
 
-/// Joins the ranks of a job and moves its traces onto one time.
+/// Joins the ranks of a job and shifts its traces to a common time.
 pub fn join(job: &mut Job, options: &JoinOptions) -> Joined {
     join_by(job, options, &OneByOne)
 }
 
-/// The same, with ranks side by side.
+/// Joins the ranks of a job, with concurrent work on ranks.
 pub fn join_by(job: &mut Job, options: &JoinOptions, workers: &impl Workers) -> Joined {
     let table = options.names.as_ref().unwrap_or_else(|| NameTable::shipped());
     let mut groups = Groups::of(job);
@@ -156,7 +157,7 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     Some(Warning::new("groups-told-by-ends", text))
 }
 
-/// Warnings about communicators whose lists disagree. What a rank does in a group of its own needs no counterpart and does not count.
+/// Warnings about communicators whose lists disagree. Operations in a group of one rank need no counterpart and do not count.
 fn mismatches(job: &Job, matching: &Matching, groups: &Groups) -> Vec<Warning> {
     let wrong = matching.collectives.iter().filter(|collective| !collective.consistent).count();
     let mut warnings = Vec::new();

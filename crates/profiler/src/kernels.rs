@@ -1,7 +1,7 @@
-//! What a kernel is for, by its name: a table that anyone can edit (`crates/profiler/data/kernels.toml`).
+//! Purpose of a kernel, from its name: an editable table (`crates/profiler/data/kernels.toml`).
 //!
-//! Responsible for: patterns of names and the family of operators that each row stands for; a name is looked up once for a trace, not once
-//! for an event. Refuses to know communication: [`crate::communication`] has a table of its own, which is asked first.
+//! Responsible for: patterns of names and the operator family of each row. A name is looked up once per trace, not once per event. Excludes
+//! communication: [`crate::communication`] has its own table, which is checked first.
 
 mod pattern;
 
@@ -14,7 +14,7 @@ use serde::Deserialize;
 /// The table that ships with the program.
 const SHIPPED: &str = include_str!("../data/kernels.toml");
 
-/// The families that a table may name.
+/// Families that a table may contain.
 const FAMILIES: [OperatorFamily; 10] = [
     OperatorFamily::MatrixProduct,
     OperatorFamily::Attention,
@@ -28,7 +28,7 @@ const FAMILIES: [OperatorFamily; 10] = [
     OperatorFamily::Other,
 ];
 
-/// Which names stand for which family.
+/// Operator families by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelTable {
     rows: Vec<(Pattern, OperatorFamily)>,
@@ -50,12 +50,12 @@ struct WrittenRow {
 }
 
 impl KernelTable {
-    /// The table that ships with the program; a test holds that it can be read.
+    /// The shipped table; a test checks that it can be read.
     pub fn shipped() -> Self {
         Self::parse(SHIPPED).unwrap_or_default()
     }
 
-    /// A table as it is written.
+    /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let written: Written = toml::from_str(text).map_err(|error| {
             let problem = Problem::new(error.message().trim().to_owned());
@@ -91,7 +91,7 @@ impl KernelTable {
         Ok(Self { rows, known: Memo::default() })
     }
 
-    /// This table before another one.
+    /// Combines this table with another one, which is checked later.
     #[must_use]
     pub fn before(mut self, other: Self) -> Self {
         self.rows.extend(other.rows);
@@ -99,7 +99,7 @@ impl KernelTable {
         self
     }
 
-    /// The family of a name; [`OperatorFamily::Other`] when no row fits.
+    /// Family of a name; [`OperatorFamily::Other`] if no row fits.
     pub fn family(&self, name: &str) -> OperatorFamily {
         self.known.get(name, || {
             let name = name.to_ascii_lowercase();

@@ -1,13 +1,13 @@
-//! Which call of the host launched what ran on the device.
+//! Host calls that launched device rows.
 //!
-//! Responsible for: joining rows of a device with calls of the runtime by their correlation. Refuses flow arrows, of which half dangle in
-//! real traces, and refuses to take the nearest call for a row whose own call is missing.
+//! Responsible for: joining device rows with runtime calls by their correlation. Ignores flow arrows, half of which are dangling in real
+//! traces. A row without its own call is not assigned to the nearest one.
 
 use crate::RankTrace;
 use crate::captures::captures;
 use crate::trace::{GpuActivities, HostKind, NONE};
 
-/// For each row of a device the row of the host that launched it, [`NONE`] where the trace has none.
+/// By device row: the host row that launched it, [`NONE`] if the trace has none.
 pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     let host = &trace.host;
     let mut calls: Vec<(u32, u32)> = Vec::new();
@@ -25,8 +25,8 @@ pub fn launches(trace: &RankTrace, gpu: &GpuActivities) -> Vec<u32> {
     gpu.iter().map(|row| row.correlation.map_or(NONE, |correlation| find.get(correlation))).collect()
 }
 
-/// Whether the first rows of a device are missing: the host launched work before the first one, and no row has its number. What the device did until then is not
-/// known. Calls within the capture of a graph launch nothing, and those for the host leave no row.
+/// Tests whether the first rows of a device are missing: the host launched work before the first row, and no row has its number. The
+/// device's activity until then is unknown. Calls within a graph capture launch nothing, and host functions have no device row.
 pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     let host = &trace.host;
     let Some(first) = trace.gpu.iter().map(|row| row.start).min() else { return false };
@@ -58,7 +58,7 @@ pub(crate) fn lacks_first(trace: &RankTrace) -> bool {
     launched.iter().zip(ran).any(|(launch, ran)| !ran && !is_captured(launch.1))
 }
 
-/// From a number to a row: an array where the numbers lie close together, as they do in whole traces, else a search.
+/// Map from a number to a row: an array if the numbers are dense, as in whole traces, otherwise a search.
 enum Lookup {
     Array { first: u32, rows: Vec<u32> },
     Sorted(Vec<(u32, u32)>),
@@ -72,7 +72,7 @@ impl Lookup {
             let mut rows = vec![NONE; (last - first) as usize + 1];
             for (correlation, row) in calls {
                 let cell = &mut rows[(correlation - first) as usize];
-                // Of two calls with one number (a retry, a driver call within a runtime call) the first is the outer one.
+                // Of two calls with one number (a retry, a driver call within a runtime call), the first is the outer one.
                 if *cell == NONE {
                     *cell = row;
                 }
@@ -155,9 +155,9 @@ mod tests {
         };
         let launch = "cudaLaunchKernel";
         assert!(lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 2)]));
-        // Work that was launched before the first row may run behind it.
+        // Work launched before the first row may run after it.
         assert!(!lacks(&[(1, launch, 1), (3, launch, 2)], &[(9, 1), (20, 2)]));
-        // What is lost behind the first row leaves the beginning whole.
+        // A row lost after the first one leaves the beginning complete.
         assert!(!lacks(&[(1, launch, 1), (30, launch, 2)], &[(9, 1)]));
         assert!(!lacks(&[(1, "cudaLaunchHostFunc", 1), (3, launch, 2)], &[(9, 2)]));
         let begin = (0, "cudaStreamBeginCapture_v2", 5);

@@ -1,8 +1,8 @@
-//! The profiler: traces of many ranks to where the time of a step went, who is to blame, and what fixing it is worth.
+//! The profiler: analysis of traces of many ranks, with the causes of lost time and the savings of removing them.
 //!
-//! Responsible for: turning what was recorded into columns ([`trace`], by [`readers`]), joining the ranks of one job ([`job`]), and reading
-//! answers off them. Bytes in, values out: files, threads and progress belong to the program. Refuses to
-//! predict: comparing with the calculator's step is an analysis of `railwright-step`.
+//! Responsible for: reading recordings into columns ([`trace`], by [`readers`]), joining the ranks of one job ([`job`]), and their
+//! analyses. Bytes in, values out: files, threads and progress belong to the program. Excludes predictions: the comparison with the
+//! calculator's step is an analysis of `railwright-step`.
 //!
 //! ```
 //! use railwright_profiler::Job;

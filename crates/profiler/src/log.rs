@@ -1,10 +1,13 @@
 //! Training logs: iteration times, MFU over time, slow steps, jumps, restarts.
 //!
-//! Responsible for: report lines of Megatron-LM (any age) and what keeps its lines (MindSpeed,
-//! Megatron-Bridge, Primus), Megatron-DeepSpeed, DeepSpeed (its pipeline engine and its own timers),
-//! torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face, one after the other in a stream of
-//! lines ([`lines`]), their analysis ([`judge()`]), and every report as a point ([`curve()`]). Excludes
-//! launch arguments: see `railwright-launch`.
+//! Responsible for: report lines in a stream ([`lines`]), their analysis ([`judge()`]), and every report as a point ([`curve()`]).
+//! Supports:
+//!
+//! * Megatron-LM (any age) and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+//! * DeepSpeed: its pipeline engine and its own timers.
+//! * torchtitan, nanotron, NeMo, MaxText and the Trainer of Hugging Face.
+//!
+//! Excludes launch arguments: see `railwright-launch`.
 
 pub mod curve;
 mod deepspeed;

@@ -1,8 +1,8 @@
 //! Collectives of one communicator, matched across ranks.
 //!
-//! Responsible for: which parts of which ranks are one communication: by their number where there is one, else by their order after a shift that is
-//! searched together with the difference of the clocks; messages by channel. Refuses to trust order alone: half of all multi-rank traces
-//! have lost leading kernels on some rank, and lists that do not fit each other stay apart.
+//! Responsible for: joining parts of different ranks into one communication. Parts are matched by number if recorded, otherwise by order.
+//! The shift of the order is found together with the clock offset. Messages are matched by channel. Order alone is not sufficient: half of
+//! all multi-rank traces have lost leading kernels on some rank. Lists that do not fit stay separate.
 
 mod across;
 mod alike;
@@ -31,14 +31,14 @@ use shift::{Fit, Scratch};
 use std::collections::BTreeMap;
 use ties::Ties;
 
-/// What tied the parts of a communicator together.
+/// Method by which the parts of a communicator were matched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// Their numbers.
+    /// By recorded numbers.
     Sequence,
-    /// Their order, shifted.
+    /// By order, with a shift.
     Order,
 }
 
@@ -49,19 +49,19 @@ pub struct Membership {
     pub member: u32,
     /// Its rank.
     pub rank: u32,
-    /// Its parts, in order: places in [`Matching::parts`] of the member.
+    /// Indices of its parts in [`Matching::parts`] of the member, in order.
     pub parts: Vec<u32>,
-    /// How many leading collectives it misses (lost kernels, or a window that opens later).
+    /// Number of missing leading collectives (lost kernels, or a window that opens later).
     pub lost: u32,
     /// Its item `k` is item `k + shift` of the communicator's first member; with numbers, of the lowest number.
     pub shift: i32,
-    /// Pairs with the first member whose operation or size differs.
+    /// Number of pairs with the first member whose operation or size differs.
     pub mismatches: u32,
-    /// What its clock shows more than that of the first member.
+    /// Offset and drift of its clock relative to the first member.
     pub line: Line,
 }
 
-/// Ranks that communicate with each other, in an order of their own.
+/// Ranks that communicate with each other in one sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Communicator {
     /// The process group, if recorded.
@@ -70,7 +70,7 @@ pub struct Communicator {
     pub lane: Option<Lane>,
     /// Sender and receiver, for messages.
     pub channel: Option<(u32, u32)>,
-    /// How it was matched.
+    /// Matching method.
     pub how: How,
     /// The traced participating ranks; the first is the reference for comparison.
     pub members: Vec<Membership>,
@@ -79,41 +79,41 @@ pub struct Communicator {
 /// One communication of several ranks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collective {
-    /// Its communicator, by its place.
+    /// Index of its communicator.
     pub communicator: u32,
     /// Its number within the communicator, from 0.
     pub index: u32,
     /// Its operation, from the most specific of its parts.
     pub operation: Option<Operation>,
-    /// Its size; the largest of its parts' when they differ.
+    /// Size in bytes; the largest of its parts if they differ.
     pub bytes: Option<u64>,
-    /// Whether every member of the communicator takes part.
+    /// True if every member of the communicator takes part.
     pub complete: bool,
-    /// Whether its parts agree on operation and size.
+    /// True if its parts agree on operation and size.
     pub consistent: bool,
     first: u32,
     count: u32,
 }
 
-/// A part, by its member and its place.
+/// A part, by member and index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PartRef {
     /// The member of the job.
     pub member: u32,
-    /// The place among its parts.
+    /// Index among its parts.
     pub part: u32,
 }
 
-/// What was matched.
+/// Matched communications of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Matching {
-    /// Every member's parts, by start.
+    /// Parts of every member, by start.
     pub parts: Vec<Vec<Part>>,
     /// The communicators.
     pub communicators: Vec<Communicator>,
-    /// The communications with two parts or more, by communicator and order.
+    /// Communications with at least two parts, by communicator and order.
     pub collectives: Vec<Collective>,
-    /// For every member's part the collective that it belongs to.
+    /// By member and part: index of the part's collective.
     pub of: Vec<Vec<Option<u32>>>,
     /// The sets of ranks inferred from the ends of collectives.
     pub inferred: Vec<Inferred>,
@@ -122,7 +122,7 @@ pub struct Matching {
     /// The pipelines inferred from the ends of messages.
     pub pipelines: Option<Tiling>,
     refs: Vec<PartRef>,
-    /// Whether groups were inferred from ends, on streams without recorded groups.
+    /// True if groups were inferred from ends, on streams without recorded groups.
     asked: bool,
 }
 
@@ -137,8 +137,7 @@ impl Matching {
         let mut scratch = Scratch::default();
         let mut assigned = assign(job, groups, &matching.parts);
         matching.learn(job, groups, &mut assigned, layout, &mut scratch);
-        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other
-        // lanes.
+        // Lanes with the most collectives determine clocks best, and known clocks determine shifts of other lanes.
         let mut order: Vec<(Key, Lists)> = assigned.into_iter().collect();
         order.sort_by_key(|(key, lists)| (std::cmp::Reverse(tiling::length(lists)), *key));
         let mut ties = Ties::default();
@@ -160,8 +159,8 @@ impl Matching {
         matching
     }
 
-    /// Whether parts without a recorded group stay unmatched: if groups were inferred for other streams but
-    /// not for this one, or if ranks are missing, no guess is safe.
+    /// Tests whether parts without a recorded group stay unmatched. If groups were inferred for other streams but not for this one, or if
+    /// ranks are missing, any guess is unsafe.
     fn leaves(&self, key: &Key) -> bool {
         let on_device = matches!(key.lane, Some(Lane::Stream(_)));
         let is_reported = self.inferred.iter().any(|inferred| key.lane == Some(inferred.lane));
@@ -171,7 +170,7 @@ impl Matching {
             && (self.asked || !self.inferred.is_empty() || self.pipelines.is_some())
     }
 
-    /// The lists of a key, by set of ranks if these are inferred or set by the user, and whether they are.
+    /// Lists of a key, split by set of ranks if these are inferred or set by the user, and whether they are.
     fn sets(&self, job: &Job, key: Key, lists: Lists) -> (Vec<Lists>, bool) {
         let inferred =
             self.inferred.iter().find(|inferred| key.is_unspecified() && key.lane == Some(inferred.lane));
@@ -202,7 +201,7 @@ impl Matching {
         &self.communicators[collective.communicator as usize]
     }
 
-    /// How many parts of a member found no counterpart.
+    /// Number of a member's parts without counterpart.
     pub fn unmatched(&self, member: usize) -> u32 {
         self.of.get(member).map_or(0, |of| of.iter().filter(|c| c.is_none()).count() as u32)
     }
@@ -218,8 +217,8 @@ impl Matching {
             self.add(key, How::Sequence, members);
             return;
         }
-        // Without a declared set of ranks several communicators may share a lane's number: take the ranks that fit the longest list, then go on
-        // with the rest.
+        // Without a declared set of ranks, several communicators may share a lane's number. The ranks that fit the longest list are joined
+        // first, then the rest.
         let declared = key.group.is_some() || key.channel.is_some();
         let mut rest = lists;
         while rest.len() > 1 {
@@ -257,8 +256,8 @@ impl Matching {
             let mut apart = BTreeMap::new();
             for ((member, list), fit) in rest.into_iter().zip(fits) {
                 let fitting = fit.is_good(interval) && fit.line.scatter <= together;
-                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of
-                // one rank, which its host clock or a PCIe switch may cause.
+                // A set inferred from all its ranks, or set by the user, is kept despite scattered ends of one rank. Its host clock or a
+                // PCIe switch may cause them.
                 let belongs = declared || fitting || (inferred && fit.agrees());
                 if fit.pairs == 0 || !belongs {
                     apart.insert(member, list);
@@ -288,7 +287,7 @@ impl Matching {
         list.iter().map(|&part| &self.parts[member as usize][part as usize]).collect()
     }
 
-    /// Memberships by number, if every part has one and none comes twice.
+    /// Memberships by number; `None` unless every part has one and none occurs twice.
     fn by_sequence(&self, job: &Job, lists: &BTreeMap<u32, Vec<u32>>) -> Option<Vec<Membership>> {
         for (member, list) in lists {
             let mut last = None;
@@ -315,7 +314,7 @@ impl Matching {
     /// Adds a communicator and its collectives.
     fn add(&mut self, key: Key, how: How, mut members: Vec<Membership>) {
         let id = self.communicators.len() as u32;
-        // Where each part stands: (position, member, part).
+        // Position of each part: (position, member, part).
         let mut places: Vec<(i64, PartRef)> = Vec::new();
         for membership in &members {
             for (k, &part) in membership.parts.iter().enumerate() {

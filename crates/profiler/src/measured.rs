@@ -1,8 +1,8 @@
-//! A measured step in the form in which steps are modelled.
+//! A measured step in the representation of modelled steps.
 //!
-//! Responsible for: one step of a job as a [`Step`], so that every analysis of steps (breakdown, exposure, imbalance, comparison, pictures)
-//! reads it. Arithmetic that overlaps is shortened as in the waterfall, so that both agree; waiting for other ranks is a span of its own before
-//! the data moves, but within messages of the pipeline it is left empty, because that is what a bubble is. Refuses to invent micro batches and layers that no trace names.
+//! Responsible for: one step of a job as a [`Step`], for every analysis of steps (breakdown, exposure, imbalance, comparison, diagrams).
+//! Overlapping compute is shortened as in the waterfall, so that both agree. A wait for other ranks is a span before the transfer; within
+//! pipeline messages it stays empty, because it is bubble. Micro-batches and layers are set only if the trace names them.
 
 use crate::causes::Idle;
 use crate::joined::Joined;
@@ -17,7 +17,7 @@ use railwright_step::{
 };
 use std::collections::BTreeMap;
 
-/// One step of a job whose clocks are aligned, by its place among the steps; `None` if there is no such step.
+/// One step of a job with aligned clocks, by its index; `None` if there is no such step.
 pub fn step(job: &Job, joined: &Joined, tables: &Tables, windows: &Windows, at: usize) -> Option<Step> {
     let window = windows.steps.get(at)?;
     let mut step = Step::new(format!("measured step {}", windows.name(at)));
@@ -41,7 +41,7 @@ pub fn step(job: &Job, joined: &Joined, tables: &Tables, windows: &Windows, at: 
     Some(step)
 }
 
-/// The pipeline stage of a rank: its place in its pipeline group; the first where there is none.
+/// Pipeline stage of a rank: its index in its pipeline group; 0 without one.
 pub(crate) fn stage(joined: &Joined, rank: u32) -> u32 {
     let pipelines = joined.groups.groups.iter().filter(|g| g.dimension.dimension == Dimension::Pipeline);
     pipelines
@@ -76,7 +76,7 @@ fn descriptions(step: &mut Step, joined: &Joined, member: usize) -> BTreeMap<u32
 /// Writes one rank.
 struct Writer<'a> {
     view: &'a View<'a>,
-    /// All that is looked at: idle stretches are judged whole, as in the waterfall, and then cut.
+    /// Whole time range: idle intervals are classified as a whole, as in the waterfall, and then cut.
     whole: (i64, i64),
     start: i64,
     end: i64,
@@ -107,9 +107,9 @@ impl Writer<'_> {
         self.beside(step, Role::Copy, exchanges);
     }
 
-    /// Rows overlapped with compute: complete, one stream for each device stream and dimension.
+    /// Adds rows overlapped with compute: complete, one stream for each device stream and dimension.
     fn beside(&mut self, step: &mut Step, role: Role, exchanges: &Exchanges) {
-        // Streams of the device that were seen, and until when each stream of the step is taken.
+        // Device streams found so far, and the end of each stream of the step.
         let mut seen: Vec<u32> = Vec::new();
         let mut taken: BTreeMap<StreamKind, i64> = BTreeMap::new();
         let starts = self.view.gpu.starts();
@@ -139,7 +139,7 @@ impl Writer<'_> {
             let (start, end) = (start.max(*free), self.view.gpu.ends()[row].min(self.end));
             if start < end {
                 *free = end;
-                // No transfer until the last of the ranks is there: a model of transfers must not be held against it.
+                // No transfer occurs before the last rank enters: otherwise a model of transfers would be compared with waits.
                 let moves = match role {
                     Role::Communication if exchange.dimension != Dimension::Pipeline => {
                         exchange.waits_until.map_or(start, |until| until.clamp(start, end))
@@ -159,7 +159,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Time limited by the host is host work; unexplained time is idle.
+    /// Adds idle time: time limited by the host is host work, unexplained time is idle.
     fn idle(&mut self, step: &mut Step, idle: &mut Idle, piece: Piece) {
         let mut start = piece.start;
         for (label, end) in idle.labels(self.view, piece) {

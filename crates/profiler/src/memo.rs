@@ -1,12 +1,11 @@
-//! What was found for a name, once for all ranks: thousands of ranks have the same names.
+//! Results by name, computed once for all ranks: thousands of ranks have the same names.
 //!
-//! Responsible for: looking up and remembering, side by side on several threads. A memo has no part in what a table is: two tables with
-//! equal rows are equal.
+//! Responsible for: concurrent lookup and storage. A memo does not affect equality: two tables with equal rows are equal.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-/// Names that are remembered at most: more are looked up again.
+/// Maximum number of cached names: more are computed again.
 const MOST: usize = 1 << 16;
 
 /// Values by name. A clone shares them, so it must belong to the same rows.
@@ -28,7 +27,7 @@ impl<T> PartialEq for Memo<T> {
 impl<T> Eq for Memo<T> {}
 
 impl<T: Copy> Memo<T> {
-    /// The remembered value of a name, else the one that `find` returns.
+    /// The cached value of a name, otherwise the result of `find`.
     pub(crate) fn get(&self, name: &str, find: impl FnOnce() -> T) -> T {
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner).get(name).copied();
         if let Some(known) = known {

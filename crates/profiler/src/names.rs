@@ -1,17 +1,17 @@
-//! Names of kernels, operators and annotations, each kept once.
+//! Names of kernels, operators and annotations, each stored once.
 //!
-//! Responsible for: interning at the speed of reading. Refuses to mean anything by a name.
+//! Responsible for: interning at the speed of reading. Does not interpret names.
 
 use indexmap::{Equivalent, IndexSet};
 use rustc_hash::FxBuildHasher;
 use std::hash::{Hash, Hasher};
 
-/// Bytes that may be a name: found without checking that they are text.
+/// Bytes of a possible name: looked up without UTF-8 validation.
 struct Raw<'a>(&'a [u8]);
 
 impl Hash for Raw<'_> {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        // As `str` hashes itself.
+        // Same hash as that of `str`.
         state.write(self.0);
         state.write_u8(0xff);
     }
@@ -23,18 +23,18 @@ impl Equivalent<Box<str>> for Raw<'_> {
     }
 }
 
-/// A name, by its place in [`Names`].
+/// A name, by its index in [`Names`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(pub u32);
 
-/// The names of one trace, in the order in which they were first seen.
+/// Names of one trace, in the order of first occurrence.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     names: IndexSet<Box<str>, FxBuildHasher>,
 }
 
 impl Names {
-    /// The name's place, new or known.
+    /// Index of a name; adds it if it is new.
     pub fn intern(&mut self, name: &str) -> NameId {
         if let Some(known) = self.names.get_index_of(name) {
             return NameId(known as u32);
@@ -42,22 +42,22 @@ impl Names {
         NameId(self.names.insert_full(name.into()).0 as u32)
     }
 
-    /// The place of a name that is there.
+    /// Index of a known name.
     pub fn find(&self, name: &str) -> Option<NameId> {
         self.names.get_index_of(name).map(|at| NameId(at as u32))
     }
 
-    /// The same by its bytes, which need not be text.
+    /// Index of a known name by its bytes, which may be invalid UTF-8.
     pub fn find_bytes(&self, name: &[u8]) -> Option<NameId> {
         self.names.get_index_of(&Raw(name)).map(|at| NameId(at as u32))
     }
 
-    /// The name at a place; empty when there is none.
+    /// Name at an index; empty if out of range.
     pub fn get(&self, id: NameId) -> &str {
         self.names.get_index(id.0 as usize).map_or("", |name| &**name)
     }
 
-    /// All names in the order of their places.
+    /// All names in index order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(|name| &**name)
     }
@@ -67,7 +67,7 @@ impl Names {
         self.names.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

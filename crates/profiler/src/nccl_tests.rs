@@ -11,7 +11,7 @@ use railwright_spec::quantity::Seconds;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest log that is worth reading has far fewer rows.
+/// Maximum number of rows; useful logs have far fewer.
 const MOST_ROWS: usize = 1_000_000;
 
 /// Reads a log; the name of `file` is used for the collective if the text lacks it.
@@ -26,7 +26,7 @@ pub fn read(text: &str, file: &str) -> Result<Samples, Problem> {
     log.into_samples(name)
 }
 
-/// The collective that a word names: a program, a file or a title.
+/// The collective in the name of a program, a file or a title.
 fn operation_of(words: &str) -> Option<CollectiveKind> {
     let plain: String = words.to_ascii_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
     let known = [
@@ -63,7 +63,7 @@ impl Log {
             let line = without_prefix(raw);
             if let Some(comment) = line.strip_prefix('#') {
                 if last_was_row && comment.contains("Rank ") {
-                    // The next test in one file has ranks of its own.
+                    // The next test in one file has its own ranks.
                     self.ranks.clear();
                     self.hosts.clear();
                 }
@@ -114,7 +114,7 @@ impl Log {
 
     fn row(&mut self, cells: &[&str], size: u64, name: &str) -> Result<(), Problem> {
         if self.columns.is_empty() {
-            // Without a header: what every build since 2.11 prints.
+            // Without a header, the columns of all builds since 2.11.
             const USUAL: &str = "size count type redop root time algbw busbw #wrong time algbw busbw #wrong";
             self.columns = USUAL.split_whitespace().map(str::to_owned).collect();
         }
@@ -254,7 +254,7 @@ impl Log {
     }
 }
 
-/// What a launcher puts before every line: `[1,0]<stdout>:`, `0: `.
+/// Removes a launcher's prefix: `[1,0]<stdout>:`, `0: `.
 fn without_prefix(line: &str) -> &str {
     let line = line.trim();
     if let Some((_, rest)) = line.split_once("<stdout>:") {
@@ -274,7 +274,7 @@ fn ranks_of(operation: CollectiveKind, algorithm: Option<&str>, bus: Option<&str
     ratio(operation, algorithm?.parse().ok()?, bus?.parse().ok()?)
 }
 
-/// Ranks by the ratio of both bandwidths, where a bandwidth has digits enough.
+/// Number of ranks from the ratio of both bandwidths; `None` if these have too few digits.
 fn ratio(operation: CollectiveKind, algorithm: f64, bus: f64) -> Option<u64> {
     if !(algorithm >= 1.0 && bus >= 1.0) {
         return None;

@@ -1,8 +1,7 @@
-//! Whether two sets of step times differ by more than they vary.
+//! Significance of the difference between two sets of step times.
 //!
-//! Responsible for: the typical step with its spread and its confidence interval, and the shift between two sets with one, none of
-//! which assumes a distribution. Refuses an interval where there are too few steps for one, and steps that are not like each other's (warm-up): the
-//! caller leaves them out.
+//! Responsible for: the typical step with its spread and confidence interval, and the shift between two sets with an interval. None of them
+//! assumes a distribution. Too few steps give no interval. The caller excludes unrepresentative steps (warm-up).
 
 use serde::Serialize;
 
@@ -10,11 +9,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Steps.
+    /// Number of steps.
     pub steps: usize,
     /// The median step, in the unit of the steps.
     pub median: f64,
-    /// The fastest and the slowest.
+    /// Fastest and slowest step.
     pub range: (f64, f64),
 }
 
@@ -26,18 +25,18 @@ pub struct Shift {
     pub first: Spread,
     /// The second.
     pub second: Spread,
-    /// The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
+    /// Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first.
     pub shift: f64,
-    /// Between what bounds the shift lies with a confidence of 95%; `None` for too few steps.
+    /// 95% confidence interval of the shift; `None` for too few steps.
     pub interval: Option<(f64, f64)>,
 }
 
-/// Standard deviations of a normal distribution that hold 95%.
+/// Standard deviations of a normal distribution that contain 95%.
 const CONFIDENCE: f64 = 1.959_964;
-/// Steps of a side that are compared; of more, as many at even distances. The pairs of all of a long log would fill the memory.
+/// Maximum number of compared steps per side; of more, evenly spaced ones. All pairs of a long log would exceed the memory.
 const MOST: usize = 2000;
 
-/// The median; 0 of nothing.
+/// The median; 0 without values.
 pub fn median(values: &[f64]) -> f64 {
     railwright_spec::median(&mut values.to_vec())
 }
@@ -53,8 +52,8 @@ fn thinned(values: &[f64]) -> Vec<f64> {
     values.iter().copied().step_by(stride).collect()
 }
 
-/// Between what bounds the median of such steps lies with a confidence of 95%: from the `k`-th step to the `k`-th from the end, `k` the largest
-/// for which `2·P(B < k) <= 5%`, `B` binomial of as many trials as steps with 1/2 (the sign test turned round). `None` for fewer than six steps.
+/// 95% confidence interval of the median: from the `k`-th step to the `k`-th from the end. `k` is the largest number with `2·P(B < k) <=
+/// 5%`, where `B` is binomial with one trial per step and probability 1/2. It is the inverted sign test. `None` for fewer than six steps.
 /// Hollander and Wolfe, Nonparametric Statistical Methods, section 3.6.
 pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = thinned(values);
@@ -75,17 +74,16 @@ pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
     (place >= 1 && 2 * place <= n).then(|| (sorted[place - 1], sorted[n - place]))
 }
 
-/// What a share of the steps stays below, such as 0.1 and 0.9 for the middle 80%; 0 of nothing.
+/// Quantile of the steps, such as 0.1 and 0.9 for the middle 80%; 0 without steps.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     railwright_spec::quantile(&mut values.to_vec(), share).unwrap_or_default()
 }
 
-/// The shift from the first set to the second; `None` where one is empty.
+/// Shift from the first set to the second; `None` if one is empty.
 ///
-/// The interval is that of the rank test of Mann and Whitney turned round: of the `n·m` ordered differences,
-/// those from place `k` to place `n·m + 1 - k`, `k = floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. Where `k` is
-/// 0 no interval of these differences has the confidence: three steps against three are too few, four against
-/// four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
+/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place `n·m
+/// + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no interval of these differences has the confidence: three
+/// steps against three are too few, four against four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
         return None;
@@ -108,12 +106,12 @@ pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
 }
 
 impl Shift {
-    /// Whether the sets differ: the interval does not hold zero. `None` for too few steps.
+    /// Tests whether the sets differ: the interval excludes zero. `None` for too few steps.
     pub fn is_significant(&self) -> Option<bool> {
         self.interval.map(|(low, high)| low > 0.0 || high < 0.0)
     }
 
-    /// The same shift where times are known to `by` alone, because a log rounds them.
+    /// The shift with its interval widened by `by`, the rounding error of times in a log.
     #[must_use]
     pub fn widened(self, by: f64) -> Self {
         Self { interval: self.interval.map(|(low, high)| (low - by, high + by)), ..self }
@@ -131,8 +129,8 @@ mod tests {
 
     #[test]
     fn the_interval_is_the_published_one() {
-        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5 pregnancies. The shift from
-        // the first to the second is -0.305. Their exact table takes the 9th difference from each end, -0.76 to 0.15; the formula takes the
+        // Hollander and Wolfe, table 4.1 and example 4.3: permeability of the human chorioamnion, 10 and 5 pregnancies. The shift from the
+        // first to the second is -0.305. Their exact table takes the 9th difference from each end, -0.76 to 0.15. The formula takes the
         // 8th, so it is a little wider.
         let first = [0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46];
         let second = [1.15, 0.88, 0.90, 0.74, 1.21];
@@ -145,7 +143,8 @@ mod tests {
 
     #[test]
     fn the_interval_of_a_median_is_that_of_the_sign_test() {
-        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%, so of nine steps the 2nd and the 8th; of six the first and the last (3.1%).
+        // Table A.2 of Hollander and Wolfe: 2·P(B <= 1 of 9) = 3.9%. The interval has the 2nd and the 8th of nine steps, and the first and
+        // the last of six (3.1%).
         let values: Vec<f64> = (1..=9).map(f64::from).collect();
         assert_eq!(median_interval(&values), Some((2.0, 8.0)));
         assert_eq!(median_interval(&values[..6]), Some((1.0, 6.0)));

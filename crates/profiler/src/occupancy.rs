@@ -1,7 +1,7 @@
-//! What a rank's device did when, for questions about any interval.
+//! Activity of a rank's device over time, for queries on any interval.
 //!
-//! Responsible for: how much of an interval was compute, communication, copies, or idle, and how much of the idleness was a host that launched late, each in
-//! logarithmic time. Refuses to class compute.
+//! Responsible for: compute, communication, copies and idle time of an interval, and idle time because of late launches, each in
+//! logarithmic time. Does not classify compute.
 
 use crate::RankTrace;
 use crate::causes::LATE_START;
@@ -9,12 +9,12 @@ use crate::communication::{Classes, NameTable};
 use crate::launches::lacks_first;
 use crate::trace::{GpuKind, HostKind, NONE};
 
-/// Disjoint intervals in order, with sums.
+/// Disjoint intervals in order, with cumulative lengths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Intervals {
     starts: Vec<i64>,
     ends: Vec<i64>,
-    /// The total length before each interval, and of all at the end.
+    /// Total length before each interval, and of all intervals at the end, in nanoseconds.
     before: Vec<i64>,
 }
 
@@ -41,7 +41,7 @@ impl Intervals {
         merged
     }
 
-    /// How much of the time before `time` is covered.
+    /// Covered time before `time`, in nanoseconds.
     fn until(&self, time: i64) -> i64 {
         let at = self.starts.partition_point(|&start| start < time);
         if at == 0 {
@@ -50,17 +50,17 @@ impl Intervals {
         self.before[at - 1] + (time.min(self.ends[at - 1]) - self.starts[at - 1])
     }
 
-    /// How much of `[from, to]` is covered.
+    /// Covered time within `[from, to]`, in nanoseconds.
     pub(crate) fn within(&self, from: i64, to: i64) -> i64 {
         if to <= from { 0 } else { self.until(to) - self.until(from) }
     }
 
-    /// How much is covered in all.
+    /// Total covered time, in nanoseconds.
     pub(crate) fn total(&self) -> i64 {
         self.before.last().copied().unwrap_or(0)
     }
 
-    /// The end of the last interval that begins before a time, cut there.
+    /// End of the last interval that begins before a time, limited to that time.
     pub(crate) fn last_end(&self, time: i64) -> Option<i64> {
         let at = self.starts.partition_point(|&start| start < time);
         Some((*self.ends.get(at.checked_sub(1)?)?).min(time))
@@ -72,7 +72,7 @@ impl Intervals {
         Some((*self.starts.get(at)?, self.ends[at]))
     }
 
-    /// How much both cover.
+    /// Time covered by both, in nanoseconds.
     pub(crate) fn overlap(&self, other: &Self) -> i64 {
         self.iter().map(|(start, end)| other.within(start, end)).sum()
     }
@@ -96,45 +96,45 @@ impl Intervals {
     }
 }
 
-/// What a rank's device did when.
+/// Activity of a rank's device over time, in nanoseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Occupancy {
-    /// Kernels that do not communicate.
+    /// Kernels other than communication.
     pub compute: Intervals,
-    /// What communicates.
+    /// Communication.
     pub communication: Intervals,
-    /// Anything at all.
+    /// Any activity.
     pub busy: Intervals,
-    /// Idleness of the device that a later launch would explain: from when it became idle to when the next activity was launched.
+    /// Idle time that ends with a later launch: from the end of activity to the launch of the next one.
     pub host_late: Intervals,
-    /// Idleness of the device from a launch to the start of what was launched, where it lasts [`LATE_START`] or longer.
+    /// Idle time from a launch to the start of the launched activity, if it lasts [`LATE_START`] or longer.
     late_start: Intervals,
     /// Starts of compute kernels, in order.
     kernels: Vec<i64>,
-    /// When each of them was launched, where the trace has the call; else the greatest before.
+    /// Launch time of each compute kernel, if the trace has the call; otherwise the greatest one before.
     launches: Vec<i64>,
-    /// When the last of them and of those before ends.
+    /// Latest end of each compute kernel and those before it.
     ended: Vec<i64>,
-    /// From the first activity to the end of the last.
+    /// Time from the first activity to the end of the last.
     pub window: (i64, i64),
-    /// From when on anything of the rank was recorded: what it did before is not known.
+    /// Start of the recording; earlier activity is unknown.
     recorded: i64,
-    /// Whether there is no device, and the host's operators stand for it.
+    /// True if there is no device, so that host operators replace device activity.
     pub host_alone: bool,
 }
 
-/// How an interval was spent, in nanoseconds; compute and communication may overlap.
+/// Time of an interval by activity, in nanoseconds; compute and communication may overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Spent {
     pub compute: i64,
-    /// Communication that no compute hides.
+    /// Communication not overlapped with compute.
     pub exposed: i64,
     pub copy: i64,
-    /// Idle until something was launched.
+    /// Idle until the next launch.
     pub host: i64,
     /// Idle after the launch for [`LATE_START`] or longer.
     pub late: i64,
-    /// Idle though something was launched.
+    /// Idle although work was launched.
     pub idle: i64,
     pub kernels: i64,
 }
@@ -209,20 +209,21 @@ impl Occupancy {
         }
     }
 
-    /// How many kernels of arithmetic start in an interval.
+    /// Number of compute kernels that start in an interval.
     pub(crate) fn started(&self, from: i64, to: i64) -> usize {
         let before = |time: i64| self.kernels.partition_point(|&start| start < time);
         before(to).saturating_sub(before(from))
     }
 
-    /// The rest of an interval from the kernel of arithmetic that starts behind its first `count` ones, or else from the end of its last one. None without any.
+    /// Rest of an interval after its first `count` compute kernels, in nanoseconds: from the start of the next one, otherwise from the end
+    /// of the last one. `None` without compute kernels.
     pub(crate) fn behind(&self, count: usize, (from, to): (i64, i64)) -> Option<i64> {
         let first = self.kernels.partition_point(|&start| start < from);
         let next = self.kernels.get(first.saturating_add(count)).copied().filter(|&start| start < to);
         Some(to - next.or_else(|| self.compute.last_end(to))?.max(from))
     }
 
-    /// How an interval was spent.
+    /// Time of an interval by activity.
     pub(crate) fn spent(&self, from: i64, to: i64) -> Spent {
         if to <= from {
             return Spent::default();
@@ -231,7 +232,7 @@ impl Occupancy {
         let busy = self.busy.within(from, to);
         let host = self.host_late.within(from, to);
         let communication = self.communication.within(from, to);
-        // Copies are neither; communication concurrent with compute is overlapped.
+        // Copies are a separate category; communication concurrent with compute is overlapped.
         let exposed = communication.min(busy - compute).max(0);
         let copy = (busy - compute - exposed).max(0);
         let first = self.kernels.partition_point(|&start| start < from);
@@ -241,11 +242,11 @@ impl Occupancy {
             // Time outside of operators is host time, even during background communication.
             return Spent { compute, host: to - from - compute, kernels, ..Spent::default() };
         }
-        // A start that is late by so much is not the host's, whatever paces the launches.
+        // A start that is this late is not caused by the host, even if the host limits the launches.
         let late = self.late_start.within(from, to);
         let idle = (to - from.max(self.recorded) - busy - host - late).max(0);
-        // Work that reaches a device in batches is launched before it is free, and yet the host sets the pace: launching what ran took most of
-        // the interval.
+        // Work that reaches a device in batches is launched before the device is free. The host may still limit it: the launches took most
+        // of the interval.
         let launching = match (first.checked_sub(1), last.checked_sub(1)) {
             (Some(before), Some(last)) if last > before => {
                 let (from, to) = (self.launches.get(before), self.launches.get(last));
@@ -266,7 +267,7 @@ impl Occupancy {
     }
 }
 
-/// The launches of a rank, to ask when a row of its device could have run.
+/// Launches of a rank, for the earliest start of its device rows.
 pub(crate) struct Launched<'a> {
     trace: &'a RankTrace,
     calls: Vec<(u32, i64)>,
@@ -278,13 +279,13 @@ impl<'a> Launched<'a> {
         Self { trace, calls: calls(trace), on }
     }
 
-    /// When the host launched a row of the device. None where the trace has no such call.
+    /// Launch time of a device row, in nanoseconds; `None` if the trace has no such call.
     pub(crate) fn at(&self, row: usize) -> Option<i64> {
         called(&self.calls, self.trace.gpu.get(row)?.correlation)
     }
 
-    /// When a row could have begun on a free stream: after its launch, and after the kernels of arithmetic that were launched before it. None without its launch, or
-    /// where one launch holds arithmetic, too (a graph), whose order is not recorded.
+    /// Earliest start of a row on a free stream, in nanoseconds: after its launch, and after compute kernels launched before it. `None`
+    /// without its launch, or if the same launch (a graph) contains compute, whose order is not recorded.
     pub(crate) fn ready(&self, row: usize) -> Option<i64> {
         let call = self.at(row)?;
         let before = self.on.launches.partition_point(|&launch| launch < call);
@@ -296,7 +297,7 @@ impl<'a> Launched<'a> {
     }
 }
 
-/// What the host does where it is the device.
+/// Host intervals of a trace without device.
 struct HostIntervals {
     compute: Vec<(i64, i64)>,
     communication: Vec<(i64, i64)>,
@@ -317,14 +318,14 @@ fn host_intervals(trace: &RankTrace, table: &NameTable, classes: &Classes) -> Ho
     found
 }
 
-/// Operators of the host that stand for communication or hold it.
+/// Tests whether a host operator is or contains communication.
 fn waits(name: &str) -> bool {
     name.starts_with("c10d::")
         || name.starts_with("_c10d_functional::")
         || name.starts_with("c10d_functional::")
 }
 
-/// Calls of the runtime by what ties them to what they launched: (correlation, start), sorted.
+/// Runtime calls by correlation to their device rows: (correlation, start in nanoseconds), sorted.
 fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
     let host = &trace.host;
     let rows = host.kinds().iter().zip(host.correlations()).zip(host.starts());
@@ -336,15 +337,16 @@ fn calls(trace: &RankTrace) -> Vec<(u32, i64)> {
     calls
 }
 
-/// When something was launched.
+/// Launch time of a correlation, in nanoseconds; `None` without a recorded call.
 fn called(calls: &[(u32, i64)], correlation: Option<u32>) -> Option<i64> {
     let correlation = correlation?;
     let at = calls.partition_point(|call| call.0 < correlation);
     calls.get(at).filter(|call| call.0 == correlation).map(|call| call.1)
 }
 
-/// From when the device fell idle to when what ended the idleness was launched, and from there to its start where that is late. Before its first row it is idle from
-/// the host's first one (`recorded`) on, where that is known.
+/// Idle time before launches, and late starts. The first are intervals from the end of activity to the launch of the next one. The second
+/// are intervals from such a launch to a late start. Before the first device row, the device is idle from the host's first row
+/// (`recorded`), if known.
 fn late_launches(
     recorded: Option<i64>,
     calls: &[(u32, i64)],

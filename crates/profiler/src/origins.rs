@@ -1,7 +1,7 @@
-//! Time by where it comes from: by module or by line of Python.
+//! Time by origin: module or line of Python.
 //!
-//! Responsible for: following every kernel to the call that launched it and every idle stretch to the host's frame, and from there to the modules or the Python function that hold it
-//! ([`Origins`]). Refuses to guess: what has no such frame (kernels of the backward pass have none) is a row of its own phase without a place.
+//! Responsible for: assigning every kernel to its launch and every idle interval to a host frame, and both to the enclosing modules or
+//! Python function ([`Origins`]). Time without such a frame (backward kernels have none) is a row of its own phase without a place.
 
 use crate::Names;
 use crate::causes::Idle;
@@ -13,7 +13,7 @@ use railwright_step::Phase;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// As many rows are kept.
+/// Maximum number of rows.
 const MOST: usize = 200;
 
 /// Key of the sums.
@@ -21,40 +21,40 @@ const MOST: usize = 200;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum By {
-    /// Modules (`nn.Module`), by the path of their classes; annotations where no module was recorded.
+    /// Modules (`nn.Module`), by the path of their classes; annotations without recorded modules.
     Module,
     /// The innermost function of Python outside of the framework, with file and line.
     Source,
 }
 
-/// Time of one place. Means are of a rank and step, in nanoseconds; together they are the step.
+/// Time of one place. Means are per rank and step, in nanoseconds; their sum is the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OriginRow {
-    /// The path of module classes, or file, line and function; none where nothing was recorded.
+    /// Path of module classes, or file, line and function; `None` if not recorded.
     pub place: Option<String>,
-    /// The phase of what has no place.
+    /// Phase of time without a place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
     /// Number of module instances that launched work; 0 for a source line.
     pub instances: u64,
-    /// All of it.
+    /// Total time.
     pub mean_ns: f64,
-    /// As a share of the step.
+    /// Share of the step (0 to 1).
     pub share_of_step: f64,
-    /// With arithmetic under way.
+    /// Compute.
     pub compute_ns: f64,
-    /// Waiting for other ranks in exposed communication.
+    /// Waits for other ranks in exposed communication.
     pub wait_ns: f64,
     /// Exposed transfers.
     pub transfer_ns: f64,
-    /// Exposed communication that is transfer or waiting, because ranks of its group were not recorded.
+    /// Exposed communication that is transfer or wait, because ranks of its group were not recorded.
     pub undivided_ns: f64,
     /// Exposed copies.
     pub copy_ns: f64,
-    /// The device idle while the host was in this place.
+    /// Idle time of the device while the host was in this place.
     pub idle_ns: f64,
-    /// Kernels a rank and step.
+    /// Kernels per rank and step.
     pub kernels: f64,
 }
 
@@ -62,19 +62,19 @@ pub struct OriginRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Origins {
-    /// What it is summed by.
+    /// Grouping of the rows.
     pub by: By,
-    /// Whether annotations stand for modules, because no module was recorded.
+    /// True if annotations replace modules, because no module was recorded.
     pub annotations: bool,
-    /// Share of the step that has a place.
+    /// Share of the step with a place (0 to 1).
     pub covered_share: f64,
     /// The places with most time, the longest first.
     pub rows: Vec<OriginRow>,
-    /// Number of places; beyond the rows they are summed in one row without a place.
+    /// Number of places; those beyond the rows are summed in one row without a place.
     pub places: usize,
 }
 
-/// Where something comes from: a place, or the phase of what has none.
+/// Origin of time: a place, or the phase of time without one.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     At(String),
@@ -102,12 +102,13 @@ impl Sum {
 
 const MODULE: &str = "nn.Module: ";
 
-/// Whether any rank recorded modules.
+/// Tests whether any rank recorded modules.
 fn has_modules(names: &[&Names]) -> bool {
     names.iter().any(|names| names.iter().any(|name| name.starts_with(MODULE)))
 }
 
-/// Time of ranks by place: `members` are the places of the views in the job, `samples` what sums are divided by to be of one rank and step, `step` a step in nanoseconds.
+/// Time of ranks by place. `members` are the indices of the views in the job. Sums are divided by `samples` to give one rank and step;
+/// `step` is a step in nanoseconds.
 pub(crate) fn origins(
     views: &[(usize, &View<'_>, Exchanges)],
     windows: &Windows,
@@ -164,7 +165,7 @@ pub(crate) fn origins(
     }
 }
 
-/// What rows of equal time are ordered by.
+/// Sort key of rows with equal time.
 fn name(place: &Place) -> (u8, &str, Phase) {
     match place {
         Place::At(place) => (0, place, Phase::Other),
@@ -173,7 +174,7 @@ fn name(place: &Place) -> (u8, &str, Phase) {
     }
 }
 
-/// One rank's pieces.
+/// Iteration over one rank's pieces.
 struct Walk<'a> {
     view: &'a View<'a>,
     windows: &'a Windows,
@@ -186,7 +187,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     fn add(&self, sums: &mut BTreeMap<Place, Sum>) {
         let mut idle = Idle::new(self.view);
-        // The place of the frame that was asked for last.
+        // The place of the last frame.
         let mut last: Option<(u32, Phase, Place, String)> = None;
         let mut seen = NONE;
         let mut take = |sums: &mut BTreeMap<Place, Sum>,
@@ -253,7 +254,7 @@ impl Walk<'_> {
         }
     }
 
-    /// What of a stretch lies in steps in which the rank was recorded.
+    /// Time of an interval within steps in which the rank was recorded, in nanoseconds.
     fn counted(&self, start: i64, end: i64) -> i64 {
         let steps = &self.windows.steps;
         let first = steps.partition_point(|step| step.end <= start);
@@ -264,7 +265,7 @@ impl Walk<'_> {
             .sum()
     }
 
-    /// Where a frame of the host stands, and which instance of a module it is.
+    /// Place of a host frame, and the instance of its module.
     fn place(&self, idle: &Idle<'_>, frame: u32, phase: Phase) -> (Place, String) {
         let mut classes: Vec<&str> = Vec::new();
         let mut instance = String::new();
@@ -301,7 +302,7 @@ impl Walk<'_> {
     }
 }
 
-/// The class and the number of `Qwen3Attention_12`.
+/// Class and number in `Qwen3Attention_12`.
 fn class_of(module: &str) -> (&str, &str) {
     match module.rsplit_once('_') {
         Some((class, number)) if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -311,7 +312,7 @@ fn class_of(module: &str) -> (&str, &str) {
     }
 }
 
-/// Whether an annotation marks steps, which hold everything.
+/// Tests whether an annotation marks steps, which contain all other rows.
 fn is_step(name: &str) -> bool {
     crate::windows::step_number(name).is_some() || crate::serving::mark(name).is_some()
 }

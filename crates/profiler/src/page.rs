@@ -1,7 +1,7 @@
-//! A profile as one page that stands alone.
+//! A profile as a self-contained HTML report.
 //!
-//! Responsible for: HTML without script, font or link, with pictures inside, light or dark as the reader likes it. Refuses to compute: numbers
-//! are the report's.
+//! Responsible for: HTML without script, font or link, with embedded charts, in a light and a dark theme. Computes nothing: numbers come
+//! from the report.
 
 mod bars;
 
@@ -12,7 +12,7 @@ use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::Seconds;
 use std::fmt::Write;
 
-/// Kernels in the table.
+/// Maximum number of kernels in the table.
 const KERNELS: usize = 30;
 
 fn time(nanoseconds: f64) -> String {
@@ -23,7 +23,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The class that colours a line of the first page.
+/// CSS class of a line's colour on the first page.
 pub(crate) const fn class(group: Group) -> &'static str {
     match group {
         Group::Ideal => "ideal",
@@ -36,11 +36,11 @@ pub(crate) const fn class(group: Group) -> &'static str {
     }
 }
 
-/// The page of a report.
+/// Formats a report as HTML.
 pub fn page(title: &str, report: &Report) -> String {
     let mut out = String::with_capacity(64 * 1024);
     let name = markup(title);
-    // Writing to a string does not fail.
+    // Writing to a string never fails.
     let _ = write!(
         out,
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n\
@@ -79,7 +79,7 @@ fn head(out: &mut String, report: &Report) {
     }
     facts.push((time(report.step_time), "a step"));
     let least = if report.world_size_known || report.missing == 0 { "" } else { "at least " };
-    // One rank alone of several that were recorded is no job of which others are missing.
+    // If only one of several recorded ranks is shown, the others are not missing.
     let is_part = report.ranks < report.world_size.saturating_sub(report.missing) as usize;
     let what = if is_part { "ranks shown" } else { "ranks" };
     facts.push((format!("{} of {least}{}", report.ranks, report.world_size), what));

@@ -1,8 +1,7 @@
-//! Passes of a pipeline: the operators of a step as tables of pipeline profilers have them (ByteDance, Primus, MegatronApp), and as they are found
-//! in a trace.
+//! Passes of a pipeline: operators of a step from tables of pipeline profilers (ByteDance, Primus, MegatronApp) or from traces.
 //!
-//! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Refuses to know a schedule;
-//! the order in which a rank's rows were recorded is the schedule.
+//! Responsible for: one row for each forward, backward, send, receive or synchronisation of one rank. Does not model schedules: the
+//! recorded order of a rank's rows is the schedule.
 
 use crate::trace::Times;
 use railwright_spec::problem::{Problem, Warning};
@@ -16,31 +15,31 @@ use std::collections::BTreeSet;
 pub enum PassKind {
     /// The forward pass of a micro-batch.
     Forward,
-    /// Its backward pass, not divided.
+    /// The undivided backward pass of a micro-batch.
     Backward,
     /// The gradient of its input.
     BackwardInput,
     /// The gradient of the weights.
     BackwardWeight,
-    /// Sending activations to the next stage.
+    /// Send of activations to the next stage.
     SendForward,
-    /// Receiving activations from the previous stage.
+    /// Receive of activations from the previous stage.
     ReceiveForward,
-    /// Sending gradients to the previous stage.
+    /// Send of gradients to the previous stage.
     SendBackward,
-    /// Receiving gradients from the next stage.
+    /// Receive of gradients from the next stage.
     ReceiveBackward,
-    /// Gathering parameters over data parallel ranks.
+    /// Data parallel gather of parameters.
     ParameterGather,
-    /// Reducing gradients over data parallel ranks.
+    /// Data parallel reduction of gradients.
     GradientReduce,
-    /// Reducing what could not be reduced along with the backward passes, over data parallel ranks.
+    /// Data parallel reduction of gradients that could not be reduced during the backward passes.
     RemainderReduce,
-    /// Reducing gradients of norms among the ranks that share a stage.
+    /// Reduction of norm gradients over ranks that share a stage.
     NormReduce,
-    /// Reducing the gradient of an embedding that the first and the last stage share.
+    /// Reduction of the gradient of an embedding that the first and the last stage share.
     EmbeddingReduce,
-    /// Clipping gradients by their norm, for which all ranks meet.
+    /// Clipping of gradients by their norm, which joins all ranks.
     GradientClip,
     /// The optimizer's update.
     Optimizer,
@@ -72,17 +71,17 @@ impl PassKind {
         Self::Other,
     ];
 
-    /// Whether it is arithmetic of the pipeline.
+    /// Tests whether it is compute of the pipeline.
     pub const fn is_compute(self) -> bool {
         matches!(self, Self::Forward | Self::Backward | Self::BackwardInput | Self::BackwardWeight)
     }
 
-    /// Whether it is a message between neighbouring stages.
+    /// Tests whether it is a message between neighbouring stages.
     pub const fn is_message(self) -> bool {
         matches!(self, Self::SendForward | Self::ReceiveForward | Self::SendBackward | Self::ReceiveBackward)
     }
 
-    /// Whether several ranks take part in it.
+    /// Tests whether several ranks take part in it.
     pub const fn is_communication(self) -> bool {
         self.is_message()
             || matches!(
@@ -96,7 +95,7 @@ impl PassKind {
             )
     }
 
-    /// What Megatron's timers call a pass, as operator tables and logs write it.
+    /// Kind of a pass from the name of Megatron's timer, as in operator tables and logs; `None` if unknown.
     pub fn of_timer(name: &str) -> Option<Self> {
         Some(match name {
             "forward-compute" | "forward" => Self::Forward,
@@ -145,25 +144,25 @@ impl PassKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pass {
-    /// In which training step, as the recorder counts.
+    /// Number of the training step, in the recorder's numbering.
     pub step: u32,
     /// Rank.
     pub rank: u32,
-    /// On which pipeline stage.
+    /// Pipeline stage.
     pub stage: u32,
-    /// Of which data parallel replica.
+    /// Number of the data parallel replica.
     pub replica: u32,
-    /// Which part of a replica's stage (tensor and context parallel ranks), 0 when there is one.
+    /// Rank within a replica's stage (tensor and context parallel); 0 if there is one.
     pub shard: u32,
     /// Kind.
     pub kind: PassKind,
-    /// For which micro-batch, counted from 0.
+    /// Micro-batch, counted from 0.
     pub micro_batch: Option<u32>,
-    /// On which virtual stage of its rank, counted from 0.
+    /// Virtual stage of its rank, counted from 0.
     pub chunk: u32,
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when, in nanoseconds.
+    /// End time in nanoseconds.
     pub end: i64,
 }
 
@@ -184,28 +183,28 @@ pub struct StepTime {
     pub rank: u32,
     /// Duration in nanoseconds.
     pub duration: i64,
-    /// The memory that the rank held, in bytes, if it was recorded.
+    /// Memory of the rank in bytes, if recorded.
     pub memory_bytes: Option<u64>,
 }
 
-/// The shape of the job that recorded passes.
+/// Shape of the recorded job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassShape {
-    /// Pipeline stages.
+    /// Number of pipeline stages.
     pub pipeline_parallel: u32,
-    /// Virtual stages of a rank.
+    /// Number of virtual stages per rank.
     pub virtual_pipeline: u32,
-    /// Replicas.
+    /// Number of data parallel replicas.
     pub data_parallel: u32,
-    /// Ranks that share a stage of a replica (tensor times context parallel).
+    /// Number of ranks that share a stage of a replica (tensor times context parallel).
     pub shards: u32,
-    /// Micro batches of a step and replica; 0 when they differ or are unknown.
+    /// Micro-batches per step and replica; 0 if they differ or are unknown.
     pub micro_batches: u32,
 }
 
 impl PassShape {
-    /// The shape extended by the passes.
+    /// Extends the shape to include the passes.
     #[must_use]
     pub fn widened(mut self, passes: &[Pass]) -> Self {
         for pass in passes {
@@ -222,7 +221,7 @@ impl PassShape {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Passes {
-    /// Where they come from, for titles.
+    /// Origin of the passes, for titles.
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
@@ -230,20 +229,21 @@ pub struct Passes {
     pub passes: Vec<Pass>,
     /// Recorded step times.
     pub steps: Vec<StepTime>,
-    /// Whether hosts ran passes and messages themselves, all of which were recorded: each begins when the one before it in its rank's program has ended, and what
-    /// passes in between is the rank's own time.
+    /// True if hosts ran passes and messages themselves, and all of them were recorded. Each begins when the previous one in its rank's
+    /// program has ended; time in between is the rank's own.
     #[serde(default)]
     pub host_order: bool,
-    /// What was damaged and left out.
+    /// Damaged and excluded parts.
     #[serde(default)]
     pub warnings: Vec<Warning>,
 }
 
 impl Passes {
-    /// Stages, replicas, shards and chunks count up to here: tables are made for them, and no job has more.
+    /// Maximum number of stages, replicas, shards and chunks: tables have this size, and no job has more.
     pub const MOST_PLACES: u32 = 1 << 21;
 
-    /// Leaves out passes and step times whose sum no number holds, and passes of places that no job has, with a warning. Readers call it once at the end.
+    /// Removes passes and step times with an overflowing sum, and passes of impossible places, with a warning. Readers call it once at the
+    /// end.
     pub fn leave_out_impossible(&mut self) {
         let (mut times, mut left) = (Times::default(), 0_u64);
         self.passes.retain(|pass| {
@@ -260,8 +260,8 @@ impl Passes {
         }
     }
 
-    /// Joins what was recorded of one job in several files, in any order: shapes are the largest of any file,
-    /// duplicate passes of one rank are used once. Empty input gives `None`.
+    /// Joins recordings of one job in several files, in any order. Shapes are the largest of any file; duplicate passes of one rank are
+    /// used once. Empty input gives the default value.
     pub fn join(parts: Vec<Self>) -> Self {
         let mut parts = parts.into_iter();
         let Some(mut joined) = parts.next() else { return Self::default() };
@@ -301,8 +301,8 @@ impl Passes {
         joined
     }
 
-    /// Deals the positions in which a recorder counts the passes of an interleaved schedule to chunks and micro-batches, as Megatron orders
-    /// them: micro batches in rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
+    /// Converts the positions of passes in an interleaved schedule to chunks and micro-batches, in Megatron's order. Micro-batches come in
+    /// rounds of as many as there are stages, each round through all chunks, backward passes from the last chunk.
     fn deal(&mut self) {
         let PassShape { pipeline_parallel: stages, virtual_pipeline: chunks, micro_batches, .. } = self.shape;
         let positions =
@@ -315,7 +315,7 @@ impl Passes {
         for pass in &mut self.passes {
             let Some(position) = pass.micro_batch else { continue };
             let full = micro_batches / stages * stages;
-            // What is left over at the end is a round of its own.
+            // The remainder at the end is a round of its own.
             let (round, width) = if position < full * chunks {
                 (position / (stages * chunks), stages)
             } else {
@@ -328,13 +328,13 @@ impl Passes {
         }
     }
 
-    /// Whether times and places are such that sums of them can be trusted.
+    /// Checks that times and places are small enough for sums.
     ///
     /// # Errors
     ///
-    /// When a pass ends before it begins, a step takes years, or there are more stages than any job has.
+    /// If a pass ends before it begins, a step takes years, or there are more stages than any job has.
     pub(crate) fn check(&self) -> Result<(), Problem> {
-        // A sum of durations beyond a century, which no step has, and stages times chunks beyond any pipeline.
+        // A sum of durations above a century, and stages times chunks above any pipeline, are errors.
         const CENTURY: i128 = 3_200_000_000_000_000_000;
         const PLACES: u64 = 1 << 24;
         let bad = |what: &str, pass: &Pass| {
@@ -371,7 +371,7 @@ impl Passes {
         }
     }
 
-    /// The steps of which there are passes, in order.
+    /// Numbers of the steps with passes, in order.
     pub fn step_numbers(&self) -> Vec<u32> {
         let mut steps: Vec<u32> = self.passes.iter().map(|p| p.step).collect();
         steps.dedup();
@@ -380,7 +380,7 @@ impl Passes {
         steps
     }
 
-    /// Puts the passes in their order: by step, rank, start; equal ones keep their order.
+    /// Sorts the passes by step, rank and start; equal ones keep their order.
     pub fn sort(&mut self) {
         self.passes.sort_by_key(|p| (p.step, p.rank, p.start));
         self.steps.sort_by_key(|s| (s.step, s.rank));

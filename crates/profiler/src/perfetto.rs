@@ -1,9 +1,8 @@
-//! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with the manifest that joins them.
+//! The ranks of a job as a trace for Perfetto: one merged trace, or a file for each rank with a manifest.
 //!
-//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, so that other tools (and our own readers)
-//! read it too, with a process for each rank, descriptive names, aligned times of the job, and results of the
-//! analyses as slices on separate tracks. Times are microseconds with three decimals, without rounding. The
-//! same job gives the same bytes. Output is streamed.
+//! Responsible for: Chrome's JSON as PyTorch's profiler writes it, readable by other tools and by Railwright. Each rank is a process with a
+//! descriptive name. Times are aligned over the job, and results of the analyses are slices on separate tracks. Times are microseconds with
+//! three decimals, without rounding. The same job gives the same bytes. Output is streamed.
 
 mod marks;
 #[cfg(test)]
@@ -18,9 +17,9 @@ use serde_json::{Map, Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Write};
 
-/// The name of the manifest within an archive; Perfetto reads it before all other files.
+/// Name of the manifest within an archive; Perfetto reads it before all other files.
 pub const MANIFEST: &str = "perfetto_manifest.json";
-/// Tracks of host threads, annotations of streams and slices of analyses have numbers beyond those of streams.
+/// First track number of host threads, stream annotations and analysis results: above those of streams.
 const THREADS: u64 = 1_000_000;
 const ANNOTATIONS: u64 = 2_000_000;
 const MARKS: u64 = 3_000_000;
@@ -28,9 +27,9 @@ const MARKS: u64 = 3_000_000;
 /// Output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Arrows from launches to what they launched.
+    /// Arrows from launches to their device rows.
     pub flows: bool,
-    /// Leave the host out.
+    /// True to exclude the host.
     pub device_only: bool,
 }
 
@@ -39,8 +38,8 @@ pub fn file_name(member: &Member) -> String {
     format!("rank-{:05}.json", member.rank)
 }
 
-/// The manifest of an archive: every rank is a machine of its own, because numbers of processes and devices collide between hosts. Times are
-/// aligned in the files, so no clock is moved.
+/// Manifest of an archive. Every rank is a machine of its own, because numbers of processes and devices collide between hosts. Times are
+/// aligned in the files, so no clock is shifted.
 pub fn manifest(job: &Job, with_marks: bool) -> String {
     let rank = |member: &Member| json!({ "path": file_name(member), "machine": { "name": title(member) } });
     let mut files: Vec<Value> = job.members.iter().map(rank).collect();
@@ -51,10 +50,10 @@ pub fn manifest(job: &Job, with_marks: bool) -> String {
     format!("{manifest:#}\n")
 }
 
-/// The file of an archive with the marks that belong to no rank.
+/// File in an archive with the marks of the whole job.
 pub const MARKS_FILE: &str = "railwright.json";
 
-/// What this file is known by among traces of ranks: a member of its head, and as it is written.
+/// Marker of files with results instead of a rank: as a member of the head, and as written.
 const MARKS_MEMBER: (&str, Value) = ("railwrightMarks", Value::Bool(true));
 pub(crate) const MARKS_SIGN: &str = "\"railwrightMarks\":true";
 
@@ -68,7 +67,7 @@ pub fn write_merged(job: &Job, marks: &[Mark], options: Options, out: &mut impl 
     writer.end()
 }
 
-/// Writes one rank as a trace of its own, on the time of the whole job.
+/// Writes one rank as a trace, on the time of the whole job.
 pub fn write_rank(
     job: &Job,
     member: &Member,
@@ -81,7 +80,7 @@ pub fn write_rank(
     writer.end()
 }
 
-/// Writes the marks that belong to no rank as a trace of their own.
+/// Writes the marks of the whole job as a trace.
 pub fn write_marks(job: &Job, marks: &[Mark], out: &mut impl Write) -> fmt::Result {
     let mut writer = Writer::start(job, &[MARKS_MEMBER], out)?;
     writer.marks_of_the_job(job, marks)?;
@@ -121,7 +120,7 @@ fn header(job: &Job, member: &Member) -> Vec<(&'static str, Value)> {
     let distributed = json!({
         "backend": identity.backend,
         "rank": member.rank,
-        // An inferred value must not be read back as recorded.
+        // An inferred value must not be read back as a recorded one.
         "world_size": job.world_size_known.then_some(job.world_size),
         "pg_config": member.trace.groups.iter().map(group).collect::<Vec<_>>(),
         "nccl_version": identity.communication_library,
@@ -136,7 +135,7 @@ fn header(job: &Job, member: &Member) -> Vec<(&'static str, Value)> {
 struct Writer<'a, W: Write> {
     out: &'a mut W,
     line: String,
-    /// Nanoseconds that are 0 in the trace.
+    /// Time in nanoseconds that is 0 in the trace.
     base: i64,
     first: bool,
 }
@@ -157,7 +156,7 @@ impl<'a, W: Write> Writer<'a, W> {
         self.out.write_str("\n]}\n")
     }
 
-    /// Writes the line and starts the next one.
+    /// Writes the current line and starts the next one.
     fn flush(&mut self) -> fmt::Result {
         if !self.first {
             self.out.write_str(",\n")?;
@@ -182,7 +181,7 @@ impl<'a, W: Write> Writer<'a, W> {
         self.meta("thread_sort_index", pid, Some(tid), &json!({ "sort_index": tid }))
     }
 
-    /// The beginning of a slice, up to where its arguments would follow.
+    /// Writes the beginning of a slice, up to its arguments.
     fn slice(&mut self, place: (u64, u64), category: &str, name: &str, start: i64, end: i64) -> fmt::Result {
         let (pid, tid) = place;
         write!(
@@ -194,7 +193,7 @@ impl<'a, W: Write> Writer<'a, W> {
         self.time(end.wrapping_sub(start))
     }
 
-    /// Nanoseconds as microseconds with all digits.
+    /// Writes nanoseconds as microseconds with all digits.
     fn time(&mut self, nanoseconds: i64) -> fmt::Result {
         let (sign, size) = (if nanoseconds < 0 { "-" } else { "" }, nanoseconds.unsigned_abs());
         write!(self.line, "{sign}{}.{:03}", size / 1000, size % 1000)
@@ -219,7 +218,7 @@ impl<'a, W: Write> Writer<'a, W> {
     fn device(&mut self, pid: u64, trace: &RankTrace, names: &[String]) -> fmt::Result {
         let mut tracks = BTreeSet::new();
         for row in trace.gpu.iter() {
-            // Activities without a stream share a track behind those of streams.
+            // Activities without a stream share a track after those of streams.
             let stream = if row.stream == NONE { THREADS - 1 } else { u64::from(row.stream) };
             let annotation = row.kind == GpuKind::Annotation;
             let tid = if annotation { ANNOTATIONS + stream } else { stream };
@@ -306,7 +305,7 @@ impl<'a, W: Write> Writer<'a, W> {
             say("Process Group Name", Some(json!(group.name)));
             say("Process Group Description", group.description.as_ref().map(|text| json!(text)));
             say("Group size", group.size.map(|n| json!(n)));
-            // A list as text, as the recorder has it.
+            // A list as text, as in the recorder's format.
             say("Process Group Ranks", group.ranks.as_ref().map(|ranks| json!(format!("{ranks:?}"))));
         }
         for (key, value) in &fields {
@@ -342,7 +341,7 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(())
     }
 
-    /// Marks of one process, a track for each kind of them.
+    /// Writes the marks of one process, with a track for each kind.
     fn marks(&mut self, pid: u64, marks: &[&Mark]) -> fmt::Result {
         let mut tracks: Vec<&str> = Vec::new();
         for mark in marks {

@@ -1,9 +1,8 @@
 //! Phase of each device activity: forward, backward, recompute, optimizer.
 //!
-//! Responsible for: following a row to the call that launched it and from there to the operators and
-//! annotations around that call on its thread; and, where no call was recorded, to what the same kernel does
-//! elsewhere and to its neighbours on the stream. Does not guess: unclear rows are [`Phase::Other`], and
-//! [`Phases::by`] counts rows by method.
+//! Responsible for: assigning a row to its launch, and to the operators and annotations around it on the same thread. Without a recorded
+//! call, the phase comes from other rows of the same kernel and from neighbours on the stream. Does not guess: unclear rows are
+//! [`Phase::Other`], and [`Phases::by`] counts rows by method.
 
 mod apart;
 mod marks;
@@ -16,36 +15,36 @@ use marks::{Mark, mark};
 use railwright_step::Phase;
 use serde::Serialize;
 
-/// Source of the phases of a rank's rows.
+/// Number of a rank's rows by method of phase detection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FoundBy {
-    /// By what stands around their launch.
+    /// From operators and annotations around the launch.
     pub launch: u64,
-    /// By the annotation of the device around them.
+    /// From the device annotation around them.
     pub annotation: u64,
-    /// By their own name.
+    /// From their own name.
     pub name: u64,
-    /// By what the same kernel does wherever its launch is known.
+    /// From rows of the same kernel with a known launch.
     pub same_kernel: u64,
-    /// By the rows before and after them on their stream, which agree.
+    /// From agreeing rows before and after them on their stream.
     pub neighbours: u64,
-    /// Forward or backward, because kernels of the backward pass have names of their own, and these are far from them or among them.
+    /// Forward or backward, from their distance to kernels with the backward pass in their names.
     pub apart: u64,
-    /// Not at all.
+    /// Unknown.
     pub unknown: u64,
 }
 
-/// The phases of a rank's rows.
+/// Phases of a rank's rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Phases {
-    /// Of each row of the device.
+    /// By device row.
     pub gpu: Vec<Phase>,
-    /// How they were found.
+    /// Number of rows by method.
     pub by: FoundBy,
 }
 
-/// Finds the phases of a device's rows; `launches` as [`crate::launches::launches`] gives them.
+/// Finds the phases of device rows; `launches` is the result of [`crate::launches::launches`].
 pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phases {
     let host = host_phases(trace);
     let mut found: Vec<Option<Phase>> = vec![None; gpu.len()];
@@ -66,7 +65,7 @@ pub fn phases(trace: &RankTrace, gpu: &GpuActivities, launches: &[u32]) -> Phase
     Phases { gpu: found.into_iter().map(Option::unwrap_or_default).collect(), by }
 }
 
-/// Whether the name of an operator or an annotation has a phase.
+/// Tests whether the name of an operator or an annotation has a phase.
 pub(crate) fn says(name: &str) -> bool {
     mark(name) != Mark::None
 }
@@ -88,15 +87,14 @@ impl<'a> Marks<'a> {
     }
 }
 
-/// One thread while its rows go by.
+/// State of one thread during the iteration over its rows.
 #[derive(Clone, Default)]
 struct Thread {
-    /// Open rows: until when, the phase within, and whether an operator is among them.
+    /// Open rows: end, phase within, and whether an operator is among them.
     open: Vec<(i64, Option<Phase>, bool)>,
 }
 
-/// The phase at every row of the host. Work that an operator launches outside of every mark is forward work, if the trace holds a
-/// backward pass at all.
+/// Phase at every host row. Work launched by an operator outside of every mark is forward work, if the trace contains a backward pass.
 pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     let host = &trace.host;
     let mut marks = Marks::new(trace);
@@ -111,7 +109,7 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
         }
         let place = row.thread as usize;
         if place >= threads.len() {
-            // Threads are numbered as they appear, so this grows by one.
+            // Threads are numbered as they appear, so the list grows by one.
             threads.resize(place.min(host.len()) + 1, Thread::default());
         }
         let Some(thread) = threads.get_mut(place) else {
@@ -151,8 +149,8 @@ pub(crate) fn host_phases(trace: &RankTrace) -> Vec<Option<Phase>> {
     phases
 }
 
-/// A mark within another: the half of a backward pass and what is done again within it are more exact than the pass, and a module's
-/// `forward` within them is no forward pass.
+/// A mark within another one. Halves of a backward pass, recompute and the optimizer are more specific than the pass, so they stay. A
+/// module's `forward` within them is not a forward pass.
 fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
     match (around, inner) {
         (Some(outer @ (Phase::BackwardInput | Phase::BackwardWeight)), Phase::Backward)
@@ -162,7 +160,7 @@ fn narrowed(around: Option<Phase>, inner: Phase) -> Phase {
     }
 }
 
-/// Rows under an annotation of the device on their own stream.
+/// Sets the phase of rows under a device annotation on their own stream.
 fn annotated(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     if !gpu.kinds().contains(&GpuKind::Annotation) {
         return;
@@ -186,7 +184,7 @@ fn annotated(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>]
     }
 }
 
-/// Rows with a phase in their own name.
+/// Sets the phase of rows with a phase in their own name.
 fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     let mut known: Vec<Option<Option<Phase>>> = vec![None; trace.names.len()];
     for (at, (name, kind)) in gpu.names().iter().zip(gpu.kinds()).enumerate() {
@@ -200,7 +198,8 @@ fn by_name(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], 
     }
 }
 
-/// Rows whose kernel runs for one phase alone wherever that is known. One kernel of a library moves activations and gradients, so communication is left out.
+/// Sets the phase of rows whose kernel runs in only one phase, wherever known. Excludes communication: one kernel of a library transfers
+/// activations and gradients.
 fn same_kernel(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
     if found.iter().all(Option::is_some) {
         return;

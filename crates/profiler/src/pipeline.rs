@@ -31,37 +31,37 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Shown part.
+/// Selection of the displayed part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Which step; else the one that lost most to stalls, or a typical one.
+    /// Number of the step. By default the one with the largest loss by stalls, or a typical one.
     pub step: Option<u32>,
-    /// Which replica; else the one that ended last.
+    /// Replica. By default the one that ended last.
     pub replica: Option<u32>,
-    /// Passes of which is asked what they cost.
+    /// Sets of passes whose cost is requested.
     pub what_if: Vec<Subset>,
 }
 
-/// Cost of the requested passes.
+/// Cost of requested passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Asked {
-    /// Their description.
+    /// Description of the passes.
     pub passes: String,
-    /// Number of entries.
+    /// Number of passes.
     pub count: usize,
-    /// What a step would save if they were ideal: like the mean of their kind over the job.
+    /// Saving per step if they were ideal: like the mean of their kind over the job.
     pub ideal: Share,
-    /// What their excess over their own median cost all steps together, in nanoseconds.
+    /// Cost of their excess over their own median, in nanoseconds of all steps.
     #[serde(rename = "excess_cost_ns")]
     pub excess_cost: i64,
-    /// The step that it cost most, and what.
+    /// The step with the largest cost, and that cost in nanoseconds.
     pub most: (u32, i64),
-    /// What these costs of excess are: not known where something was not recorded.
+    /// Certainty of the costs of excess: unknown if parts of the job were not recorded.
     pub certainty: Certainty,
 }
 
-/// A pass on the page. Times are nanoseconds since the step began.
+/// A displayed pass. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PassBox {
@@ -74,10 +74,10 @@ pub struct PassBox {
     /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Which stall it is: an index into [`ShownStep::stalls`].
+    /// Index of its stall in [`ShownStep::stalls`]; `None` without a stall.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stall: Option<usize>,
 }
@@ -88,7 +88,7 @@ pub struct PassBox {
 pub struct Row {
     /// Stage.
     pub stage: u32,
-    /// Which rank stands for it.
+    /// The displayed rank of the stage.
     pub rank: u32,
     /// Its passes, in order.
     pub boxes: Vec<PassBox>,
@@ -98,18 +98,18 @@ pub struct Row {
     pub causes: Causes,
 }
 
-/// A step on the page.
+/// The displayed step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShownStep {
-    /// One.
+    /// Number of the step.
     pub step: u32,
     /// Replica.
     pub replica: u32,
     /// Duration in nanoseconds.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// Where that went.
+    /// Parts of the measured time.
     pub parts: Decomposition,
     /// Total cost of its stalls in nanoseconds.
     #[serde(rename = "stall_cost_ns")]
@@ -141,9 +141,9 @@ pub struct StepRow {
     /// Its replayed duration.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// Replay error as a share.
+    /// Replay error as a share of the measured time.
     pub error: f64,
-    /// Excess over the median step.
+    /// Excess over the median step, in nanoseconds.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
     /// Number of stalls.
@@ -155,7 +155,7 @@ pub struct StepRow {
     pub certainty: Certainty,
 }
 
-/// A line of the table of stages: of its ranks and steps.
+/// A line of the table of stages, over its ranks and steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
@@ -163,41 +163,40 @@ pub struct StageRow {
     pub stage: u32,
     /// Number of recorded ranks.
     pub ranks: usize,
-    /// The forward passes of a micro-batch through all chunks of the stage, each chunk's the median, in nanoseconds.
+    /// Forward time of a micro-batch through all chunks of the stage, in nanoseconds: sum of each chunk's median.
     #[serde(rename = "forward_ns")]
     pub forward: i64,
-    /// Its backward passes with what belongs to them, likewise, in nanoseconds.
+    /// Backward time of a micro-batch through all chunks of the stage, including its recompute and weight gradients, in nanoseconds.
     #[serde(rename = "backward_ns")]
     pub backward: i64,
-    /// Share of the time of steps in which it had no pass to run. A first step that took more than one and a half medians is a start and left out.
+    /// Share of step time without a pass (0 to 1). Excludes a first step of more than one and a half medians: it is warm-up.
     pub bubble: f64,
-    /// The median of the share over steps and ranks.
+    /// Median of the share over steps and ranks (0 to 1).
     pub bubble_median: f64,
-    /// The share on the rank with the smallest one.
+    /// Share on the rank with the smallest one (0 to 1).
     pub least: f64,
-    /// The share on the rank with the largest one.
+    /// Share on the rank with the largest one (0 to 1).
     pub most: f64,
-    /// Most memory that a rank of it held, in bytes, where it was recorded.
+    /// Largest memory of its ranks in bytes, if recorded.
     pub memory_bytes: Option<u64>,
 }
 
-/// The page.
+/// Report of a pipeline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PipelinePage {
-    /// Content.
+    /// Label of the recording.
     pub label: String,
     /// The job's shape.
     pub shape: PassShape,
-    /// Stages of which nothing was recorded.
+    /// Stages without recorded ranks.
     pub missing_stages: Vec<u32>,
-    /// How many ranks of the other stages were not recorded: those that a stage has fewer than the one with most.
+    /// Number of unrecorded ranks in the other stages, relative to the stage with most ranks.
     pub missing_ranks: usize,
     /// Reason why costs are upper bounds ("at most"): unrecorded parts may have absorbed them. `None` if
     /// everything was recorded.
     pub bounds_only: Option<String>,
-    /// How far the replay of a settled step is off, the median, in nanoseconds: a smaller difference of two
-    /// replays is not reported as a cost.
+    /// Median replay error of a settled step, in nanoseconds: smaller differences of two replays are not reported as costs.
     #[serde(rename = "replay_error_ns")]
     pub replay_error: i64,
     /// The median step, in nanoseconds.
@@ -205,36 +204,36 @@ pub struct PipelinePage {
     pub median_step: i64,
     /// Step breakdown: the median of every part over steps.
     pub typical: Decomposition,
-    /// Bubble share of the ideal schedule: (p - 1) / (v m + p - 1).
+    /// Bubble share of the ideal schedule (0 to 1): (p - 1) / (v m + p - 1).
     pub ideal_bubble: Option<f64>,
     /// Steps, in order.
     pub steps: Vec<StepRow>,
     /// Stages, in order.
     pub stages: Vec<StageRow>,
-    /// Stalls of all steps, most expensive first, then longest first; at most a thousand.
+    /// Stalls of all steps, most expensive first, then longest first; at most 1,000.
     pub stalls: Vec<Stall>,
-    /// Number of entries.
+    /// Number of stalls.
     pub stall_count: usize,
-    /// The first step, if it is much longer than others. It is excluded from typical steps.
+    /// Number of the first step, if it is much longer than others. Typical steps exclude it.
     pub start: Option<u32>,
-    /// What was fitted between passes.
+    /// Fitted gaps between passes.
     pub gaps: Gaps,
     /// Offsets subtracted from the clocks of stages; empty if they agreed.
     pub clocks: Vec<StageClock>,
     /// The slowdown and its shares.
     pub what_if: WhatIf,
-    /// The request.
+    /// Costs of the requested passes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<Asked>,
     /// Verdicts, most important first.
     pub verdicts: Vec<Verdict>,
-    /// One step.
+    /// The displayed step.
     pub shown: ShownStep,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// Makes the page.
+/// Creates the report.
 ///
 /// # Errors
 ///
@@ -315,7 +314,7 @@ pub fn page(mut passes: Passes, question: &Question) -> Result<PipelinePage, Pro
     Ok(page)
 }
 
-/// What a subset of passes costs.
+/// Cost of a subset of passes.
 fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked, Problem> {
     let count = replay.passes().iter().filter(|p| subset.holds(p)).count();
     let passes = subset.describe();
@@ -332,7 +331,7 @@ fn ask(replay: &Replay<'_>, subset: &Subset, settled: &[usize]) -> Result<Asked,
 }
 
 impl PipelinePage {
-    /// Number of stages: `8 stages`, or `7 of 8 stages` when some were not recorded.
+    /// Number of stages: `8 stages`, or `7 of 8 stages` if some were not recorded.
     pub fn extent(&self) -> String {
         let all = self.shape.pipeline_parallel;
         match self.missing_stages.len() {
@@ -341,7 +340,7 @@ impl PipelinePage {
         }
     }
 
-    /// What was not recorded, as a reason.
+    /// Missing stages or ranks, as a reason; `None` if all were recorded.
     fn not_recorded(&self) -> Option<String> {
         let stages = self.missing_stages.len();
         let were = |count: usize| if count == 1 { "was" } else { "were" };
@@ -360,7 +359,7 @@ impl PipelinePage {
         }
     }
 
-    /// Replaces savings by replay with bounds, because parts were not recorded.
+    /// Replaces savings by replay with bounds, because parts of the job were not recorded.
     fn note_bounds(&mut self) {
         let of = &mut self.what_if;
         let lists = [&mut of.kinds, &mut of.stages, &mut of.replicas];
@@ -371,7 +370,7 @@ impl PipelinePage {
         self.asked.iter_mut().for_each(|asked| asked.certainty = Certainty::Unknown);
     }
 
-    /// Notes what makes the page doubtful.
+    /// Adds warnings about the limits of the report.
     fn doubt(&mut self, circular: u64) {
         if let Some(reason) = &self.bounds_only {
             let message = format!(
@@ -404,7 +403,7 @@ impl PipelinePage {
     }
 }
 
-/// Bubble share of an ideal schedule: (p - 1) / (v m + p - 1), for p stages, v chunks of a rank, m micro-batches.
+/// Bubble share of an ideal schedule (0 to 1): (p - 1) / (v m + p - 1), for p stages, v chunks per rank, m micro-batches.
 pub fn ideal_bubble(shape: &PassShape) -> Option<f64> {
     let wait = f64::from(shape.pipeline_parallel) - 1.0;
     let work = f64::from(shape.virtual_pipeline.max(1)) * f64::from(shape.micro_batches);
@@ -415,7 +414,7 @@ fn median(values: impl Iterator<Item = i64>) -> i64 {
     crate::replay::median(&mut values.collect::<Vec<_>>())
 }
 
-/// The place of the step to show.
+/// Index of the step to show.
 fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -> Result<usize, Problem> {
     if let Some(step) = question.step {
         let numbers = || (steps.first().map_or(0, |s| s.step), steps.last().map_or(0, |s| s.step));
@@ -431,7 +430,7 @@ fn choose(steps: &[StepRow], settled: usize, question: &Question, label: &str) -
             Problem::new(format!("there is no step {step} in {label}")).in_file("--step").hint(between)
         });
     }
-    // A start is not what people ask for, if there is anything else.
+    // Users rarely want a warm-up step if there are others.
     let usual = median(steps.iter().map(|s| s.measured));
     let costliest = steps.iter().enumerate().skip(settled).filter(|(_, s)| s.stall_cost > 0);
     let costliest = costliest.max_by(|a, b| a.1.stall_cost.cmp(&b.1.stall_cost).then(b.0.cmp(&a.0)));
@@ -515,7 +514,7 @@ fn show(
     })
 }
 
-/// For every stage of a replica the rank that computed longest.
+/// By stage of a replica: the rank with the longest compute.
 fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
     let mut busy: BTreeMap<(u32, u32), i64> = BTreeMap::new();
     for pass in of_step.iter().filter(|p| p.replica == replica && p.kind.is_compute()) {
@@ -531,17 +530,17 @@ fn representatives(of_step: &[Pass], replica: u32) -> Vec<(u32, u32)> {
     best.into_iter().map(|(stage, (_, rank))| (stage, rank)).collect()
 }
 
-/// The table of stages.
+/// Rows of the table of stages.
 fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
     let mut busy: BTreeMap<(u32, u32, u32), i64> = BTreeMap::new();
-    // By chunk and kind: one median over chunks would not see the one that has more to do.
+    // By chunk and kind: a single median over chunks would hide a chunk with more work.
     let mut lengths: BTreeMap<(u32, bool, u32, PassKind), Vec<i64>> = BTreeMap::new();
     for p in passes.passes.iter().filter(|p| p.kind.is_compute()) {
         *busy.entry((p.stage, p.rank, p.step)).or_default() += p.duration();
         let back = p.kind != PassKind::Forward;
         lengths.entry((p.stage, back, p.chunk, p.kind)).or_default().push(p.duration());
     }
-    // The recorded step of a rank, else the common step.
+    // Recorded step time of a rank, otherwise the common step time.
     let mut own: BTreeMap<(u32, u32), i64> =
         passes.steps.iter().map(|s| ((s.step, s.rank), s.duration)).collect();
     for at in 0..replay.len() {
@@ -552,7 +551,7 @@ fn stage_rows(replay: &Replay<'_>, passes: &Passes) -> Vec<StageRow> {
     }
     let start = replay.settled().first().copied().unwrap_or(0);
     let first = replay.steps().nth(start).unwrap_or(0);
-    // Of each stage's ranks what they were busy and what their steps took.
+    // By stage and rank: busy time and duration of its steps.
     let mut times: BTreeMap<u32, BTreeMap<u32, Vec<(i64, i64)>>> = BTreeMap::new();
     for (&(stage, rank, step), &busy) in busy.iter().filter(|((_, _, step), _)| *step >= first) {
         let total = own.get(&(step, rank)).copied().unwrap_or(0).max(1);

@@ -36,21 +36,21 @@ use railwright_spec::quantity::Flop;
 /// Options, and values that traces do not record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Meaning of names.
+    /// Tables of names.
     pub tables: Tables,
-    /// One step alone, by its number.
+    /// A single step, by its number.
     pub step: Option<u64>,
-    /// One rank only. Other ranks are still used for steps and waits.
+    /// A single rank. Other ranks are still used for steps and waits.
     pub rank: Option<u32>,
-    /// The model's operations of one step, all ranks together.
+    /// The model's operations per step, over all ranks.
     pub flop_per_step: Option<Flop>,
-    /// Number of ranks that share these FLOPs, if set by the run; else the recorded world size.
+    /// Number of ranks that share these FLOPs, if set by the run; otherwise the recorded world size.
     pub sharers: Option<u32>,
     /// The accelerator, if different from the traces or not recorded.
     pub accelerator: Option<String>,
     /// Also sum time by module or by line of Python.
     pub by: Option<By>,
-    /// The format in which the peak is taken; otherwise that of the kernels of matrix products.
+    /// Format of the peak; by default that of the GEMM kernels.
     pub data_type: Option<DataType>,
 }
 
@@ -74,13 +74,13 @@ impl Default for Options {
 pub struct Profile {
     /// Its steps.
     pub windows: Windows,
-    /// Where their time goes.
+    /// Time of these ranks by label.
     pub waterfall: Waterfall,
-    /// What is shown.
+    /// Displayed report.
     pub report: Report,
 }
 
-/// Profiles a job whose clocks are aligned.
+/// Profiles a job with aligned clocks.
 pub fn profile(
     job: &Job,
     joined: &Joined,
@@ -171,12 +171,12 @@ pub fn profile(
     Ok(Profile { windows, waterfall, report })
 }
 
-/// The numbers of the ranks that are shown.
+/// Numbers of the displayed ranks.
 fn shown_ranks(waterfall: &Waterfall) -> Vec<u32> {
     waterfall.ranks.iter().map(|rank| rank.rank).collect()
 }
 
-/// The steps that were left out, with why devices were idle in them.
+/// Excluded steps, with the idle time in them by cause.
 fn warm_up(
     views: &[View<'_>],
     windows: &Windows,

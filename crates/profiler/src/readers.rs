@@ -27,7 +27,7 @@ use crate::{RankTrace, passes::Passes};
 use railwright_spec::problem::Problem;
 use std::io::Read;
 
-/// What one file holds.
+/// Content of one file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Recording {
@@ -35,7 +35,7 @@ pub enum Recording {
     Rank(Box<RankTrace>),
     /// Passes of a pipeline, operator by operator, of one rank or of many.
     Passes(Passes),
-    /// What one rank's flight recorder dumped.
+    /// Dump of one rank's flight recorder.
     Flight(Box<FlightRecord>),
     /// A training log.
     Log(Box<TrainingLog>),
@@ -43,46 +43,46 @@ pub enum Recording {
     Inspector {
         /// The collectives.
         records: Vec<inspector::Record>,
-        /// Lines that could not be read.
+        /// Number of unreadable objects.
         damaged: u64,
     },
     /// Counters of devices and network cards, recorded with a trace.
     Telemetry {
         /// The readings.
         samples: Vec<Sample>,
-        /// Rows that could not be read.
+        /// Number of unreadable rows.
         damaged: u64,
     },
     /// XPUTimer's metrics.
     Metrics {
         /// The gauges.
         gauges: Vec<xpu_timer::Gauge>,
-        /// Lines that could not be read.
+        /// Number of unreadable lines.
         damaged: u64,
     },
 }
 
-/// What to keep.
+/// Optional content to keep.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// Keep functions of Python, which can be most of a trace.
+    /// Keep Python functions, which can be most of a trace.
     pub python: bool,
 }
 
 /// A reader of one format.
 pub trait Reader: Sync {
-    /// The format's name, as `railwright` prints it.
+    /// Name of the format in messages.
     fn name(&self) -> &'static str;
 
-    /// Whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
+    /// Tests whether bytes (inflated; at least the first 64 KiB, or all) look like this format.
     fn matches(&self, head: &[u8]) -> bool;
 
-    /// Kind of record its files are.
+    /// Kind of record in its files.
     fn family(&self) -> Family {
         Family::Ranks
     }
 
-    /// How a file that begins like this belongs to a job.
+    /// Relation of a file with this beginning to a job.
     fn standing(&self, _head: &[u8]) -> Standing {
         Standing::Part
     }
@@ -92,10 +92,10 @@ pub trait Reader: Sync {
         Clue::default()
     }
 
-    /// Reads a whole inflated file. `label` is what errors call it.
+    /// Reads a whole inflated file. `label` names it in errors.
     fn read(&self, label: &str, bytes: &[u8], keep: Keep) -> Result<Vec<Recording>, Problem>;
 
-    /// The same from a stream of inflated bytes; readers of large files hold only a window of it.
+    /// Reads a stream of inflated bytes; readers of large files hold only a window of it.
     fn read_stream(&self, label: &str, source: &mut dyn Read, keep: Keep) -> Result<Vec<Recording>, Problem> {
         let mut bytes = Vec::new();
         source
@@ -105,9 +105,9 @@ pub trait Reader: Sync {
     }
 }
 
-/// All readers, in the order in which they are asked.
+/// All readers, in the order of detection.
 pub fn all() -> &'static [&'static dyn Reader] {
-    // The most particular first: the tables of pipeline tracers are events of the Chrome format too.
+    // The most specific first: tables of pipeline tracers are events of the Chrome format, too.
     &[
         &xplane::XPlane,
         &chakra::Chakra,
@@ -124,12 +124,12 @@ pub fn all() -> &'static [&'static dyn Reader] {
     ]
 }
 
-/// The reader of bytes, if one knows them.
+/// The reader of the format of these bytes; `None` if the format is unknown.
 pub fn detect(head: &[u8]) -> Option<&'static dyn Reader> {
     all().iter().copied().find(|reader| reader.matches(head))
 }
 
-/// The whole number behind the first appearance of a key.
+/// The integer after the first occurrence of a key.
 fn number_after(bytes: &[u8], key: &[u8]) -> Option<u64> {
     let from = memchr::memmem::find(bytes, key)? + key.len();
     let rest = bytes.get(from..)?.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();

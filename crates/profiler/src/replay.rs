@@ -1,10 +1,9 @@
-//! Replay: a step again from the durations of its own passes, and what it would take if some of them were different.
+//! Replay: a step from the durations of its own passes, and its duration if some of them were different.
 //!
-//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations;
-//! normal pass durations. The method is the what-if analysis of "Understanding Stragglers in Large Model
-//! Training Using What-if Analysis" (Lin et al., 2025), with two additions: unrecorded messages are fitted
-//! ([`Gaps`]), and a cost is the difference of two replays of the same step. Does not move passes between
-//! ranks or change their order.
+//! Responsible for: durations, transfers and delays of passes; the time of a step under any other durations; normal pass durations. The
+//! method is the what-if analysis of "Understanding Stragglers in Large Model Training Using What-if Analysis" (Lin et al., 2025), with two
+//! additions. Unrecorded messages are fitted ([`Gaps`]), and a cost is the difference of two replays of the same step. Does not move passes
+//! between ranks or change their order.
 //!
 //! Cost of a replay: linear in the passes of the step, without allocation once its buffers have grown.
 
@@ -25,25 +24,26 @@ use crate::passes::{Pass, PassKind, Passes};
 use graph::{StepGraph, Times, lag};
 use railwright_spec::problem::Problem;
 
-/// Whether passes begin as late as they were recorded to.
+/// Treatment of recorded delays before passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delays {
     /// Delays before a pass (mostly of its host) are kept, and a receive follows its recorded predecessor: a
     /// replay reproduces the recorded times.
     Kept,
-    /// Passes begin when they can; where the host's own order was recorded ([`Passes::host_order`]), after the time that their rank took in between.
+    /// Passes begin as early as possible. If the host's own order was recorded ([`Passes::host_order`]), they begin after their rank's time
+    /// between passes.
     Dropped,
 }
 
-/// A job's steps, ready to be replayed.
+/// Steps of a job, prepared for replay.
 #[derive(Clone, Debug)]
 pub struct Replay<'a> {
     passes: &'a [Pass],
     graphs: Vec<StepGraph>,
-    /// Of arithmetic, as recorded; of communication, from the latest start to the own end.
+    /// By pass: duration of compute as recorded; of communication, from the latest start to its own end, in nanoseconds.
     durations: Vec<i64>,
     delays: Vec<i64>,
-    /// The part of delays that is the rank's own work between passes, where that is known.
+    /// By pass: the rank's own work within the delay, in nanoseconds, if known.
     own: Vec<i64>,
     gaps: Gaps,
     normal: Normal,
@@ -57,12 +57,12 @@ pub struct ReplayedStep {
     pub step: u32,
     /// Duration in nanoseconds.
     pub measured: i64,
-    /// What its replay takes, without delays but with what passed after its last pass.
+    /// Duration of its replay in nanoseconds: without delays, but with the time after its last pass.
     pub replayed: i64,
 }
 
 impl ReplayedStep {
-    /// How far the replay is off, as a share of the measured step.
+    /// Replay error as a share of the measured step.
     pub fn error(&self) -> f64 {
         (self.replayed - self.measured) as f64 / (self.measured as f64).max(1.0)
     }
@@ -73,7 +73,7 @@ impl<'a> Replay<'a> {
     ///
     /// # Errors
     ///
-    /// When there is no arithmetic among them, or times or places are beyond any job.
+    /// If there is no compute among them, or times or places exceed any job.
     pub fn new(passes: &'a Passes) -> Result<Self, Problem> {
         passes.check()?;
         if !passes.passes.iter().any(|p| p.kind.is_compute()) {
@@ -110,8 +110,8 @@ impl<'a> Replay<'a> {
         Ok(replay)
     }
 
-    /// transfer = end - latest start of those who meet; with `host_order` a send takes no longer than its
-    /// receive: the time at which a host notices the send is irrelevant
+    /// transfer = end - latest start of the members. With `host_order` a send takes no longer than its receive: the time at which a host
+    /// notices the send is irrelevant.
     fn transfers(&mut self, host_order: bool) {
         for graph in &self.graphs {
             for unit in graph.units().filter(|unit| unit.len() > 1) {
@@ -133,7 +133,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// delay = start - latest end of what it waited for
+    /// delay = start - latest end of its dependencies
     fn find_delays(&mut self) {
         let mut ends = Vec::new();
         for graph in &self.graphs {
@@ -152,7 +152,7 @@ impl<'a> Replay<'a> {
         self.graphs.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no steps.
     pub fn is_empty(&self) -> bool {
         self.graphs.is_empty()
     }
@@ -162,12 +162,12 @@ impl<'a> Replay<'a> {
         self.graphs.iter().map(|g| g.step)
     }
 
-    /// What was fitted between passes.
+    /// Fitted gaps between passes.
     pub fn gaps(&self) -> &Gaps {
         &self.gaps
     }
 
-    /// What is normal for a pass.
+    /// Normal durations of passes.
     pub fn normal(&self) -> &Normal {
         &self.normal
     }
@@ -177,17 +177,17 @@ impl<'a> Replay<'a> {
         self.passes
     }
 
-    /// How many dependencies were left out because they went in a circle, which only damaged recordings do.
+    /// Number of dependencies dropped because of cycles, which only damaged recordings have.
     pub fn circular(&self) -> u64 {
         self.graphs.iter().map(|g| u64::from(g.circular)).sum()
     }
 
-    /// Duration of a pass by its place in all passes: of a communication, its transfer.
+    /// Duration of a pass by its index among all passes, in nanoseconds; of a communication, its transfer.
     pub fn duration(&self, at: usize) -> i64 {
         self.durations[at]
     }
 
-    /// Step time, in nanoseconds, for pass durations (by index in all passes) from `duration`.
+    /// Duration of a step in nanoseconds, with pass durations (by index among all passes) from `duration`.
     pub fn time(
         &self,
         step: usize,
@@ -206,8 +206,8 @@ impl<'a> Replay<'a> {
         graph.run(&runner.durations, delays, self.gaps.lags(), &mut runner.times) + graph.outside
     }
 
-    /// The time of a step's order of passes by itself, with or without the gaps between passes, without delays and without what passed
-    /// after the last pass. The runner then has the times of all passes.
+    /// Duration of a step's order of passes in nanoseconds, with or without the gaps between passes. Excludes delays and the time after the
+    /// last pass. The runner then has the times of all passes.
     pub(crate) fn compute_time(
         &self,
         step: usize,
@@ -224,7 +224,8 @@ impl<'a> Replay<'a> {
         graph.run(&runner.durations, None, lags, &mut runner.times)
     }
 
-    /// The time from a step's beginning to the end of its order of passes with the time that ranks took between passes, where that is known.
+    /// Time from a step's beginning to the end of its order of passes, in nanoseconds. Includes the ranks' time between passes; `None` if
+    /// unknown.
     pub(crate) fn host_time(
         &self,
         step: usize,
@@ -244,35 +245,35 @@ impl<'a> Replay<'a> {
         Some(graph.run(&runner.durations, Some(&own), self.gaps.lags(), &mut runner.times))
     }
 
-    /// The passes of a step (by its place), when it began and what it took.
+    /// The passes of a step (by its index), its start and its duration in nanoseconds.
     pub fn step_passes(&self, step: usize) -> (&'a [Pass], i64, i64) {
         let Some(graph) = self.graphs.get(step) else { return (&[], 0, 0) };
         (&self.passes[graph.first..graph.first + graph.len()], graph.origin, graph.measured)
     }
 
-    /// The passes of some steps, by their places.
+    /// Indices of the passes of some steps, which are given by index.
     fn places(&self, steps: &[usize]) -> impl Iterator<Item = usize> {
         steps.iter().filter_map(|&s| self.graphs.get(s)).flat_map(|g| g.first..g.first + g.len())
     }
 
-    /// The steps (by their places) that are no start of the job: all, but the first one when it took more than one and a half medians.
+    /// Indices of the steps without warm-up: all, except the first one if it took more than one and a half medians.
     pub fn settled(&self) -> Vec<usize> {
         let starts =
             self.len() > 3 && self.graphs.first().is_some_and(|g| g.measured > self.median_step * 3 / 2);
         (usize::from(starts)..self.len()).collect()
     }
 
-    /// Where a step's passes begin among all passes.
+    /// Index of a step's first pass among all passes.
     pub(crate) fn first_of(&self, step: usize) -> usize {
         self.graphs.get(step).map_or(0, |g| g.first)
     }
 
-    /// The median of what steps took.
+    /// Median duration of a step, in nanoseconds.
     pub(crate) fn median_step(&self) -> i64 {
         self.median_step
     }
 
-    /// Of every pass of a step the one that it met last in a communication, itself if it met none.
+    /// By pass of a step: the latest pass in its communication, or itself.
     pub(crate) fn latest_of_meetings(&self, step: usize) -> Vec<u32> {
         let Some(graph) = self.graphs.get(step) else { return Vec::new() };
         let mut latest: Vec<u32> = (0..graph.len() as u32).collect();
@@ -287,7 +288,7 @@ impl<'a> Replay<'a> {
         latest
     }
 
-    /// What a pass of a step waited for last, by its place in the step, and the gap that belongs in between.
+    /// The last dependency of a pass (by their positions in the step), and the gap between them in nanoseconds.
     pub(crate) fn binding(&self, step: usize, at: usize) -> Option<(usize, i64)> {
         let graph = self.graphs.get(step)?;
         let end = |d: &graph::Dependency| {
@@ -297,7 +298,7 @@ impl<'a> Replay<'a> {
         Some((binding.from as usize, self.gaps.lags()[binding.lag as usize]))
     }
 
-    /// All steps with what their replay takes.
+    /// All steps with the duration of their replay.
     pub fn replayed(&self) -> Vec<ReplayedStep> {
         let mut runner = Runner::default();
         let of_step = |at: usize| ReplayedStep {
@@ -308,8 +309,8 @@ impl<'a> Replay<'a> {
         (0..self.len()).map(of_step).collect()
     }
 
-    /// What the excess of some passes over what is normal for their own rank cost each step, in nanoseconds: the replay as recorded less the
-    /// replay without the excess; 0 where slack absorbed it.
+    /// Cost by step of the excess of some passes over the normal duration of their own rank, in nanoseconds. It is the replay as recorded
+    /// minus the replay without the excess; 0 if slack absorbed it.
     pub fn cost_of_excess(&self, subset: &Subset) -> Vec<(u32, i64)> {
         let mut runner = Runner::default();
         let cost = |at: usize| {
@@ -322,7 +323,7 @@ impl<'a> Replay<'a> {
         (0..self.len()).map(cost).collect()
     }
 
-    /// What the excess of chosen passes cost a step (by its place).
+    /// Cost of the excess of selected passes in a step (by its index), in nanoseconds.
     pub fn cost(&self, step: usize, chosen: impl Fn(usize) -> bool, runner: &mut Runner) -> i64 {
         let recorded = self.time(step, Delays::Kept, |p| self.durations[p], runner);
         let without = |p: usize| {
@@ -333,7 +334,7 @@ impl<'a> Replay<'a> {
     }
 }
 
-/// Buffers for replays, to be used again and again.
+/// Reused buffers of replays.
 #[derive(Clone, Debug, Default)]
 pub struct Runner {
     durations: Vec<i64>,
@@ -341,7 +342,7 @@ pub struct Runner {
 }
 
 impl Runner {
-    /// When a pass (by its place in the step) ran in the last replay.
+    /// Start and end of a pass (by its position in the step) in the last replay, in nanoseconds.
     pub(crate) fn times_of(&self, at: usize) -> (i64, i64) {
         let end = self.times.ends.get(at).copied().unwrap_or(0);
         (self.times.starts.get(at).copied().unwrap_or(end), end)

@@ -1,8 +1,7 @@
-//! Operators against the roofline of their accelerator.
+//! Operators relative to the roofline of their accelerator.
 //!
-//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their
-//! kernels, and the reached share of the accelerator's peak. Excludes operators with unknown shapes, format
-//! or accelerator: the covered share is that of compute with a row.
+//! Responsible for: FLOP and bytes of operators whose shapes were recorded ([`work`]), the time of their kernels, and the reached share of
+//! the accelerator's peak. Excludes operators with unknown shapes, format or accelerator: the covered share is that of compute with a row.
 
 mod work;
 
@@ -21,15 +20,14 @@ use railwright_spec::precision::DataType;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// The share of the roofline for which savings are reported. Large GEMMs reach 70 to 80% of the dense peak
-/// in practice (Bekman, "Machine Learning Engineering", maximum achievable matmul FLOPS), streaming kernels
-/// 80 to 90% of the memory's bandwidth.
+/// Share of the roofline (0 to 1) up to which savings are reported. Large GEMMs reach 70% to 80% of the dense peak in practice (Bekman,
+/// "Machine Learning Engineering", maximum achievable matmul FLOPS). Element-wise kernels reach 80% to 90% of the memory bandwidth.
 pub const TARGET: f64 = 0.7;
 
-/// Kernels below this, in nanoseconds, are dominated by their launch; no saving is reported for them.
+/// Minimum duration of a kernel with a reported saving, in nanoseconds: shorter ones are dominated by their launch.
 const START: f64 = 10_000.0;
 
-/// As many rows are kept.
+/// Maximum number of rows.
 const MOST: usize = 64;
 
 /// Limit of an operator at the roofline.
@@ -37,9 +35,9 @@ const MOST: usize = 64;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
-    /// The rate of arithmetic.
+    /// Compute rate.
     Compute,
-    /// The memory's bandwidth.
+    /// Memory bandwidth.
     Memory,
 }
 
@@ -57,30 +55,30 @@ pub struct RooflineRow {
     pub data_type: DataType,
     /// Number of calls, over all ranks and steps.
     pub calls: u64,
-    /// Time of its kernels of a rank and step, in nanoseconds.
+    /// Time of its kernels per rank and step, in nanoseconds.
     pub mean_ns: f64,
     /// Time of one call, in nanoseconds.
     pub call_ns: f64,
     /// Operations of one call.
     pub flop: f64,
-    /// Least bytes that one call moves: every input read once, the output written once.
+    /// Minimum bytes moved by one call: every input read once, the output written once.
     pub bytes: f64,
     /// Limit at the roofline.
     pub bound: Bound,
-    /// Reached, in FLOP/s.
+    /// Reached rate, in FLOP/s.
     pub flop_per_s: f64,
-    /// Reached, in bytes/s.
+    /// Reached bandwidth, in bytes/s.
     pub bytes_per_s: f64,
-    /// The least time over the actual one.
+    /// Least time over the actual one (0 to 1).
     pub share_of_roofline: f64,
-    /// What reaching [`TARGET`] would save of a rank and step, in nanoseconds.
+    /// Saving at [`TARGET`] per rank and step, in nanoseconds.
     pub saving_ns: f64,
-    /// Whether the least time, and with it the saving, is a bound: which experts tokens chose is not recorded.
+    /// True if the least time, and with it the saving, is a bound: the experts chosen by tokens are not recorded.
     #[serde(skip)]
     pub bounded: bool,
 }
 
-/// Operators against the roofline.
+/// Operators relative to the roofline.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofline {
@@ -88,19 +86,20 @@ pub struct Roofline {
     pub accelerator: String,
     /// Its memory's bandwidth, in bytes/s.
     pub bytes_per_s: f64,
-    /// The share for which savings are reported.
+    /// Share of the roofline up to which savings are reported (0 to 1).
     pub target_share: f64,
-    /// The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
+    /// The same share for compute-bound operators: at most the accelerator's best measured GEMM rate.
     pub compute_target_share: f64,
-    /// Share of compute time in operators with a row.
+    /// Share of compute time in operators with a row (0 to 1).
     pub covered_share: f64,
     /// Saving of all rows at the target per rank and step, in nanoseconds.
     pub saving_ns: f64,
-    /// The rows that would save most.
+    /// Rows with the largest savings.
     pub rows: Vec<RooflineRow>,
 }
 
-/// The share of the roofline that operators reach: [`TARGET`], of the peak no more than what the catalogue's measured GEMM rate is of it (`measured / peak` in BF16).
+/// Share of the roofline (0 to 1) that operators can reach: [`TARGET`]. For compute it is at most the catalogue's measured GEMM rate over
+/// the peak (`measured / peak` in BF16).
 fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     let peak = accelerator.peak_rate(DataType::Bf16).filter(|peak| peak.get() > 0.0);
     match (bound, accelerator.measured_matmul.zip(peak)) {
@@ -109,8 +108,8 @@ fn reachable(accelerator: &Accelerator, bound: Bound) -> f64 {
     }
 }
 
-/// The least time of work, in nanoseconds, and what limits it: `max(F / P, B / W)` (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009) with `F` operations at
-/// `P` FLOP/s and `B` bytes at `W` bytes/s.
+/// Least time of work in nanoseconds, and its limit: `max(F / P, B / W)`, with `F` operations at `P` FLOP/s and `B` bytes at `W` bytes/s
+/// (Williams, Waterman, Patterson, "Roofline", CACM 52(4), 2009).
 pub fn least_time(work: Work, peak: f64, bandwidth: f64) -> (f64, Bound) {
     let compute = if peak > 0.0 { work.flop / peak * 1e9 } else { 0.0 };
     let memory = if bandwidth > 0.0 { work.bytes / bandwidth * 1e9 } else { 0.0 };
@@ -124,7 +123,7 @@ struct Sum {
     time: i64,
 }
 
-/// For each row of the host that launches, the innermost operator with shapes that is open on its thread; [`NONE`] where there is none.
+/// By launching host row: the innermost open operator with shapes on its thread, [`NONE`] without one.
 pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
     let host = &view.trace.host;
     let mut open: Vec<Vec<u32>> = Vec::new();
@@ -149,10 +148,10 @@ pub(crate) fn operators(view: &View<'_>) -> Vec<u32> {
     of
 }
 
-/// The key of a sum: names are texts so that ranks meet.
+/// Key of a sum: names are texts, so that ranks are joined.
 type Key<'a> = (&'a str, &'a str, DataType);
 
-/// Adds one rank. Gives the time of its arithmetic.
+/// Adds one rank. Returns the time of its compute, in nanoseconds.
 fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Sum, FxBuildHasher>) -> i64 {
     let of = operators(view);
     let names = &view.trace.names;
@@ -183,12 +182,12 @@ fn add<'a>(view: &'a View<'_>, span: (i64, i64), sums: &mut IndexMap<Key<'a>, Su
     all
 }
 
-/// The format of the inputs, for kernels whose names have none. Contractions of 32-bit inputs run in FP32 or TF32, which inputs do not show.
+/// Format of the inputs, for kernels without one in their names. `None` for contractions of 32-bit inputs: they run in FP32 or TF32.
 fn recorded(operator: &str, shapes: &str) -> Option<DataType> {
     inputs::element(shapes).filter(|format| *format != DataType::Fp32 || !contracts(operator))
 }
 
-/// The format that a kernel works on, by its name.
+/// Format that a kernel works on, from its name.
 fn element(kernel: &str) -> Option<DataType> {
     format(kernel).or_else(|| {
         let lower = kernel.to_ascii_lowercase();
@@ -202,7 +201,8 @@ fn element(kernel: &str) -> Option<DataType> {
     })
 }
 
-/// Operators of ranks against an accelerator, within steps; `samples` is what sums are divided by to be of one rank and step. None where no operator has shapes.
+/// Operators of ranks relative to an accelerator, within steps. Sums are divided by `samples` to give one rank and step. `None` if no
+/// operator has shapes.
 pub fn roofline(
     views: &[&View<'_>],
     windows: &Windows,
@@ -229,7 +229,7 @@ pub fn roofline(
             (work, bound, if call_ns > 0.0 { least / call_ns } else { 0.0 })
         };
         let (mut work, mut bound, mut share) = of(work);
-        // Nothing is faster than its roofline: then fewer experts were read than tokens could choose.
+        // A time below the roofline means that fewer experts were read than tokens could choose.
         let fewest = work::fewest_experts(operator, &sides, width).filter(|_| share > 1.0);
         let bounded = fewest.is_some();
         if let Some(fewest) = fewest {
@@ -239,7 +239,7 @@ pub fn roofline(
             }
         }
         let mean_ns = sum.time as f64 / samples;
-        // Between which formats a copy converts is not recorded, so its bytes are a bound.
+        // The formats of a converting copy are not recorded, so its bytes are a bound.
         let is_bound = operator == "aten::copy_";
         let saving = if call_ns < START || is_bound {
             0.0
@@ -286,7 +286,7 @@ pub fn roofline(
     })
 }
 
-/// Shapes without the blanks and line breaks that some recorders write, with what a convolution's settings differ by from the usual ones.
+/// Shapes without the blanks and line breaks of some recorders, followed by unusual settings of a convolution.
 pub(crate) fn tidy(text: &str) -> String {
     let packed: String = inputs::shapes(text).chars().filter(|c| !c.is_whitespace()).collect();
     let mut tidy = packed.replace(',', ", ");
@@ -309,7 +309,7 @@ pub(crate) fn tidy(text: &str) -> String {
     tidy
 }
 
-/// Bytes of an element.
+/// Bytes of an element; `None` if unknown.
 fn width(data_type: DataType) -> Option<f64> {
     match data_type {
         DataType::Fp32 | DataType::Tf32 => Some(4.0),
@@ -365,7 +365,8 @@ mod tests {
 
     #[test]
     fn a_product_near_its_peak_and_one_far_from_it() {
-        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 = 3.524 ms.
+        // cuBLAS on an A100 reaches 250 to 270 of 312 TFLOP/s at 8192 cubed (NVIDIA, A100 whitepaper: peak 312): 2 * 8192^3 / 312e12 =
+        // 3.524 ms.
         let shapes = "[[8192, 8192], [8192, 8192]]";
         let near = row("aten::mm", shapes, "ampere_bf16_s16816gemm_bf16_128x256", 4_200_000).expect("a row");
         assert_eq!((near.bound, near.kind), (Bound::Compute, Kind::Product));

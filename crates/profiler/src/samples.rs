@@ -21,29 +21,28 @@ use railwright_spec::problem::Problem;
 /// Values that traces do not record.
 #[derive(Clone, Debug, Default)]
 pub struct SampleOptions {
-    /// How names are read and steps cut.
+    /// Tables of names and rules for step boundaries.
     pub profile: Options,
     /// The format of GEMMs without a format in their kernel name.
     pub format: Option<DataType>,
-    /// Only calls at this interval are used, from the `first` one on, so that one part of a trace can
-    /// validate a fit to the other.
+    /// Part of the recording to use, so that one part of a trace can validate a fit to the other.
     pub part: Part,
 }
 
-/// A part of what was recorded.
+/// A part of the recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Part {
-    /// All of it.
+    /// The whole recording.
     #[default]
     All,
-    /// What began in the first half of the recording.
+    /// Activities that began in the first half of the recording.
     FirstHalf,
-    /// What began in the second half.
+    /// Activities that began in the second half.
     SecondHalf,
 }
 
 impl Part {
-    /// Whether something that began at a time belongs to it.
+    /// Tests whether an activity that began at `start` belongs to the part.
     fn takes(self, start: i64, (from, to): (i64, i64)) -> bool {
         let middle = from + (to - from) / 2;
         match self {
@@ -54,7 +53,7 @@ impl Part {
     }
 }
 
-/// The measurements in a job whose ranks are joined.
+/// Measurements of a joined job.
 pub fn samples(job: &Job, joined: &Joined, options: &SampleOptions) -> Result<Samples, Problem> {
     let mut all = Samples {
         from: labels(job),
@@ -80,7 +79,7 @@ pub fn samples(job: &Job, joined: &Joined, options: &SampleOptions) -> Result<Sa
     Ok(all)
 }
 
-/// What a job's traces are called, shortened.
+/// Shortened labels of a job's traces.
 fn labels(job: &Job) -> String {
     let names: Vec<&str> = job
         .members

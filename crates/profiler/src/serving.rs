@@ -1,7 +1,7 @@
 //! Traces of inference servers: steps of prefill, of decode and of both.
 //!
-//! Responsible for: what the annotations of vLLM, SGLang, ATOM and TensorRT-LLM record of a step ([`marks::mark`]), the steps of one rank, and the report by kind
-//! of step. Refuses steps without an annotation: kernels alone do not show whether a batch held prompts.
+//! Responsible for: the annotations of vLLM, SGLang, ATOM and TensorRT-LLM ([`marks::mark`]), the steps of one rank, and the report by
+//! mode. Excludes steps without an annotation: kernels alone do not show whether a batch contained prompts.
 
 mod marks;
 mod report;

@@ -1,7 +1,8 @@
-//! Counters of devices and network cards with a trace: why a device is slow.
+//! Counters of devices and network cards with a trace: evidence for slow devices.
 //!
-//! Responsible for: samples of `nvidia-smi --query-gpu`, `dcgmi dmon`, dcgm-exporter and the node exporter ([`read`]), and what they record of each rank while it was traced
-//! ([`health`]). Refuses a cause without a sample, and samples of a host or device that no rank names: these are counted.
+//! Responsible for: samples of `nvidia-smi --query-gpu`, `dcgmi dmon`, dcgm-exporter and the node exporter ([`read`]), and the counters of
+//! each rank during the recording ([`health`]). Without a sample there is no cause. Samples of hosts or devices outside of the job are
+//! counted and excluded.
 
 mod health;
 mod names;
@@ -16,13 +17,13 @@ use serde::Serialize;
 /// One reading of one counter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Sample {
-    /// The host, if the file names it.
+    /// The host, if the file contains it.
     pub host: Option<String>,
-    /// Which device: the index of a GPU, the name of a network card with its port.
+    /// The device: index of a GPU, or name of a network card with its port.
     pub device: String,
-    /// Time, in nanoseconds since 1970, if the file records it.
+    /// Time in nanoseconds since 1970, if recorded.
     pub time: Option<i64>,
-    /// Content.
+    /// The metric.
     pub metric: Metric,
     /// The value, in the metric's unit.
     pub value: f64,

@@ -1,7 +1,8 @@
-//! Jobs whose truth is known, for tests and benches of this crate and of its users.
+//! Jobs with known faults, for tests and benches of this crate and of its users.
 //!
-//! Responsible for: making the traces of a job that runs by a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clocks that are
-//! off, leading kernels that are lost, many ranks made of few; a pipeline whose recording describes nothing ([`Pipelined`]). Refuses randomness: what varies does so by a fixed recurrence.
+//! Responsible for: traces of a job that follows a simple plan with chosen faults ([`Synthetic`]), and mutations of any job: clock offsets,
+//! lost leading kernels, many ranks from few. Also a pipeline whose recording describes nothing ([`Pipelined`]). Uses no random source:
+//! variations follow a fixed recurrence.
 
 #[cfg(target_os = "linux")]
 mod cost;
@@ -15,7 +16,7 @@ pub use mutate::{drop_leading, keep, move_clock, replicate};
 pub use pipelined::Pipelined;
 pub use synthetic::Synthetic;
 
-/// Numbers that look random and are the same on every run (a linear congruence).
+/// Reproducible pseudo-random numbers (a linear congruence).
 #[derive(Clone, Copy, Debug)]
 pub struct Recurrence(pub u64);
 

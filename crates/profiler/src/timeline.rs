@@ -1,8 +1,9 @@
-//! A measured step in columns, for a canvas: what was recorded of every rank on one clock, and what the analyses found in it.
+//! A measured step in columns, for a canvas: recordings of all ranks on one clock, and results of the analyses.
 //!
-//! Responsible for: which step, which ranks and how many spans ([`Question`]), and the tracks of each rank in order: passes of the pipeline with
-//! the bubbles between them, where its time went, streams of its device with transfers apart from waits, threads of its host, and its counters. Arrows are
-//! those of `arrows`. Refuses to cut quietly: ranks that are left out are listed (the critical path goes through them all the same), spans that are merged are counted.
+//! Responsible for: selection of the step, the ranks and the number of spans ([`Question`]), and the tracks of each rank in order. These
+//! are passes of the pipeline with the bubbles between them, the device, its streams, threads of its host, and its counters. Streams have
+//! transfers separate from waits. Arrows are those of `arrows`. Excluded ranks are listed (the critical path includes them), merged spans
+//! are counted.
 
 mod arrows;
 mod counters;
@@ -30,21 +31,21 @@ use rows::Drawn;
 
 /// Maximum number of ranks shown by default.
 const MOST_RANKS: usize = 16;
-/// Spans that are shown at most of all tracks together.
+/// Maximum number of spans over all tracks.
 const MOST_SPANS: usize = 600_000;
 
-/// Shown part.
+/// Selection of the displayed part.
 #[derive(Clone, Copy, Debug)]
 pub struct Question {
-    /// Step, by its number; else a typical one.
+    /// Number of the step; by default a typical one.
     pub step: Option<u64>,
-    /// One rank alone.
+    /// A single rank.
     pub rank: Option<u32>,
     /// A part of the step, in nanoseconds since it began.
     pub window: Option<Window>,
-    /// Spans of a track from which on small ones are merged.
+    /// Maximum number of spans per track before small ones are merged.
     pub most_spans: usize,
-    /// The threads of hosts, too.
+    /// True to include the threads of hosts.
     pub host: bool,
 }
 
@@ -54,11 +55,11 @@ impl Default for Question {
     }
 }
 
-/// One step of a job whose clocks are aligned, in columns.
+/// One step of a job with aligned clocks, in columns.
 ///
 /// # Errors
 ///
-/// When the step or the rank is not there.
+/// If the step or the rank does not exist.
 pub fn columns(
     job: &Job,
     joined: &Joined,
@@ -91,7 +92,7 @@ pub fn columns(
             .into_iter()
             .map(|of| ((of.member, of.tracks), of.counters))
             .unzip();
-    // Who is not shown may still be waited for: the critical path goes through all ranks.
+    // Other ranks may wait for a rank outside of the view: the critical path includes all ranks.
     let unseen: Vec<(usize, Drawn)> = workers.map(&hidden, |_, &at| {
         let view = View::new(&job.members[at].trace, tables);
         let exchanges = Exchanges::of(joined, at, &view);
@@ -143,7 +144,7 @@ pub fn columns(
     Ok(columns)
 }
 
-/// What the tracks of ranks are drawn from.
+/// Input of the tracks of all ranks.
 struct Read<'a> {
     job: &'a Job,
     joined: &'a Joined,
@@ -151,15 +152,15 @@ struct Read<'a> {
     found: Option<&'a crate::passes::Passes>,
 }
 
-/// What is drawn of a member.
+/// Tracks and counters of a member.
 struct OfRank {
-    /// Its place in the job.
+    /// Index in the job.
     member: usize,
     tracks: Vec<Drawn>,
     counters: Vec<counters::Changes>,
 }
 
-/// The tracks and counters of members, by their places in the job.
+/// Tracks and counters of members, by their indices in the job.
 fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &impl Workers) -> Vec<OfRank> {
     workers.map(places, |_, &at| {
         let member = &read.job.members[at];
@@ -174,7 +175,7 @@ fn drawn(read: &Read<'_>, inputs: &rank::Inputs, places: &[usize], workers: &imp
     })
 }
 
-/// The place of the step to show: as asked, else the one whose length is closest to the median.
+/// Index of the step to show: the given one, otherwise the one whose duration is closest to the median.
 fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     if let Some(step) = step {
         let numbered = windows.steps.iter().position(|window| window.number == Some(step));
@@ -195,7 +196,7 @@ fn chosen(windows: &Windows, step: Option<u64>) -> Result<usize, Problem> {
     Ok(nearest.map_or(0, |(at, _)| at))
 }
 
-/// The members to show: the requested one, else the first of each stage, then others up to the limit.
+/// Members to show: the requested one; otherwise the first of each stage, then others up to the limit.
 fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, Problem> {
     if let Some(rank) = question.rank {
         let at = job.position(rank).ok_or_else(|| {
@@ -218,14 +219,14 @@ fn shown(job: &Job, joined: &Joined, question: &Question) -> Result<Vec<usize>, 
     Ok(order)
 }
 
-/// The stage of a member: from its passes, else its index in its pipeline group.
+/// Stage of a member: from its passes, otherwise its index in its pipeline group.
 fn stage(job: &Job, joined: &Joined, found: Option<&crate::passes::Passes>, at: usize) -> u32 {
     let rank = job.members[at].rank;
     let own = found.and_then(|found| found.passes.iter().find(|pass| pass.rank == rank));
     own.map_or_else(|| crate::measured::stage(joined, rank), |pass| pass.stage)
 }
 
-/// Whether a dimension is the pipeline's: its waits are bubbles.
+/// Tests whether a dimension is the pipeline's: its waits are bubbles.
 const fn is_pipeline(dimension: Dimension) -> bool {
     matches!(dimension, Dimension::Pipeline)
 }

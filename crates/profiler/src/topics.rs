@@ -1,6 +1,6 @@
-//! What the profiler's identifiers mean.
+//! Descriptions of the profiler's identifiers.
 //!
-//! Responsible for: the warnings of this crate; findings explain themselves. Refuses identifiers of other crates.
+//! Responsible for: the warnings of this crate; findings have their own. Excludes identifiers of other crates.
 
 use railwright_spec::topic::{Topic, parse};
 
@@ -19,7 +19,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::path::Path;
 
-    /// Identifiers behind `Warning::new(`, and words that look like ones in files that make them apart.
+    /// Identifiers after `Warning::new(`, and similar words in files that select identifiers separately.
     fn given(folder: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).expect("the sources") {
             let path = entry.expect("an entry").path();

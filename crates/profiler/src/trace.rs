@@ -1,9 +1,8 @@
 //! One rank's trace in columns.
 //!
-//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole
-//! nanoseconds since the Unix epoch by the clock of the rank's host (or since the start of the recorder if it
-//! has no date); [`crate::job`] aligns the clocks of ranks. Excludes analyses: kernel classes, group
-//! dimensions and waits.
+//! Responsible for: the kept parts of a trace, about 40 bytes per event, for all formats. All times are whole nanoseconds since the Unix
+//! epoch by the clock of the rank's host. If the recorder has no date, they are since its start. [`crate::job`] aligns the clocks of ranks.
+//! Excludes analyses: kernel classes, group dimensions and waits.
 
 mod device;
 mod gpu;
@@ -24,31 +23,31 @@ use crate::Names;
 /// One rank's trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankTrace {
-    /// Whose it is and what recorded it.
+    /// Rank and recorder of the trace.
     pub identity: Identity,
-    /// The names of its activities.
+    /// Names of its activities.
     pub names: Names,
-    /// What ran on the device, by start.
+    /// Device activities by start.
     pub gpu: GpuActivities,
-    /// What the host did, by start.
+    /// Host activities by start.
     pub host: HostActivities,
     /// Recorded collectives; rows of [`GpuActivities`] and [`HostActivities`] refer to them.
     pub collectives: Vec<CollectiveCall>,
-    /// The process groups that the trace lists or that its collectives name.
+    /// Process groups that the trace lists or its collectives name.
     pub groups: Vec<RankGroup>,
-    /// What reading it met with.
+    /// Report on reading the trace.
     pub report: ReadReport,
 }
 
-/// "None" in a column of numbers.
+/// Value for "none" in a column of numbers.
 pub const NONE: u32 = u32::MAX;
 
-/// The number unless it is [`NONE`].
+/// The number; `None` for [`NONE`].
 pub fn some(value: u32) -> Option<u32> {
     (value != NONE).then_some(value)
 }
 
-/// Puts a column into a new order, given the old places of its rows.
+/// Reorders a column, given the old indices of its rows.
 fn reorder<T: Copy>(column: &mut Vec<T>, places: &[u32]) {
     *column = places.iter().map(|&at| column[at as usize]).collect();
 }

@@ -1,8 +1,7 @@
 //! The tree below the waterfall: label, phase, family of operators, kernel.
 //!
-//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a
-//! step); a node's time is the sum of its children's. Kernels of one family are limited: the rest is one node
-//! with their number.
+//! Responsible for: joining the ranks' sums by name and nesting them, largest first (phases in the order of a step). A node's time is the
+//! sum of its children's. Kernels of one family are limited: the rest is one node with their number.
 
 use crate::Names;
 use crate::waterfall::{Label, RankWaterfall};
@@ -11,7 +10,7 @@ use railwright_step::{OperatorFamily, Phase};
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// How many kernels of one family are named.
+/// Maximum number of named kernels per family.
 const KERNELS: usize = 16;
 
 /// Key of a level of the tree.
@@ -19,15 +18,15 @@ const KERNELS: usize = 16;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// Label of time.
+    /// Label of the time.
     Label,
-    /// The part of the step.
+    /// Phase of the step.
     Phase,
-    /// The kind of operator.
+    /// Family of operators.
     Family,
-    /// The kernel.
+    /// Kernel.
     Kernel,
-    /// The kernels that are not named.
+    /// Rest of the kernels.
     Rest,
 }
 
@@ -35,19 +34,19 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// What it is by.
+    /// Level of the node in the tree.
     pub level: Level,
     /// Name.
     pub name: String,
-    /// Its time in the waterfall.
+    /// Its time in the waterfall, in nanoseconds.
     #[serde(rename = "time_ns")]
     pub time: i64,
     /// Number of activities with time in it.
     pub count: u64,
-    /// Their mean duration, including overlapped parts.
+    /// Mean duration including overlapped parts, in nanoseconds.
     #[serde(rename = "mean_ns")]
     pub mean: i64,
-    /// The longest of them.
+    /// Longest duration, in nanoseconds.
     #[serde(rename = "longest_ns")]
     pub longest: i64,
     /// Children: largest first, phases in the order of a step.
@@ -67,8 +66,8 @@ struct Leaf<'a> {
     longest: i64,
 }
 
-/// The tree of ranks; `names` are those of each rank's trace, in their order. Its times are from before slower chips and the ideal were taken
-/// out: a kernel is whole.
+/// Tree of ranks; `names` are those of each rank's trace, in their order. Times precede the separation of slower chips and of the ideal, so
+/// kernels are whole.
 pub fn tree(ranks: &[RankWaterfall], names: &[&Names]) -> Vec<Node> {
     let mut leaves: IndexMap<(usize, u8, &str), Leaf<'_>, FxBuildHasher> = IndexMap::default();
     for (rank, names) in ranks.iter().zip(names) {
@@ -92,7 +91,7 @@ pub fn tree(ranks: &[RankWaterfall], names: &[&Names]) -> Vec<Node> {
         }
     }
     let mut leaves: Vec<Leaf<'_>> = leaves.into_values().collect();
-    // One order for all levels; names decide ties so that ranks may come in any grouping.
+    // One order for all levels; names break ties, so that the grouping of ranks does not matter.
     leaves.sort_by(|a, b| {
         (a.label, a.phase, a.family, std::cmp::Reverse(a.time), a.name).cmp(&(
             b.label,

@@ -1,7 +1,7 @@
-//! One rank's device activities with what the analyses ask of every row: its family, whether it communicates, its launch, its phase.
+//! One rank's device activities with derived properties of every row: family, role, launch, phase.
 //!
-//! Responsible for: working these out once, so that everything that reads a trace agrees on them. A trace without a device (CPU training
-//! over gloo) gets a device of its own: the outermost operators of its threads, and its communication. Refuses to measure.
+//! Responsible for: deriving these once, so that all analyses of a trace agree. A trace without a device (CPU training over gloo) gets
+//! device rows: the outermost operators of its threads, and its communication. Excludes sums.
 
 mod host_device;
 
@@ -16,23 +16,23 @@ use crate::trace::{GpuActivities, GpuKind};
 use railwright_step::{OperatorFamily, Phase};
 use std::borrow::Cow;
 
-/// Meaning of names.
+/// Tables of names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tables {
-    /// Which names communicate; asked first.
+    /// Names of communication; checked first.
     pub communication: NameTable,
-    /// Purpose of the others.
+    /// Families of other kernels.
     pub kernels: KernelTable,
 }
 
 impl Tables {
-    /// The tables that ship with the program.
+    /// The shipped tables.
     pub fn shipped() -> Self {
         Self { communication: NameTable::shipped().clone(), kernels: KernelTable::shipped() }
     }
 }
 
-/// What a row of the device is to the analyses.
+/// Role of a device row in the analyses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Arithmetic.
@@ -41,18 +41,18 @@ pub enum Role {
     Communication,
     /// Copying or filling memory.
     Copy,
-    /// Nothing that keeps the device busy: annotations, waits.
+    /// No device work: annotations, waits.
     None,
 }
 
-/// One rank's rows with all that is known of each.
+/// One rank's rows with their derived properties.
 #[derive(Clone, Debug)]
 pub struct View<'a> {
-    /// Recording.
+    /// The trace.
     pub trace: &'a RankTrace,
-    /// The rows of the device.
+    /// Device rows.
     pub gpu: Cow<'a, GpuActivities>,
-    /// Whether the rows are the host's, because there was no device.
+    /// True if the rows are from the host, because there was no device.
     pub from_host: bool,
     /// The role of every row.
     pub role: Vec<Role>,
@@ -60,14 +60,14 @@ pub struct View<'a> {
     pub family: Vec<OperatorFamily>,
     /// The phase of every row.
     pub phase: Vec<Phase>,
-    /// The row of the host that launched it, or [`NONE`]; where the rows are the host's, the row that it is.
+    /// Host row that launched it, or [`NONE`]; for rows derived from the host, the host row itself.
     pub launch: Vec<u32>,
-    /// How phases were found.
+    /// Number of rows by method of phase detection.
     pub found_by: FoundBy,
 }
 
 impl<'a> View<'a> {
-    /// Works out a rank's rows.
+    /// Derives the properties of a rank's rows.
     pub fn new(trace: &'a RankTrace, tables: &Tables) -> Self {
         let busy = |kind: &GpuKind| !matches!(kind, GpuKind::Annotation | GpuKind::Sync);
         if !trace.gpu.kinds().iter().any(busy) && !trace.host.is_empty() {
@@ -102,7 +102,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// From the start of the first kernel to the end of the last; of the copies where there is no kernel. `None` when there is neither.
+    /// From the start of the first kernel to the end of the last, in nanoseconds; of the copies without kernels. `None` without either.
     pub fn extent(&self) -> Option<(i64, i64)> {
         let over = |wanted: fn(Role) -> bool| {
             let rows = self.role.iter().zip(self.gpu.starts()).zip(self.gpu.ends());
@@ -114,7 +114,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The role and the family of every row; names are looked up once each.
+/// Role and family of every row; each name is looked up once.
 fn classes(trace: &RankTrace, gpu: &GpuActivities, tables: &Tables) -> (Vec<Role>, Vec<OperatorFamily>) {
     let mut known: Vec<Option<(Role, OperatorFamily)>> = vec![None; trace.names.len()];
     gpu.iter()

@@ -23,21 +23,21 @@ use serde::Serialize;
 /// The waterfall of a job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Waterfall {
-    /// Each rank, in order.
+    /// Waterfalls of the ranks, in order.
     pub ranks: Vec<RankWaterfall>,
-    /// All ranks and steps.
+    /// Sum over all ranks and steps.
     pub total: Parts,
-    /// Each step over all ranks.
+    /// Steps, summed over all ranks.
     pub steps: Vec<Parts>,
-    /// What the model's arithmetic takes at peak, if it is known.
+    /// Model compute at peak rate; `None` if unknown.
     pub ideal: Option<Ideal>,
-    /// Ranks whose kernels take longer than the same ones of others: rank, and by which factor.
+    /// Ranks whose kernels take longer than the same ones of others: rank and factor.
     pub slower_chips: Vec<(u32, f64)>,
 }
 
 impl Waterfall {
-    /// Joins the ranks, in their order: takes out what slower chips cost and, where the model's arithmetic is known, what it takes at
-    /// peak. `names` are those of each rank's trace.
+    /// Joins the ranks, in their order. Separates the cost of slower chips and, if `ideal` is given, the model compute at peak. `names` are
+    /// those of each rank's trace.
     pub fn join(mut ranks: Vec<RankWaterfall>, names: &[&Names], ideal: Option<Ideal>) -> Self {
         let slower_chips = chips::take_out(&mut ranks, names);
         if let Some(ideal) = ideal {
@@ -48,7 +48,7 @@ impl Waterfall {
         Self::summed(ranks, ideal, slower_chips)
     }
 
-    /// The same with one rank alone, by its place.
+    /// The waterfall with a single rank, by index.
     #[must_use]
     pub fn only(&self, at: usize) -> Self {
         let ranks = self.ranks.get(at).cloned().into_iter().collect();
@@ -61,7 +61,7 @@ impl Waterfall {
         all
     }
 
-    /// Adds everything up again after time has moved between the labels of a rank's steps.
+    /// Recomputes the sums after time has moved between the labels of a rank's steps.
     pub(crate) fn sum(&mut self) {
         self.total = Parts::default();
         self.steps =
@@ -76,24 +76,23 @@ impl Waterfall {
         }
     }
 
-    /// The time of all labels over all ranks.
+    /// Total time over all labels and ranks, in nanoseconds.
     pub fn time(&self) -> i64 {
         self.total.total()
     }
 
-    /// Ranks times steps, less the steps in which a rank was not recorded: what times are divided by to be of one rank and step; at least 1.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step; at least 1.
     pub fn samples(&self) -> usize {
         self.ranks.iter().map(|rank| rank.steps.len() - rank.missing.len()).sum::<usize>().max(1)
     }
 
-    /// This share of all time.
+    /// A time as a share of the total (0 to 1).
     pub fn share(&self, time: i64) -> f64 {
         if self.time() == 0 { 0.0 } else { time as f64 / self.time() as f64 }
     }
 
-    /// Model FLOPs utilisation, if the model's arithmetic is known: `T_ideal / T_step`, steps of ranks
-    /// weighted by their length. By definition it exceeds the label of ideal compute, and 1, if the given
-    /// model FLOPs are too high.
+    /// Model FLOPs utilisation, if the model's operations are known: `T_ideal / T_step`, steps of ranks weighted by their length. By
+    /// definition it exceeds the label of ideal compute, and 1, if the given model FLOPs are too high.
     pub fn utilisation(&self) -> Option<f64> {
         let ideal = self.ideal?.nanoseconds() as f64 * self.samples() as f64;
         Some(if self.time() == 0 { 0.0 } else { ideal / self.time() as f64 })
@@ -104,29 +103,29 @@ impl Waterfall {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Subject.
+    /// The label.
     pub label: Label,
-    /// The least.
+    /// Smallest time.
     #[serde(rename = "least_ns")]
     pub least: i64,
-    /// The one in the middle.
+    /// Median time.
     #[serde(rename = "median_ns")]
     pub median: i64,
-    /// The most.
+    /// Largest time.
     #[serde(rename = "most_ns")]
     pub most: i64,
-    /// Ranks with the most, at most [`Spread::WORST`], worst first.
+    /// Ranks with the largest time, at most [`Spread::WORST`], worst first.
     pub worst: Vec<u32>,
 }
 
 impl Spread {
-    /// How many of the worst ranks are named.
+    /// Maximum number of named worst ranks.
     pub const WORST: usize = 3;
 }
 
-/// How every label's time spreads over ranks, largest medians first.
+/// Spread of every label's time over ranks, largest medians first.
 pub fn spreads(ranks: &[RankWaterfall]) -> Vec<Spread> {
-    // Of ranks that lack steps less is known, which is not less time.
+    // A rank with missing steps has less recorded time, not less time.
     let whole = |rank: &&RankWaterfall| rank.missing.is_empty();
     let mut all: Vec<Spread> = Label::all()
         .filter_map(|label| {

@@ -1,7 +1,7 @@
-//! The steps of a job: where one ends and the next begins, the same for all ranks.
+//! Steps of a job, with the same boundaries for all ranks.
 //!
-//! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts; the common window in which all
-//! ranks were recorded. Refuses to align clocks: times are taken as they are, so align them first.
+//! Responsible for: cutting on the device's clock, because hosts run ahead of it by different amounts, and the common window in which all
+//! ranks were recorded. Clocks must be aligned before.
 
 mod collectives;
 mod cut;
@@ -25,19 +25,19 @@ use serde::Serialize;
 pub enum CutBy {
     /// The annotated steps of an inference server.
     InferenceSteps,
-    /// The first work of the device that was launched within a `ProfilerStep` of the host.
+    /// First device work launched within a host `ProfilerStep`.
     Launches,
     /// The device's copy of `ProfilerStep`.
     DeviceAnnotations,
     /// `ProfilerStep` of the host.
     HostAnnotations,
-    /// The runs of a compiled program (XLA).
+    /// Runs of a compiled program (XLA).
     Modules,
-    /// The end of what the optimizer launched.
+    /// The end of the optimizer's device work.
     Optimizer,
-    /// What the device does over and over.
+    /// Repetition of device activity.
     Repetition,
-    /// A collective of all ranks that comes back at equal distances.
+    /// A collective of all ranks that recurs at equal distances.
     Collectives,
     /// Nothing: the whole recording is one window.
     Nothing,
@@ -47,26 +47,26 @@ pub enum CutBy {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepWindow {
-    /// Its number as the recorder counts; none where steps were cut without annotations.
+    /// Number in the recorder's numbering; `None` for steps without annotations.
     pub number: Option<u64>,
     /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Ranks that were not recorded in it, by their place in the job, in order.
+    /// Ranks that were not recorded in it, by their index in the job, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<usize>,
 }
 
 impl StepWindow {
-    /// Duration.
+    /// Duration in nanoseconds.
     pub fn duration(&self) -> i64 {
         self.end - self.start
     }
 
-    /// Whether a rank was recorded in it, by its place in the job.
+    /// Tests whether a rank was recorded in it, by its index in the job.
     pub fn holds(&self, member: usize) -> bool {
         self.without.binary_search(&member).is_err()
     }
@@ -76,18 +76,18 @@ impl StepWindow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Windows {
-    /// What they were cut by.
+    /// Method by which they were cut.
     pub cut_by: CutBy,
-    /// From the last rank's first activity to the first rank's last one: all ranks were recorded.
+    /// From the last rank's first activity to the first rank's last one: the time in which all ranks were recorded.
     pub common: (i64, i64),
-    /// Steps that most ranks recorded, one behind the other; never empty unless nothing was recorded.
+    /// Consecutive steps that most ranks recorded; empty only if nothing was recorded.
     pub steps: Vec<StepWindow>,
-    /// Leading steps that were taken out because they come before the steady state.
+    /// Leading steps excluded as warm-up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warm_up: Vec<StepWindow>,
-    /// Whether they begin where a collective of all ranks ended, because the ranks' own moments lay apart.
+    /// True if they begin at the end of a collective of all ranks, because the ranks' own moments were too far apart.
     pub at_collective: bool,
-    /// How far ranks disagree on where steps begin: the largest difference, after alignment.
+    /// Largest difference between step starts of ranks, after alignment, in nanoseconds.
     #[serde(rename = "spread_ns")]
     pub spread: i64,
     /// Warnings.
@@ -95,13 +95,13 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// The stretch of all steps.
+    /// From the start of the first step to the end of the last.
     pub fn span(&self) -> (i64, i64) {
         let start = self.steps.first().map_or(self.common.0, |step| step.start);
         (start, self.steps.last().map_or(start, |step| step.end))
     }
 
-    /// The same with one step alone; none if there is no step of this number (or, without numbers, of this place).
+    /// The windows with a single step; `None` if there is no step with this number (or, without numbers, with this index).
     pub fn only(&self, step: u64) -> Option<Self> {
         let by_number = self.steps.iter().find(|window| window.number == Some(step));
         let by_place = || {
@@ -112,18 +112,18 @@ impl Windows {
         Some(Self { steps: vec![window.clone()], ..self.clone() })
     }
 
-    /// All that is looked at: the common window and all steps.
+    /// From the start to the end of the common window and all steps.
     pub fn whole(&self) -> (i64, i64) {
         let (start, end) = self.span();
         (start.min(self.common.0), end.max(self.common.1))
     }
 
-    /// Whether these are steps of an inference server: of prefill, of decode, of both.
+    /// Tests whether these are steps of an inference server: of prefill, of decode, of both.
     pub fn is_inference(&self) -> bool {
         self.cut_by == CutBy::InferenceSteps
     }
 
-    /// How a step is called.
+    /// Name of a step: its number, or its index without one.
     pub fn name(&self, at: usize) -> String {
         self.steps
             .get(at)
@@ -132,12 +132,12 @@ impl Windows {
     }
 }
 
-/// Finds the steps of ranks whose clocks agree.
+/// Finds the steps of ranks with aligned clocks.
 pub fn windows(views: &[View<'_>], joined: &Joined) -> Windows {
     windows_by(views, joined, &OneByOne)
 }
 
-/// The same, with ranks side by side.
+/// Finds the steps, with concurrent work on ranks.
 pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -> Windows {
     let mut warnings = Vec::new();
     let extents: Vec<(i64, i64)> = views.iter().filter_map(View::extent).collect();
@@ -196,9 +196,8 @@ pub fn windows_by(views: &[View<'_>], joined: &Joined, workers: &impl Workers) -
     Windows { cut_by, common, steps, warm_up, at_collective: false, spread: 0, warnings }
 }
 
-/// How many steps the rank with most of them recorded, before clocks and phases are known: by host
-/// annotations, else by repeated device kernels, else by a collective of all ranks at equal intervals; else
-/// 1.
+/// Number of steps on the rank with most of them, before clocks and phases are known. From host annotations, repeated device kernels, or a
+/// collective of all ranks at equal intervals, in that order; otherwise 1.
 pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -> u32 {
     let traces = || job.members.iter().map(|member| &member.trace);
     let marked = |_: usize, member: &Member| {
@@ -206,7 +205,7 @@ pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -
     };
     let annotated = workers.map(&job.members, marked).into_iter().max().unwrap_or(0);
     let count = match annotated {
-        // There is one collective more than stretches between them.
+        // There is one collective more than intervals between them.
         0 => traces()
             .next()
             .and_then(repetition::count)
@@ -217,7 +216,7 @@ pub(crate) fn recorded(job: &Job, matching: &Matching, workers: &impl Workers) -
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// A warning about steps that nothing marks.
+/// Warning about inferred steps.
 fn inferred_warning(because: &str, steps: usize) -> Warning {
     let steps = if steps == 1 { "one step".to_owned() } else { format!("{steps} steps") };
     Warning::new(
@@ -229,17 +228,17 @@ fn inferred_warning(because: &str, steps: usize) -> Warning {
     )
 }
 
-/// The number of the step that an annotation marks.
+/// Number of the step that an annotation marks.
 pub(crate) fn step_number(name: &str) -> Option<u64> {
     cut::number(name)
 }
 
-/// The steps of a rank by its host's annotations: number, from when, until when, in order.
+/// Steps of a rank by its host's annotations: number, start, end, in order.
 pub(crate) fn host_steps(trace: &crate::RankTrace) -> Vec<(u64, i64, i64)> {
     cut::host_steps(trace)
 }
 
-/// The stretch in which all ranks were recorded; that of any rank where there is none.
+/// Time in which all ranks were recorded; the time of any rank if there is none.
 fn common(extents: &[(i64, i64)], warnings: &mut Vec<Warning>) -> Option<(i64, i64)> {
     let latest = extents.iter().map(|extent| extent.0).max()?;
     let earliest = extents.iter().map(|extent| extent.1).min()?;

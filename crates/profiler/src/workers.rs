@@ -1,14 +1,14 @@
-//! Who does the work on many ranks.
+//! Execution of work on many ranks.
 //!
-//! Responsible for: the trait by which a program lends its threads. Answers do not depend on it. Starts no threads.
+//! Responsible for: the trait by which a program provides its threads. Answers do not depend on it. Starts no threads.
 
-/// Does work on many ranks: one after the other, or side by side.
+/// Execution of work on many ranks: sequential or concurrent.
 pub trait Workers: Sync {
-    /// What `work` makes of every item, in their order.
+    /// Applies `work` to every item; results are in the order of the items.
     fn map<'a, T: Sync, R: Send>(&self, items: &'a [T], work: impl Fn(usize, &'a T) -> R + Sync) -> Vec<R>;
 }
 
-/// One after the other.
+/// Sequential execution.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OneByOne;
 

@@ -1,7 +1,7 @@
-//! Clocks of real jobs, put off and found again.
+//! Clocks of real jobs, shifted and recovered.
 //!
-//! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces, against what clocks are known to show. Refuses
-//! sets of which there is one rank only.
+//! Responsible for: offsets of ten seconds, drifts of 50 ppm and lost leading kernels on recorded traces, compared with the known clocks.
+//! Excludes sets with one rank.
 
 mod jobs;
 
@@ -13,8 +13,8 @@ use railwright_profiler::joined::{JoinOptions, Joined, join};
 use railwright_profiler::testing::{drop_leading, move_clock};
 use std::sync::OnceLock;
 
-/// Folder, name in the reference table, tolerance of the offset in nanoseconds. Clocks of the last three differ by up to 62 us before anything is put off
-/// (`known_clock_bias_us` of the table), which is part of what is found.
+/// Folder, name in the reference table, tolerance of the offset in nanoseconds. Clocks of the last three already differ by up to 62 us as
+/// recorded (`known_clock_bias_us` of the table), which is part of the recovered offset.
 const SETS: [(&str, &str, i64); 5] = [
     ("param_dlrm_8r", "param_dlrm_8r", 5_000),
     ("megatron_tp2_v100", "megatron_tp2_v100", 5_000),
@@ -23,10 +23,10 @@ const SETS: [(&str, &str, i64); 5] = [
     ("torchrec_v100_4r/sst_long_a2a_optimizer_4", "sst_long_a2a_optimizer_4", 75_000),
 ];
 
-/// What was put on a clock is found again within this of what the clock was found to be off before, in nanoseconds: without the bias that it had.
+/// Tolerance of a recovered offset in nanoseconds, after subtracting the bias of the recorded clock.
 const AGAIN: i64 = 15_000;
 
-/// Drifts are found within this where they are found at all, in parts per million.
+/// Maximum error of a determined drift, in parts per million.
 const DRIFT: f64 = 40.0;
 
 fn sets() -> &'static [Job] {
@@ -34,7 +34,7 @@ fn sets() -> &'static [Job] {
     JOBS.get_or_init(|| SETS.iter().map(|set| job(set.0, "pt.trace")).collect())
 }
 
-/// What every clock is found to be off as recorded, in nanoseconds.
+/// Offset of every clock as recorded, in nanoseconds.
 fn biases() -> &'static [Vec<i64>] {
     static BIASES: OnceLock<Vec<Vec<i64>>> = OnceLock::new();
     BIASES.get_or_init(|| {
@@ -47,7 +47,7 @@ fn aligned(job: &mut Job) -> Joined {
     join(job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() })
 }
 
-/// (rank, shift against the first rank's list) of the largest communicator.
+/// (rank, shift relative to the first rank's list) of the largest communicator.
 fn shifts(joined: &Joined) -> Vec<(u32, i32)> {
     let largest =
         joined.matching.communicators.iter().max_by_key(|c| c.members.len()).expect("a communicator");
@@ -70,7 +70,7 @@ fn known_biases_of_recorded_clocks() {
             let shift: i32 = row[column("true_shift")].parse().expect("a shift");
             let clock = clocks.clocks.iter().find(|clock| clock.rank == rank).expect("a clock");
             let offset = clock.offset as f64 * 1e-3;
-            // Between the ways to take the middle of ends that scatter by tens of microseconds.
+            // Tolerance between methods for the median of ends that scatter by tens of microseconds.
             let scatter = if bias.abs() < 5.0 { 2.0 } else { 30.0 };
             assert!((offset - bias).abs() < scatter, "{name} rank {rank}: {offset} us instead of {bias}");
             assert!(shifts(&joined).contains(&(rank, shift)), "{name} rank {rank}: {:?}", shifts(&joined));
@@ -98,7 +98,7 @@ proptest! {
             }
             let joined = aligned(&mut moved);
             for (at, clock) in joined.clocks.clocks.iter().enumerate() {
-                // The instant at which this clock shows the middle of what it saw, and what rank 0's clock showed then.
+                // The instant at which this clock shows the middle of its observations, and the reading of rank 0's clock at that instant.
                 let (mine, zero) = (moved_start(job, at, &lost, folder), moved_start(job, 0, &lost, folder));
                 let instant = mine + ((clock.about - offsets[at] - mine) as f64 / (1.0 + drifts[at] * 1e-6)).round() as i64;
                 let wanted = instant + offsets[0] + ((instant - zero) as f64 * drifts[0] * 1e-6).round() as i64;
@@ -115,7 +115,7 @@ proptest! {
     }
 }
 
-/// The first activity that is left of a rank, from which its clock drifts.
+/// The first remaining activity of a rank, from which its clock drifts.
 fn moved_start(job: &Job, at: usize, lost: &[usize], folder: &str) -> i64 {
     let mut trace = job.members[at].trace.clone();
     if folder != "param_dlrm_8r" {

@@ -1,7 +1,7 @@
-//! Collectives of real jobs against reference answers.
+//! Collectives of real jobs, compared with reference answers.
 //!
-//! Responsible for: every row of the reference tables, and the answers that were given for whole sets. Clocks stay as recorded where the
-//! answers were taken from recorded clocks.
+//! Responsible for: every row of the reference tables, and the answers for whole sets. Clocks stay as recorded if the answers are from
+//! recorded clocks.
 
 mod jobs;
 
@@ -47,7 +47,7 @@ fn every_row_of_the_reference_tables() {
             for part in &mine.parts {
                 let of = |name: &str| number(&format!("{name}_{}", part.rank));
                 near(part.duration, of("dur"), "duration");
-                // No rank waits longer than it is in the collective, whatever the clocks show.
+                // A wait is at most as long as the rank is in the collective, regardless of the clocks.
                 near(part.wait, of("wait").min(of("dur")), "wait");
             }
         }

@@ -1,7 +1,7 @@
-//! Time that grows with the input and not with its square.
+//! Time that is linear, not quadratic, in the input.
 //!
-//! Responsible for: one input in two sizes for each thing that a recording has many of: steps, groups, names, entries, ranks, lines. The time of
-//! this thread on a processor is compared, so a busy machine does not matter. Refuses absolute times.
+//! Responsible for: inputs in two sizes for everything that recordings have many of: steps, groups, names, entries, ranks, lines. Processor
+//! time of this thread is compared, so a busy machine does not matter. Absolute times are not tested.
 
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ fn cost(work: impl FnOnce()) -> f64 {
     processor_seconds() - begun
 }
 
-/// Four times the input takes about four times as long; its square would be sixteen.
+/// Four times the input takes about four times as long; quadratic time would be sixteen times.
 fn grows_with_its_size(what: &str, size: usize, mut work: impl FnMut(usize)) {
     work(size / 4);
     let one = cost(|| work(size));
@@ -31,7 +31,7 @@ fn read(name: &str, text: &str) -> Vec<Recording> {
     reader.read(name, text.as_bytes(), Keep::default()).expect("read")
 }
 
-/// Profiles traces of ranks as `profile` does.
+/// Profiles traces of ranks like `profile` does.
 fn profiled(texts: &[String]) {
     let traces = texts.iter().enumerate().flat_map(|(rank, text)| read(&format!("rank{rank}.json"), text));
     let traces = traces.filter_map(|recording| match recording {

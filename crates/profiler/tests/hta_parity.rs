@@ -1,7 +1,10 @@
-//! The tables of HolisticTraceAnalysis on every set of the collection whose files are here, cell by cell.
+//! The tables of HolisticTraceAnalysis on every available set of the collection, cell by cell.
 //!
-//! What cannot agree is listed with its reason: causes of idle time where the tool takes the time of event 0 for a launch that is not in the
-//! file, microseconds that its rounding of floating-point times moves, and queue lengths where its unstable sort decides ties.
+//! Values that cannot agree are listed with the reason:
+//!
+//! * Causes of idle time: the tool takes the time of event 0 for a launch that is not in the file.
+//! * Microseconds shifted by its rounding of floating-point times.
+//! * Queue lengths, where its unstable sort decides ties.
 
 use railwright_profiler::hta::{self, HtaTables};
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};
@@ -132,7 +135,7 @@ fn ours(tables: &HtaTables) -> [(&'static str, &'static [&'static str], usize, T
     ]
 }
 
-/// Rows that differ, and why: set, table, beginning of the key, by how much at most, reason.
+/// Rows that differ: set, table, beginning of the key, maximum difference, reason.
 #[rustfmt::skip]
 const KNOWN: &[(&str, &str, &str, f64, &str)] = &[
     ("hta_allreduce_r1of2", "kernel_type_breakdown.csv", "COMPUTATION overlapping MEMORY", f64::INFINITY, "a mix that lasts 0 us"),
@@ -147,7 +150,7 @@ const EVENT_ZERO: &str = "kernels without a launch in the file: the tool takes t
 const TIE: &str = "two kernels of 22 us compete for the last row of their own; its sort decides";
 const TURNED: &str = "two sets of memory that rounding turns around start with others; whether they are parts of their own its sort decides, for 1 us each";
 
-/// What a table's numbers may differ by: nothing, but for queues, where the tool leaves the order of changes within one microsecond to an
+/// Tolerance of a table's numbers: none, except for queues. There the tool leaves the order of changes within one microsecond to an
 /// unstable sort.
 fn allowed(file: &str, column: usize, theirs: f64) -> f64 {
     match (file, column) {

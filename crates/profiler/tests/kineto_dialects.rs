@@ -1,4 +1,4 @@
-//! What traces of different years, devices and writers do differently, on real files: each test is a pitfall that a reader can fall into.
+//! Differences between traces of several years, devices and writers, on real files: each test covers a pitfall for readers.
 
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};
@@ -42,7 +42,7 @@ fn in_2021_categories_are_capitalised_and_threads_are_strings() {
     let is_step = |name| trace.names.get(name).starts_with("ProfilerStep#");
     let steps: Vec<_> = trace.host.iter().filter(|r| is_step(r.name)).collect();
     assert!(steps.len() >= 6 && steps.iter().all(|r| r.kind == HostKind::Annotation));
-    // The process in quotes and without is the same row.
+    // The process with and without quotes is the same row.
     let threads: BTreeSet<u32> = trace.host.iter().map(|r| r.thread).collect();
     assert!(threads.len() <= 4, "{threads:?}");
 }
@@ -51,7 +51,7 @@ fn in_2021_categories_are_capitalised_and_threads_are_strings() {
 fn relative_times_have_their_base_and_are_exact() {
     let trace = read("megatron_tp2_v100/rank0.9c44bd29b3f0_1375.1724066820235157909.pt.trace.json.gz");
     assert_eq!(trace.identity.base, Some(1_719_853_884_000_000_000));
-    // "ts": 4212936072998.236, "dur": 22.879 behind that base.
+    // "ts": 4212936072998.236, "dur": 22.879 after that base.
     let start = 1_719_853_884_000_000_000 + 4_212_936_072_998_236;
     let at = named(&trace, "ncclDevKernel_AllReduce").next().unwrap_or_default();
     let row = trace.gpu.get(at).unwrap_or_default();
@@ -59,7 +59,7 @@ fn relative_times_have_their_base_and_are_exact() {
         (row.start, row.end - row.start, row.stream, row.correlation),
         (start, 22_879, 22, Some(23642))
     );
-    // 2024-08-19, when the file was written.
+    // 2024-08-19, the date of the file.
     assert_eq!(row.start / 86_400_000_000_000, 19_954);
 }
 
@@ -79,7 +79,7 @@ fn collectives_have_kind_bytes_and_group() {
         ("13", Some(vec![0, 1]), None)
     );
     assert!(trace.groups.len() >= 7, "the groups that the head lists");
-    // The host's side agrees, and waits are not counted as a kind of collective.
+    // The host agrees, and waits are not a kind of collective.
     let host: Vec<_> = trace.host.iter().filter(|r| r.kind == HostKind::Collective).collect();
     let kinds: BTreeSet<Option<CollectiveKind>> =
         host.iter().filter_map(|r| r.collective).map(|c| trace.collectives[c as usize].kind).collect();

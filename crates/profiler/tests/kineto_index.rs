@@ -1,4 +1,4 @@
-//! Every PyTorch trace of the collection against its row of `INDEX.csv`.
+//! Every PyTorch trace of the collection, compared with its row of `INDEX.csv`.
 
 use railwright_profiler::RankTrace;
 use railwright_profiler::readers::{Keep, Recording, detect, inflate};

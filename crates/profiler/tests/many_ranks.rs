@@ -1,4 +1,4 @@
-//! Verdicts and tables of jobs with many ranks, made up and replicated.
+//! Verdicts and tables of synthetic and replicated jobs with many ranks.
 
 use proptest::prelude::*;
 use railwright_profiler::attribution::{CauseClass, straggler_report};
@@ -7,7 +7,7 @@ use railwright_profiler::profile::{OneByOne, Options, profile};
 use railwright_profiler::testing::{Synthetic, replicate};
 use railwright_profiler::trace::{GpuActivities, HostActivities};
 
-/// Few rows for each rank, so that a thousand of them are quickly made.
+/// Few rows per rank, so that a thousand ranks are generated quickly.
 fn small(tensor: u32, data: u32) -> Synthetic {
     Synthetic { tensor, data, steps: 3, layers: 4, kernels: 2, ..Synthetic::default() }
 }
@@ -15,7 +15,7 @@ fn small(tensor: u32, data: u32) -> Synthetic {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
-    /// Of 1,024 ranks one has a slower chip, whichever it is: it is the one that is named, and no other.
+    /// One of 1,024 ranks has a slower chip: that rank is named, and no other.
     #[test]
     fn one_slow_rank_of_a_thousand_is_found(slow in 0_u32..1024, factor in 1.3_f64..1.8) {
         let mut job = Synthetic { slow_chip: vec![(slow, factor)], ..small(8, 128) }.job();
@@ -28,19 +28,20 @@ proptest! {
         prop_assert!((report.ranks[0].cost - cost).abs() < 0.2 * cost, "{} for {cost}", report.ranks[0].cost);
     }
 
-    /// 1,024 ranks by replication with their groups moved: in the replica with a slow rank it is the one, the other replicas have none.
+    /// 1,024 ranks by replication with shifted groups: only the slow rank of each replica is charged.
     #[test]
     fn a_slow_rank_in_every_replica_is_found_in_every_replica(slow in 0_u32..4) {
         let one = Synthetic { slow_chip: vec![(slow, 1.5)], ..small(2, 2) }.job();
         let mut job = replicate(&one, 256);
         let report = straggler_report(&mut job, &JoinOptions::default());
         prop_assert_eq!((report.ranks_traced, report.world_size), (1024, 1024));
-        // Replicas do not wait for each other, so no rank alone makes the job shorter; but all that is charged is charged to the slow ones.
+        // Replicas do not wait for each other, so no single rank makes the job shorter; but all waits are charged to the slow ones.
         prop_assert!(report.ranks.iter().all(|culprit| culprit.rank % 4 == slow), "{:?}", report.ranks);
     }
 }
 
-/// Rank 4's file is cut after the first of four steps: the others' steps stay, and it is left out where it was not recorded.
+/// Rank 4's file is truncated after the first of four steps: the others' steps stay, and it is excluded from the steps without its
+/// recording.
 #[test]
 fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let mut job = Synthetic { stalls: vec![(3, 2, 20_000_000)], steps: 4, ..small(2, 4) }.job();
@@ -64,12 +65,13 @@ fn a_file_that_is_cut_costs_the_other_ranks_nothing() {
     let reported =
         report.warnings.iter().find(|warning| warning.id == "steps-partly-recorded").expect("a warning");
     assert!(reported.message.contains("rank 4 (synthetic rank 4) in steps 1-3"), "{}", reported.message);
-    // Who waited for it is an estimate.
+    // The waits for that rank are an estimate.
     assert!(report.estimated_wait > 0.0);
     let stragglers = straggler_report(&mut job, &JoinOptions::default());
     assert_eq!((stragglers.ranks[0].rank, stragglers.steps), (3, 4));
     let (cost, of_whole) = (stragglers.ranks[0].cost, whole.ranks[0].cost);
-    // What the missing rank would have done is not known, so it is a bound: no less than what was found before, but for what a rank waited for the missing one.
+    // The missing rank's work is unknown, so the cost is a bound: at least the previous cost, except for a rank's waits for the missing
+    // one.
     assert_eq!(stragglers.bounds_only.as_deref(), Some("rank 4 was not recorded in 3 of 4 steps"));
     assert!(cost > 0.95 * of_whole && cost < 1.3 * of_whole, "{cost} {of_whole}");
 }
@@ -92,7 +94,7 @@ fn every_rank_in_every_step() {
             assert_eq!(own.zip(*waiting).map(|(own, waiting)| own + waiting), Some(*step));
         }
     }
-    // The slow chip computes longest and is waited for most in quiet steps, the one that stood still in its own step.
+    // The slow chip has the longest compute and causes most waits in normal steps, the idle rank in its own step.
     let most = |table: &[Vec<Option<i64>>], at: usize| {
         (0..8).max_by_key(|&rank| table[rank][at]).unwrap_or_default()
     };
@@ -102,7 +104,7 @@ fn every_rank_in_every_step() {
     assert_eq!(most(&map.waiting_caused, stalled), 2, "{:?}", map.waiting_caused);
 }
 
-/// Where a rank was not recorded there is nothing, which is not zero.
+/// Steps without recording of a rank have no value, which differs from zero.
 #[test]
 fn a_rank_has_no_value_in_steps_in_which_it_was_not_recorded() {
     use railwright_profiler::trace::{GpuActivities, HostActivities};

@@ -1,6 +1,7 @@
-//! What must not change an answer: another origin of time, another order of files, other names of hosts, and more of the same.
+//! Changes that must not affect an answer: another origin of time, another order of files, other names of hosts, and more of the same.
 //!
-//! Responsible for: profiles and verdicts of changed jobs beside those of the jobs as they were. Refuses to know the right answer: other tests do.
+//! Responsible for: profiles and verdicts of changed jobs, compared with those of the original ones. Does not test that the answers are
+//! right: other tests do.
 
 use proptest::prelude::*;
 use railwright_profiler::Job;
@@ -15,13 +16,13 @@ fn profiled(mut job: Job) -> Profile {
     profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile")
 }
 
-/// What was found, in words.
+/// Stragglers of a job, as text.
 fn verdict(mut job: Job) -> Vec<String> {
     let report = straggler_report(&mut job, &JoinOptions::default());
     report.culprits.iter().map(|one| format!("{:?} {:?}", one.kind, one.ranks)).collect()
 }
 
-/// Kinds and ranks of what was found, with other numbers of ranks, in order of rank.
+/// Kinds and ranks of the stragglers, with renumbered ranks, in order of rank.
 fn culprits(mut job: Job, to: impl Fn(u32) -> u32) -> Vec<(String, Vec<u32>)> {
     let report = straggler_report(&mut job, &JoinOptions::default());
     let of = |ranks: &[u32]| {
@@ -160,7 +161,7 @@ proptest! {
             trace.identity.world_size = Some(plan.world() + 1);
         }
         let other = Job::new(traces);
-        // Steps are those of all ranks: they move by what ends of collectives differ by.
+        // Steps are those of all ranks: they shift by the differences between ends of collectives.
         for (own, same) in steps(&profiled(job.clone())).iter().zip(steps(&profiled(other.clone()))) {
             prop_assert!(own.abs_diff(same) <= 2 * plan.end_jitter, "{own} {same}");
         }

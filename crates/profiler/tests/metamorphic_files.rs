@@ -1,7 +1,7 @@
-//! Files that hold the same: events in another order, other names of files and hosts, other formatting.
+//! Files with the same content: events in another order, other names of files and hosts, other formatting.
 //!
-//! Responsible for: answers for changed files of real jobs, compared with those for the original files. Excludes synthetic jobs, which
-//! `metamorphic` changes. Two files of one rank are two recordings, not the halves of one: no relation holds for split traces.
+//! Responsible for: answers for changed files of real jobs, compared with those for the original files. Excludes synthetic jobs, see
+//! `metamorphic`. Two files of one rank are two recordings, not the halves of one, so split traces have no relation.
 
 use railwright_profiler::Job;
 use railwright_profiler::attribution::straggler_report;
@@ -67,7 +67,7 @@ fn profiled(job: &Job) -> Profile {
     profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile")
 }
 
-/// What was found, with its cost in whole nanoseconds.
+/// Stragglers of a job, with costs in whole nanoseconds.
 fn verdict(job: &Job) -> Vec<(String, Vec<u32>, i64)> {
     let report = straggler_report(&mut job.clone(), &JoinOptions::default());
     let cost = |seconds: f64| (seconds * 1e9).round() as i64;
@@ -81,7 +81,7 @@ fn verdict(job: &Job) -> Vec<(String, Vec<u32>, i64)> {
 fn same(what: &str, one: &Job, other: &Job) {
     let (before, after) = (profiled(one), profiled(other));
     assert_eq!(before.windows.steps, after.windows.steps, "{what}");
-    // Numbers of names follow the order of the file, so that kernels by name are left out.
+    // Numbers of names follow the order of the file, so kernels by name are excluded.
     let parts = |profile: &Profile| -> Vec<_> {
         profile.waterfall.ranks.iter().map(|one| (one.rank, one.steps.clone(), one.totals)).collect()
     };

@@ -1,13 +1,14 @@
 //! Operators of recorders to rows of the roofline, from the text of a trace to the finding.
 //!
-//! Responsible for: settings of convolutions, formats that kernels do not name, launches tied by external ids. Refuses figures without a published formula.
+//! Responsible for: settings of convolutions, formats that kernels do not name, launches linked by external ids. Excludes figures without a
+//! published formula.
 
 use railwright_profiler::Job;
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};
 use railwright_profiler::readers::{Keep, Recording, detect};
 
-/// The report of a trace with one call of an operator on an MI300X, tied to its kernel by an external id as some recorders do.
+/// The report of a trace with one call of an operator on an MI300X. An external id links it to its kernel, as in some recorders.
 fn report(operator: &str, arguments: &str, kernel: &str, microseconds: u32) -> Report {
     let end = 1_000_050 + microseconds;
     let text = format!(
@@ -30,7 +31,7 @@ fn report(operator: &str, arguments: &str, kernel: &str, microseconds: u32) -> R
     profile(&job, &joined, &options, &OneByOne).expect("a profile").report
 }
 
-/// The share of the roofline of the only row, and whether the finding names it.
+/// Share of the roofline of the only row, and whether the finding names it.
 fn share(operator: &str, arguments: &str, kernel: &str, microseconds: u32) -> (f64, bool) {
     let report = report(operator, arguments, kernel, microseconds);
     let rows = report.roofline.map(|roofline| roofline.rows).unwrap_or_default();
@@ -52,12 +53,12 @@ fn a_forward_convolution_has_the_output_of_its_settings() {
         );
         share("aten::convolution", &arguments, "igemm_fwd_gtcx_nhwc_fp32_bx0", 4000)
     };
-    // ResNet's first convolution on 32 pictures: 118,013,952 multiplications each (fvcore's table of ResNet-50).
+    // ResNet's first convolution on 32 images: 118,013,952 multiplications each (fvcore's table of ResNet-50).
     let (found, reported) =
         of("[[32, 3, 224, 224], [64, 3, 7, 7]]", r#""[2, 2]", "[3, 3]", "[1, 1]", "False", "[0, 0]", "1""#);
     assert!((found / (2.0 * 118_013_952.0 * 32.0 / FP32 / 4e-3) - 1.0).abs() < 1e-3, "{found}");
     assert!(reported);
-    // A depthwise one is bound by memory: input, weight and output of the same size, each moved once.
+    // A depthwise one is memory-bound: input, weight and output of the same size, each moved once.
     let (found, reported) =
         of("[[8, 1024, 32, 32], [1024, 1, 3, 3]]", r#""(1,1)", "(1,1)", "(1,1)", "False", "(0,0)", "1024""#);
     let bytes = 4.0 * (2.0 * 8_388_608.0 + 9216.0);
@@ -77,7 +78,7 @@ fn inputs_have_the_format_that_kernels_do_not_name() {
     let flop = 4.0 * 4096.0 * 4096.0 * 256.0 * 32.0;
     assert!((found / (flop / BF16 / 6.52e-3) - 1.0).abs() < 1e-3, "{found}");
     assert!(reported);
-    // Products of 32-bit inputs run in FP32 or in TF32, which inputs do not show.
+    // GEMMs of 32-bit inputs run in FP32 or in TF32, which inputs do not show.
     let arguments = r#""Input Dims": [[4096, 4096], [4096, 4096]], "Input type": ["float", "float"]"#;
     assert!(report("aten::mm", arguments, "unnamed_kernel", 1000).roofline.is_none());
 }
@@ -90,13 +91,13 @@ fn experts_faster_than_all_weights_can_be_read_have_a_bound() {
         report("vllm::rocm_aiter_fused_moe", &arguments, "aiter_fused_moe_kernel_bf16", microseconds)
     };
     let report = of("[[16, 4096], [64, 22016, 4096], [64, 4096, 11008], [16, 2]]", 280);
-    // The weights of 32 experts take 1.63 ms to read, those of two 102 us.
+    // Reading the weights of 32 experts takes 1.63 ms, of two 102 us.
     let row = &report.roofline.expect("a roofline").rows[0];
     let least = 2.0 * (2.0 * 4096.0 * 33_024.0 + 2.0 * 16.0 * 4096.0) / MEMORY;
     assert!((row.share_of_roofline / (least / 280e-6) - 1.0).abs() < 1e-3, "{row:?}");
     let finding = report.findings.iter().find(|finding| finding.id == "below-roofline").expect("a finding");
     assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
     assert!(finding.evidence[0].contains("at least"), "{finding:?}");
-    // What not even the fewest experts allow has no row.
+    // A time below that of the fewest possible experts has no row.
     assert!(of("[[4, 4096], [128, 22016, 4096], [128, 4096, 11008], [4, 8]]", 180).roofline.is_none());
 }

@@ -1,4 +1,4 @@
-//! Pages of recorded jobs against derived answers (`fixtures/traces/reference/truth/CASES.csv`).
+//! Pipeline reports of recorded jobs, compared with derived answers (`fixtures/traces/reference/truth/CASES.csv`).
 
 mod support;
 
@@ -34,7 +34,7 @@ fn bubbles_of_stages() {
     assert!((page.ideal_bubble.unwrap() - 7.0 / 23.0).abs() < 1e-12);
     let megatron = page_of_megatron();
     bubbles_are(&megatron, &[0.534, 0.554, 0.546, 0.255], 0.01);
-    // Four chunks on each stage, eight micro batches.
+    // Four chunks on each stage, eight micro-batches.
     assert_eq!((megatron.shape.virtual_pipeline, megatron.shape.micro_batches), (4, 8));
     assert!((megatron.ideal_bubble.unwrap() - 3.0 / 35.0).abs() < 1e-12);
 }
@@ -56,7 +56,7 @@ fn the_parts_of_a_step() {
     assert_eq!(shown.parts().iter().map(|p| p.1).sum::<i64>(), shown.total, "a step's parts sum to it");
 }
 
-/// Rows primus_pp8_step11, 15, 16 and 18: where the stall is, how long, and what it cost.
+/// Rows primus_pp8_step11, 15, 16 and 18: place of the stall, its excess and its cost, in milliseconds.
 #[test]
 fn stalls_and_their_costs() {
     for (step, stage, micro_batch, excess, cost) in
@@ -68,7 +68,7 @@ fn stalls_and_their_costs() {
         assert_eq!(stall.kind, PassKind::Forward);
         assert!((stall.excess as f64 / 1e6 - excess).abs() <= 5.0, "step {step}: {stall:?}");
         assert!((stall.cost as f64 / 1e6 - cost).abs() <= 15.0, "step {step}: {stall:?}");
-        // It is outlined where it is, and only there.
+        // It is outlined at its position only.
         let outlined: Vec<_> = page
             .shown
             .rows
@@ -80,10 +80,10 @@ fn stalls_and_their_costs() {
         assert_eq!(outlined, [(stage, Some(micro_batch))]);
         let waited: i64 = page.shown.rows.iter().map(|row| row.causes.get(Cause::Stall)).sum();
         assert!(waited > 0 || stall.cost == 0, "step {step}: others wait for what costs");
-        // Others may wait and catch up again (step 15); for one no rank waits at all.
+        // Others may wait and catch up again (step 15); in one case no rank waits at all.
         assert_eq!(waited == 0, step == 11, "step {step}: {waited}");
     }
-    // Without a question the page opens at the step that lost most, and not at the start of the job.
+    // By default the report shows the step with the largest loss, not the start of the job.
     assert_eq!(primus(None).shown.step, 18);
     let quiet = primus(Some(9)).shown;
     assert!(quiet.stalls.is_empty() && quiet.rows.iter().all(|row| row.causes.get(Cause::Stall) == 0));
@@ -166,13 +166,13 @@ fn passes_of_traces() {
         assert!((stall.excess as f64 / 1e6 - 50.0).abs() <= 5.0, "{stall:?}");
         assert!(stall.cost > 45_000_000, "nothing else was slow enough to hide it: {stall:?}");
     }
-    // A shared machine has its own hiccups, but no other pass is that late.
+    // A shared machine has disturbances of its own, but no other pass is that late.
     assert!(page.stalls.iter().all(|s| s.excess < 25_000_000 || (s.step, s.rank) == (3, 2)));
     assert_eq!(page.verdicts.iter().filter(|v| v.id == "pipeline-stalls").count(), 1);
     assert!(page.verdicts.iter().all(|v| v.id != "pipeline-slow-worker"), "{:?}", page.verdicts);
 }
 
-/// The last chunk of the last stage has the output layer as well: one median over both chunks of the stage would not see it.
+/// The last chunk of the last stage also has the output layer: a single median over both chunks would hide it.
 #[test]
 fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     let made = Made { stages: 4, chunks: 2, micro_batches: 8, steps: 6, hop: 1_000_000 };
@@ -185,11 +185,11 @@ fn imbalance_of_an_interleaved_schedule_counts_every_chunk() {
     assert_eq!(times[0], (20_000_000, 40_000_000));
     assert_eq!(times[3], (40_000_000, 80_000_000));
     let reported = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
-    // 120 ms against a mean of (3 x 60 + 120) / 4 = 75 ms.
+    // 120 ms compared with a mean of (3 x 60 + 120) / 4 = 75 ms.
     assert!(reported.message.contains("60.0% longer"), "{}", reported.message);
 }
 
-/// The path holds the step together: its parts make the step, it goes forward in time, and the slow stage has most of it.
+/// The parts of the critical path add up to the step, it goes forward in time, and the slow stage has most of it.
 #[test]
 fn the_critical_path_of_a_pipeline() {
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
@@ -215,7 +215,7 @@ fn the_critical_path_of_a_pipeline() {
     assert_eq!(page.shown.critical.ranks[0].rank, 2, "{}", page.shown.critical.words);
 }
 
-/// With a stage missing, what it would have absorbed is unknown: costs are upper bounds or left out.
+/// With a stage missing, the time that it would have absorbed is unknown: costs are upper bounds or excluded.
 #[test]
 fn what_was_not_recorded_makes_costs_bounds() {
     let whole = primus(None);
@@ -227,13 +227,13 @@ fn what_was_not_recorded_makes_costs_bounds() {
     assert!(page.verdicts.iter().all(|v| v.certainty != Certainty::Replayed), "{:?}", page.verdicts);
     let stage = page.verdicts.iter().find(|v| v.id == "pipeline-last-stage").expect("the last stage");
     assert!(stage.message.contains("at most") && stage.message.contains("1 of 8"), "{}", stage.message);
-    // The bound holds for what the whole job shows, and for every replay.
+    // The bound covers the result of the whole job, and of every replay.
     assert!(stage.cost > whole.typical.imbalance, "{} {}", stage.cost, whole.typical.imbalance);
     let what_if = &whole.what_if;
     assert!(what_if.stages.iter().chain(&what_if.kinds).all(|share| share.saved <= share.at_most));
 }
 
-/// A rank that was not recorded leaves its stage with fewer ranks than the others have.
+/// An unrecorded rank leaves its stage with fewer ranks than the others.
 #[test]
 fn a_missing_rank_of_a_stage_makes_costs_bounds() {
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 1_000_000 };
@@ -254,11 +254,11 @@ fn a_missing_rank_of_a_stage_makes_costs_bounds() {
     assert_eq!(page.bounds_only.as_deref(), Some("1 rank of these stages was not recorded"));
     let slow = page.verdicts.iter().find(|v| v.id == "pipeline-slow-stage").expect("stage 2 is slow");
     assert_eq!(slow.certainty, Certainty::AtMost);
-    // 8 micro batches of 60 ms against a mean of (3 x 30 + 60) / 4 = 37.5 ms.
+    // 8 micro-batches of 60 ms compared with a mean of (3 x 30 + 60) / 4 = 37.5 ms.
     assert_eq!(slow.cost, 180_000_000);
 }
 
-/// One slow transfer is one stall, however many ranks took part in it, and it costs once; what follows it elsewhere is not one of its own.
+/// One slow transfer is one stall with one cost, however many ranks took part in it; its consequences elsewhere are no stalls of their own.
 #[test]
 fn a_slow_collective_is_one_stall_of_all_its_ranks() {
     use railwright_profiler::passes::Pass;
@@ -273,11 +273,11 @@ fn a_slow_collective_is_one_stall_of_all_its_ranks() {
             let of = one.passes.iter().filter(|p| p.step == step && p.rank == rank);
             of.map(|p| p.end).max().unwrap_or_default()
         };
-        // In step 3 the transfer of the gradients of stage 1 takes 60 ms more, on both of its ranks; rank 1 came 5 ms late.
+        // In step 3 the gradient transfer of stage 1 takes 60 ms more, on both of its ranks; rank 1 entered 5 ms late.
         let slow = step == 3;
         let late = |rank: u32| if rank == 1 && slow { 5_000_000 } else { 0 };
         let reduced = |stage: u32, slow: i64| end(stage) + late(stage) + 4_000_000 + slow;
-        // All meet after that.
+        // A collective of all ranks follows.
         let all = |slow: i64| reduced(0, 0).max(reduced(1, slow)) + 1_000_000;
         let extra = if slow { 60_000_000 } else { 0 };
         if slow {

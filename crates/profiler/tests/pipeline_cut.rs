@@ -1,4 +1,4 @@
-//! Passes that no annotation names, cut by messages on the device's clock, on jobs that are made up: how far hosts run ahead must not matter.
+//! Passes without annotations, cut by messages on the device's clock, on synthetic jobs: the lead of hosts must not matter.
 
 #[path = "support/schedule.rs"]
 mod schedule;
@@ -42,7 +42,7 @@ impl Recorder {
         });
     }
 
-    /// A row of the device, launched at some time within an operator.
+    /// A device row, launched at some time within an operator.
     fn kernel(
         &mut self,
         called: i64,
@@ -71,8 +71,8 @@ impl Recorder {
     }
 }
 
-/// The traces of a pipeline whose passes are known. With `ahead` hosts launch a whole step when it begins, and receives are under way long before they are needed; else
-/// they launch as the device goes.
+/// Traces of a pipeline with known passes. With `ahead`, hosts launch a whole step at its beginning, and receives begin long before they
+/// are needed. Otherwise hosts launch in step with the device.
 fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
     let of = |rank: u32| passes.passes.iter().filter(move |p| p.rank == rank);
     let partner = |p: &Pass, stage: u32| {
@@ -96,7 +96,7 @@ fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
                 0,
                 None,
             );
-            // When the stream of each direction of receives is free.
+            // Times at which the stream of each direction of receives is free.
             let mut free = [origin, origin];
             let mut before = origin;
             for pass in of(rank).filter(|p| p.step == step) {
@@ -166,7 +166,7 @@ fn record(passes: &Passes, stages: u32, ahead: bool) -> Job {
 
 fn shown(made: &Made, ahead: bool) -> (PipelinePage, Passes, Passes) {
     let (mut truth, _) = made.record(|_, _, _, back, _| if back { 20_000_000 } else { 10_000_000 });
-    // Steps follow each other.
+    // Steps are consecutive.
     let length = truth.passes.iter().filter(|p| p.step == 0).map(|p| p.end).max().unwrap_or(0) + 3_000_000;
     for p in &mut truth.passes {
         let by = i64::from(p.step) * (length - 1_000_000_000_000) + 1_000_000_000;

@@ -1,4 +1,4 @@
-//! Damaged pipeline timers: whatever is broken in a file, the page is made of the rest or an error names why not, and nothing panics.
+//! Damaged pipeline timers: the report covers the rest of the file, or an error gives the reason, without panic.
 
 use proptest::prelude::*;
 use railwright_profiler::passes::Passes;
@@ -11,7 +11,7 @@ fn file(name: &str) -> Vec<u8> {
     readers::inflate(&std::fs::read(format!("{root}{name}")).expect(name)).expect(name).into_owned()
 }
 
-/// The first bytes of a file, cut after what makes a few steps.
+/// Two files, truncated after a few steps.
 fn texts() -> &'static [(&'static str, Vec<u8>)] {
     static TEXTS: OnceLock<Vec<(&str, Vec<u8>)>> = OnceLock::new();
     TEXTS.get_or_init(|| {

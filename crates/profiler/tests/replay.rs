@@ -1,11 +1,12 @@
-//! Replays against derived answers on recorded jobs (`fixtures/traces/reference/pipeline/primus_whatif.csv`, `reference/truth/CASES.csv`).
+//! Replays of recorded jobs, compared with derived answers (`fixtures/traces/reference/pipeline/primus_whatif.csv`,
+//! `reference/truth/CASES.csv`).
 
 mod support;
 
 use railwright_profiler::passes::{PassKind, Passes};
 use railwright_profiler::replay::{Replay, Subset};
 
-/// What the stall of a forward pass cost its step, in milliseconds.
+/// Cost of a forward pass's stall for its step, in milliseconds.
 fn cost(passes: &Passes, step: u32, stage: u32, micro_batch: u32) -> f64 {
     let replay = Replay::new(passes).expect("a replay");
     let stall = Subset {
@@ -29,17 +30,17 @@ fn every_step_is_reproduced_within_one_percent() {
         let measured: f64 = row[2].parse().unwrap();
         let step = steps.iter().find(|s| s.step.to_string() == row[1]).expect("the step");
         assert!((step.measured as f64 / 1e6 - measured).abs() < 0.001, "{row:?}");
-        // The reference replay, with one latency of 2 ms for everything, is within 0.36 %.
+        // The reference replay, with a single latency of 2 ms, is within 0.36%.
         assert!(step.error().abs() < 0.002, "{row:?}: {}", step.error());
     }
-    // A message is 0.78 ms under way, and a rank turns from a backward to a forward pass in as long.
+    // A message takes 0.78 ms, and so does the transition from a backward to a forward pass of a rank.
     assert!((700_000..900_000).contains(&replay.gaps().hop), "{:?}", replay.gaps());
     assert_eq!(replay.circular(), 0);
 
     let megatron = support::megatron_app();
     let steps = Replay::new(&megatron).unwrap().replayed();
     assert_eq!(steps.len(), 20);
-    // The first step is a start: two thirds of it are no pass at all.
+    // The first step includes warm-up: two thirds of it contain no pass.
     assert!(steps[1..].iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
 }
 
@@ -76,7 +77,7 @@ fn removing_more_saves_more_and_removing_nothing_saves_nothing() {
     assert!((all.recovered - 1.0).abs() < 1e-9 && all.saved > 0, "{all:?}");
 }
 
-/// A job whose hosts carry the messages: what a rank does between its passes, and which rank it waits for, is recorded.
+/// A job whose hosts carry the messages: each rank's activity between its passes and the awaited rank are recorded.
 #[test]
 fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     use railwright_profiler::joined::{JoinOptions, join};
@@ -92,12 +93,13 @@ fn steps_of_hosts_are_rebuilt_from_their_own_messages() {
     let steps = replay.replayed();
     assert_eq!(steps.len(), 3);
     assert!(steps.iter().all(|s| s.error().abs() < 0.01), "{steps:?}");
-    // Two micro batches of rank 2 less cost what they took longer: the order is the schedule's, so a replay without them is not the recorded times again.
+    // Without their excess, two micro-batches of rank 2 save that excess. The order is the schedule's, so the replay differs from the
+    // recorded times.
     let stall =
         Subset { ranks: vec![2], steps: vec![3], kinds: vec![PassKind::Forward], ..Subset::default() };
     let saved: i64 = replay.cost_of_excess(&stall).iter().map(|c| c.1).sum();
     assert!((saved as f64 / 1e6 - 200.0).abs() <= 20.0, "{saved}");
-    // Without messages the time between passes is fitted, and a step that hosts make is not rebuilt.
+    // Without messages the time between passes is fitted, and a step limited by hosts is not reproduced.
     passes.host_order = false;
     passes.passes.retain(|p| !p.kind.is_message());
     let fitted = Replay::new(&passes).unwrap().replayed();

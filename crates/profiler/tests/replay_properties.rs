@@ -1,4 +1,4 @@
-//! What must hold of a replay of any job, on jobs that are made up.
+//! Properties of the replay of any job, on synthetic jobs.
 
 #[path = "support/schedule.rs"]
 mod schedule;
@@ -13,14 +13,14 @@ fn made() -> impl Strategy<Value = Made> {
     (2_u32..7, 1_u32..4, 1_u32..5, 3_u32..5).prop_map(|(stages, chunks, rounds, steps)| Made {
         stages,
         chunks,
-        // Interleaved schedules take micro batches in rounds of as many as there are stages.
+        // Interleaved schedules take micro-batches in rounds of as many as there are stages.
         micro_batches: stages * rounds,
         steps,
         hop: 0,
     })
 }
 
-/// A number that looks random and is always the same.
+/// A reproducible pseudo-random number.
 fn noise(of: [u32; 5]) -> i64 {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     for n in of {
@@ -33,7 +33,7 @@ fn noise(of: [u32; 5]) -> i64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// An ideal schedule is replayed to the nanosecond, and its bubble is (p - 1) / (v m + p - 1).
+    /// An ideal schedule is replayed exactly, and its bubble is (p - 1) / (v m + p - 1).
     #[test]
     fn ideal_schedules_have_the_ideal_bubble(made in made(), forward in 1_000_000_i64..9_000_000) {
         let (passes, took) = made.record(|_, _, _, back, _| if back { 2 * forward } else { forward });
@@ -56,7 +56,7 @@ proptest! {
         prop_assert_eq!(page.verdicts[0].id, "pipeline-no-straggler");
     }
 
-    /// Whatever passes take, replays with and without delays give the recorded step where nothing but passes takes time.
+    /// For any durations of passes, replays with and without delays reproduce the recorded step if only passes take time.
     #[test]
     fn replays_give_back_what_was_recorded(made in made(), seed in 0_u32..1000) {
         let (passes, took) = made.record(|step, stage, chunk, back, batch| {
@@ -81,7 +81,7 @@ proptest! {
         prop_assert!((all.recovered - 1.0).abs() < 1e-9 || all.saved == 0);
     }
 
-    /// A pass that is made to stall is found, and costs what the step took longer.
+    /// An injected stall is found, and its cost is the delay of the step.
     #[test]
     fn injected_stalls_are_found_and_priced(made in made(), seed in 0_u32..1000, share in 2_i64..60) {
         let usual = |back: bool| if back { 4_000_000 } else { 2_000_000 };
@@ -104,7 +104,7 @@ proptest! {
         }
     }
 
-    /// So does one in a table with messages: what is asked for after a late pass was asked for late because of it, also in the other direction.
+    /// The same for recordings with messages. A receive after a late pass is posted late because of it, also in the other direction.
     #[test]
     fn stalls_between_messages_cost_what_the_step_lost(
         stages in 2_u32..7, rounds in 1_u32..4, seed in 0_u32..1000, share in 2_i64..60,
@@ -127,7 +127,7 @@ proptest! {
         prop_assert_eq!(stall.cost, with[at.0 as usize] - without[0]);
     }
 
-    /// The latency of messages is found when it was not recorded.
+    /// The latency of unrecorded messages is recovered.
     #[test]
     fn latencies_are_fitted(mut made in made(), hop in 200_000_i64..900_000) {
         made.hop = hop;
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// A page of 16 stages and 64 micro batches can be read: every pass is drawn once, wide enough to see.
+/// A chart of 16 stages and 64 micro-batches is readable: every pass is drawn once, wide enough to be visible.
 #[test]
 fn large_pages_are_drawn_whole() {
     let made = Made { stages: 16, chunks: 1, micro_batches: 64, steps: 3, hop: 100_000 };
@@ -156,13 +156,13 @@ fn large_pages_are_drawn_whole() {
     }
 }
 
-/// What slows the reductions of all stages of a step is one stall, though one stage reduces after the other; different excesses are different stalls.
+/// A slow reduction on all stages of a step is one stall, although the stages reduce in turn; different excesses are different stalls.
 #[test]
 fn reductions_slow_on_all_stages_are_one_stall() {
     const MS: i64 = 1_000_000;
     let made = Made { stages: 4, chunks: 1, micro_batches: 8, steps: 5, hop: 0 };
     let (mut passes, _) = made.record_with_messages(|_, _, back, _| if back { 40 * MS } else { 20 * MS });
-    // Stages end 40 ms apart and none of their reductions lasts so long.
+    // Stages end 40 ms apart, longer than any of their reductions.
     let longer = |step: u32, stage: u32| match (step, stage) {
         (2, _) => 20 * MS + i64::from(stage) * MS / 10,
         (3, 1) => 25 * MS,
@@ -183,6 +183,6 @@ fn reductions_slow_on_all_stages_are_one_stall() {
     let page = page(passes, &Question::default()).expect("a page");
     let mut reported: Vec<_> = page.stalls.iter().map(|s| (s.step, s.ranks.clone(), s.cost / MS)).collect();
     reported.sort();
-    // The first stage is the last to end: only its reduction holds the step.
+    // The first stage ends last: only its reduction delays the step.
     assert_eq!(reported, [(2, (0..8).collect(), 20), (3, vec![1, 5], 0), (3, vec![2, 6], 0)]);
 }

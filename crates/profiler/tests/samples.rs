@@ -1,6 +1,6 @@
-//! Samples of real traces against figures that were counted by hand in the files.
+//! Samples of real traces, compared with figures counted by hand in the files.
 //!
-//! Responsible for: calls, shapes, formats and passes of products, and transfers of collectives.
+//! Responsible for: calls, shapes, formats and passes of GEMMs, and transfers of collectives.
 
 mod jobs;
 
@@ -20,8 +20,8 @@ fn of(folder: &str, part: &str, options: &SampleOptions) -> Samples {
 fn products_of_an_h100_trace() {
     let all = of("modded_nanogpt_h100/ab", "hook", &SampleOptions::default());
     assert_eq!(all.device.as_deref(), Some("NVIDIA H100 80GB HBM3"));
-    // 22 products of 32768 x 3072 over 768 in each of 4 steps whose calls were traced: half of them forward (the MLP's first matrix),
-    // half backward (through its second).
+    // 22 GEMMs of 32768 x 3072 over 768 in each of 4 steps with traced calls: half of them forward (the MLP's first matrix), half backward
+    // (through its second one).
     let up = |pass| {
         all.products
             .iter()
@@ -32,7 +32,7 @@ fn products_of_an_h100_trace() {
     assert_eq!(count, 88);
     let weights = all.products.iter().find(|s| (s.m, s.n, s.k) == (768, 3072, 32768)).expect("dW");
     assert_eq!(weights.pass, ProductPass::WeightGradient);
-    // The head's products are of 8 bits.
+    // The head's GEMMs use 8 bits.
     let head = all.products.iter().find(|s| (s.m, s.n, s.k) == (32768, 50304, 768)).expect("the head");
     assert_eq!(head.format, DataType::Fp8);
     let mut times: Vec<f64> = head.times.iter().map(|t| t.micros()).collect();
@@ -56,7 +56,7 @@ fn halves_of_a_trace_make_up_the_whole() {
     assert_eq!(first + second, all);
 }
 
-/// One rank of eight: the fastest of a kind stands for its transfer, in each half the half's own.
+/// One rank of eight: the fastest call of a kind gives its transfer time, in each half from that half.
 #[test]
 fn halves_of_one_traced_side_are_not_joined() {
     let bounds = |part| {

@@ -1,4 +1,4 @@
-//! Traces of inference servers: steps by what they compute, the waterfall of each mode, no advice on training.
+//! Traces of inference servers: steps by mode, the waterfall of each mode, no advice on training.
 
 use railwright_profiler::joined::{JoinOptions, join};
 use railwright_profiler::profile::{OneByOne, Options, Report, profile};
@@ -52,7 +52,7 @@ fn advises_no_training(report: &Report) {
     assert!(report.warnings.iter().all(|warning| warning.id != "trace-unknown-mfu"), "{:?}", report.warnings);
 }
 
-/// Counted in the file by another program: kernels whose correlation is that of `hipGraphLaunch` take 98.88 % of the kernels' time.
+/// Counted in the file by another program: kernels with the correlation of `hipGraphLaunch` take 98.88% of the kernels' time.
 #[test]
 fn a_decode_step_of_sglang() {
     let report = recorded("sglang_qwen3_8b_decode");
@@ -67,7 +67,7 @@ fn a_decode_step_of_sglang() {
     advises_no_training(&report);
 }
 
-/// Likewise 97.32 % and 96.10 %.
+/// Likewise 97.32% and 96.10%.
 #[test]
 fn steps_of_vllm_in_full_and_piecewise_graphs() {
     let report = recorded("vllm_decode_full_graph");
@@ -93,7 +93,8 @@ fn steps_of_vllm_in_full_and_piecewise_graphs() {
 
 const MS: i64 = 1_000_000;
 
-/// A server's rank: a step for each name, launched ahead of the device, `long` milliseconds of kernels each, behind `late` steps that were not recorded.
+/// A server's rank: a step for each name, launched ahead of the device, with `long` milliseconds of kernels each. It follows `late` steps
+/// that were not recorded.
 fn rank(number: u32, steps: &[(&str, i64)], late: usize) -> Trace {
     let mut trace = RankTrace::default();
     trace.identity.rank = Some(number);
@@ -155,7 +156,7 @@ fn modes_of_a_recording_are_apart_and_ranks_that_began_later_are_counted_alike()
     for late in [0, 1] {
         let job = Job::new(vec![rank(0, &steps, 0), rank(1, &steps, late)]);
         let report = report(job, &Options::default());
-        // Of two ranks a step that one of them lacks is left out.
+        // A step that one of two ranks lacks is excluded.
         let prefills = usize::from(late == 0);
         assert_eq!(
             (report.cut_by, report.steps.len()),
@@ -174,7 +175,7 @@ fn modes_of_a_recording_are_apart_and_ranks_that_began_later_are_counted_alike()
             (mixed.graph_share - 1.0).abs() < 1e-12
                 && (mixed.tokens_per_s.expect("tokens") - 1016.0 / 12e-3).abs() < 1.0
         );
-        // Prefill of 40 ms and decode of 5 ms are no steps that should be equal.
+        // Prefill of 40 ms and decode of 5 ms are different kinds of steps.
         assert!(
             report.warnings.iter().all(|warning| warning.id != "steps-do-not-repeat"),
             "{:?}",

@@ -1,7 +1,7 @@
-//! What must hold of the verdict on any job whose fault is known.
+//! Properties of the verdict on any job with a known fault.
 //!
-//! Responsible for: tensor, data and expert parallelism and full sharding together, with reductions beside arithmetic, and random faults. Refuses faults that cost less
-//! than two percent of a step: others absorb them.
+//! Responsible for: tensor, data and expert parallelism and full sharding together, with reductions overlapped with compute, and random
+//! faults. Excludes faults that cost less than two percent of a step: others absorb them.
 
 use proptest::prelude::*;
 use railwright_profiler::attribution::{Kind, MOST_OFF, StragglerReport, Verdict, straggler_report};
@@ -12,7 +12,7 @@ fn report(plan: &Synthetic) -> StragglerReport {
     straggler_report(&mut plan.job(), &JoinOptions::default())
 }
 
-/// From the first row of any device to the last, in nanoseconds.
+/// Time from the first row of any device to the end of the last, in nanoseconds.
 fn length(plan: &Synthetic) -> i64 {
     let job = plan.job();
     let rows = || job.members.iter().flat_map(|member| member.trace.gpu.iter());
@@ -52,7 +52,7 @@ enum Fault {
     Chip(u32),
     Pause(u32),
     Host(u32),
-    /// Before the first launch of every step.
+    /// Milliseconds before the first launch of every step.
     Loader(u32),
 }
 
@@ -82,9 +82,9 @@ fn with_fault(plan: &Synthetic, fault: Fault, rank: u32) -> Synthetic {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// The rank with the fault is named with what the fault costs, and the job without it has none. The cost of a slow host that launches concurrent
-    /// communications late is a lower bound: its replay keeps the order in which it launched them and waited for others. What it delayed can stay
-    /// on its partners, up to a few percent of its cost; otherwise no other rank is named.
+    /// The rank with the fault is named with the fault's cost, and the job without it has no straggler. A slow host may launch concurrent
+    /// communications late. Its cost is then a lower bound: its replay keeps the order in which it launched them and waited for others. Up
+    /// to a few percent of its cost can remain on its partners; otherwise no other rank is named.
     #[test]
     fn the_fault_is_named_with_its_cost(plan in plans(), fault in faults(), pick in 0_u32..64) {
         let rank = pick % plan.world();

@@ -1,6 +1,6 @@
-//! Who real jobs wait for.
+//! Stragglers of real jobs.
 //!
-//! Responsible for: the answers that were given for whole sets. Refuses to test what only synthetic jobs can show.
+//! Responsible for: reference answers for whole sets. Excludes properties that only synthetic jobs can show.
 
 mod jobs;
 
@@ -16,7 +16,7 @@ fn report(folder: &str) -> StragglerReport {
 
 #[test]
 fn ranks_that_hold_both_up() {
-    // Kernels of Megatron's rank 0 start 2.4 ms after their launches, on an idle device: the host is not what is late.
+    // Kernels of Megatron's rank 0 start 2.4 ms after their launches, on an idle device: the host is not late.
     for (folder, rank, cause) in [
         ("torchrec_v100_4r/resnet18", 1, CauseClass::SlowHost),
         ("megatron_tp2_v100", 0, CauseClass::LaunchLatency),
@@ -52,7 +52,7 @@ fn a_stall_of_every_micro_batch_of_one_step() {
     }
 }
 
-/// Simulated jobs whose faults and costs are known (fixtures/traces/SOURCES.md).
+/// Simulated jobs with known faults and costs (fixtures/traces/SOURCES.md).
 #[test]
 fn planted_faults_are_named_with_their_costs() {
     // (job, kind, ranks, cause, cost in seconds)

@@ -1,4 +1,4 @@
-//! Recordings that name neither groups nor steps nor passes: kernels alone, as Nsight Systems and old versions of PyTorch leave them.
+//! Recordings without groups, steps and passes: only kernels, as from Nsight Systems and old versions of PyTorch.
 
 use proptest::prelude::*;
 use railwright_profiler::clocks::ClockPolicy;
@@ -11,7 +11,7 @@ use railwright_profiler::trace::{GpuActivities, GpuActivity};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Every pipeline and every tensor parallel group is found, and the passes of 1F1B.
+/// Every pipeline, every tensor parallel group and the passes of 1F1B are found.
 #[test]
 fn a_pipeline_is_found_by_when_its_messages_end() {
     for (stages, tensor) in [(2, 1), (2, 2), (4, 2), (3, 4), (8, 1)] {
@@ -35,7 +35,7 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
                 |stage: u32| RankSet::new(&(0..tensor).map(|t| stage * tensor + t).collect::<Vec<_>>());
             assert_eq!(found[&Dimension::Tensor], (0..stages).map(group).collect::<Vec<_>>(), "{label}");
         }
-        // Both ends of every message met: two of each micro batch at every border of stages.
+        // Both ends of every message are joined: two messages per micro-batch at every boundary of stages.
         let messages: usize = plan.steps as usize * 2 * plan.micro_batches as usize * (stages as usize - 1);
         let matched = joined.matching.collectives.iter().filter(|collective| {
             let communicator = joined.matching.communicator(collective);
@@ -60,7 +60,8 @@ fn a_pipeline_is_found_by_when_its_messages_end() {
     }
 }
 
-/// Kernel names mark a tenth of a transformer's backward pass: passes are found complete, steps by the launches of the update, and both are reported as inferred.
+/// Kernel names mark a tenth of a transformer's backward pass. Passes are found completely, steps by the launches of the update, and both
+/// are reported as inferred.
 #[test]
 fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let plan = Pipelined { tensor: 1, layers: 3, layer: 400_000, transformer: true, ..Pipelined::default() };
@@ -71,21 +72,21 @@ fn a_transformers_passes_and_steps_are_found_by_the_names_of_few_kernels() {
     let reported: Vec<&str> = passes.warnings.iter().map(|warning| warning.id.as_str()).collect();
     assert_eq!(reported, ["pipeline-passes-cut"]);
     let steps: std::collections::BTreeSet<u32> = passes.passes.iter().map(|pass| pass.step).collect();
-    // From one update to the next: what comes before the first may be part of a step.
+    // From one update to the next: work before the first update may be part of a step.
     assert_eq!(steps.len(), 2);
     for stage in 0..4 {
         for (kind, layer) in [(PassKind::Forward, 1.0), (PassKind::Backward, 2.0)] {
             let of = passes.passes.iter().filter(|pass| pass.stage == stage && pass.kind == kind);
             let times: Vec<f64> = of.map(|pass| (pass.end - pass.start) as f64).collect();
             assert_eq!(times.len(), 16, "stage {stage}, {kind:?}");
-            // Where no message parts both, as well: products of other shapes are used.
+            // Stages without messages between both directions are included: GEMMs of other shapes separate them.
             let (mean, expected) = (times.iter().sum::<f64>() / 16.0, 3.0 * 400_000.0 * layer);
             assert!((mean / expected - 1.0).abs() < 0.05, "stage {stage}, {kind:?}: {mean}, not {expected}");
         }
     }
 }
 
-/// Sizes that the user gives decide every rank's stage, replica and shard.
+/// Sizes set by the user determine every rank's stage, replica and shard.
 #[test]
 fn a_layout_decides_the_places_of_ranks() {
     let plan = Pipelined { stages: 4, tensor: 2, ..Pipelined::default() };
@@ -99,11 +100,11 @@ fn a_layout_decides_the_places_of_ranks() {
     }
 }
 
-/// Costs of a pipeline of which one half was not found would be wrong: a warning replaces them.
+/// Costs of a pipeline with one half missing would be wrong: a warning replaces them.
 #[test]
 fn backward_passes_alone_are_no_pipeline() {
     let mut job = Pipelined::default().job();
-    // All names of forward work are those of backward work.
+    // All names of forward kernels are also those of backward kernels.
     for member in &mut job.members {
         let backward = member.trace.names.intern("flash_bwd_kernel");
         let names: Vec<_> =
@@ -126,7 +127,7 @@ fn backward_passes_alone_are_no_pipeline() {
     assert!(problem.hint.is_some());
 }
 
-/// The sets of ranks that were identified, by dimension.
+/// Inferred sets of ranks, by dimension.
 fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
     let mut found: BTreeMap<Dimension, Vec<RankSet>> = BTreeMap::new();
     for group in joined.groups.groups.iter().filter(|group| group.inferred) {
@@ -138,8 +139,8 @@ fn sets(joined: &Joined) -> BTreeMap<Dimension, Vec<RankSet>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Clocks of hosts that are off by up to ten seconds and drift by up to 50 ppm, and ranks that lost leading kernels, do not change the groups; offsets between the
-    /// ranks of a tensor parallel group are recovered within 5 us.
+    /// Offsets of up to ten seconds, drifts of up to 50 ppm and lost leading kernels do not change the groups. Offsets between the ranks of
+    /// a tensor parallel group are recovered within 5 us.
     #[test]
     fn groups_are_reported_whatever_clocks_show(
         shape in prop::sample::select(vec![(2_u32, 2_u32), (2, 4), (4, 2)]),
@@ -148,7 +149,7 @@ proptest! {
     ) {
         let (tensor, data) = shape;
         let mut job = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() }.job();
-        // Undescribed groups of the builder are named in its head: a recorder that describes nothing has none.
+        // The builder names its undescribed groups in the head: a recorder without descriptions has none.
         for member in &mut job.members {
             member.trace.groups.clear();
             drop_leading(&mut member.trace, lost[member.rank as usize]);

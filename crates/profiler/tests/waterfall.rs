@@ -1,4 +1,4 @@
-//! The waterfall on real traces, against what is known of them (`fixtures/traces/reference`).
+//! The waterfall on real traces, compared with the reference answers (`fixtures/traces/reference`).
 
 #![allow(clippy::unwrap_used, reason = "a test fails where it stands")]
 
@@ -76,10 +76,10 @@ fn a_change_of_a_training_loop_is_measured() {
         near(row.first / 1e6, first, 0.05);
         near(row.second / 1e6, second, 0.05);
     }
-    // Four steps of some 61 ms, cut on the device.
+    // Four steps of about 61 ms, cut on the device.
     assert_eq!((current.windows.cut_by, current.windows.steps.len()), (CutBy::Launches, 4));
     near(current.report.step_time / 1e6, 60.9, 0.2);
-    // Which part waits can only be estimated from one of eight ranks, and only where sizes are recorded.
+    // From one of eight ranks, waits can only be estimated, and only if sizes are recorded.
     let total = &current.waterfall.total;
     let of = |share| total.sum(|label| matches!(label, Label::Exposed(_, s) if s == share));
     assert!(of(Share::Undivided) > 0 && of(Share::Transfer) > 0);
@@ -94,12 +94,12 @@ fn a_rank_that_communicates_all_the_time_waits_for_another() {
     let shares = |rank: &railwright_profiler::waterfall::RankWaterfall, share: Share| {
         ms(rank.total.sum(|label| matches!(label, Label::Exposed(_, s) if s == share)))
     };
-    // 48.2 ms of the 48.4 ms are waiting; some of the transfer is hidden.
+    // 48.2 ms of the 48.4 ms are waits; part of the transfer is overlapped.
     near(shares(second, Share::Wait), 48.2, 0.5);
     assert!(shares(second, Share::Transfer) < 0.27 && shares(second, Share::Undivided) == 0.0);
     assert!(shares(first, Share::Wait) < 0.3);
     let host = first.total.sum(|label| matches!(label, Label::Host | Label::Sync | Label::DataLoading));
-    // Its recording begins 11.3 ms after that of the other: what it did before is not known.
+    // Its recording begins 11.3 ms after that of the other: its earlier activity is unknown.
     let before = first.total.get(Label::Unexplained);
     near(ms(before), 11.3, 0.1);
     assert!(host as f64 > 0.97 * (first.total.total() - before) as f64, "{:?}", first.total);
@@ -125,7 +125,7 @@ fn an_idle_job_is_bound_by_its_host() {
     near(ms(waits), 7.16, 0.08);
 }
 
-/// The same step, through the sweep and through the analyses of steps, to the nanosecond.
+/// The same step through the sweep and through the analyses of steps, equal to the nanosecond.
 #[test]
 fn a_measured_step_breaks_down_as_the_waterfall_does() {
     use railwright_profiler::waterfall::Group;
@@ -158,9 +158,9 @@ fn a_measured_step_breaks_down_as_the_waterfall_does() {
                 assert_eq!(sum(|l| matches!(l, StepLabel::Compute(_))), parts.sum(Label::is_compute));
                 assert_eq!(sum(|l| matches!(l, StepLabel::Copy)), parts.group(Group::Copy));
                 assert_eq!(sum(|l| matches!(l, StepLabel::Host)), parts.group(Group::Host));
-                // A message that waits leaves the step empty, and what communicates beside it is seen.
+                // A message that waits leaves the step empty, and concurrent communication is visible.
                 let exposed = sum(|l| matches!(l, StepLabel::Exposed(_) | StepLabel::Waiting));
-                // Waiting is apart, but where data moves at the same time on another stream.
+                // Waits are separate, except during concurrent transfers on another stream.
                 let waiting = sum(|l| matches!(l, StepLabel::Waiting));
                 assert!((0..=parts.sum(|l| l.is_exposed(Share::Wait))).contains(&waiting), "{waiting}");
                 let beside = exposed - parts.group(Group::Communication);
@@ -186,7 +186,8 @@ fn a_trace_without_a_device_is_cut_and_summed() {
     let found = profiled(folder("generated_torch215_gloo_pp2dp2", "rank"), &Options::default());
     assert_eq!(found.windows.cut_by, CutBy::HostAnnotations);
     assert_eq!(found.windows.steps.iter().map(|s| s.number).collect::<Vec<_>>(), [Some(2), Some(3), Some(4)]);
-    // Rank 2 sleeps 4 x 50 ms in step 3, in part while its messages wait: its own time is the host's, and no other's grows like it.
+    // Rank 2 sleeps 4 x 50 ms in step 3, partly during waits of its messages: the time is its own host time, and no other time grows as
+    // much.
     let growth = |rank: usize| {
         let steps = &found.waterfall.ranks[rank].steps;
         ms(steps[1].get(Label::Host) - steps[0].get(Label::Host))
@@ -194,7 +195,7 @@ fn a_trace_without_a_device_is_cut_and_summed() {
     assert!(growth(2) > 100.0 && [0, 1, 3].into_iter().all(|rank| growth(rank) < 20.0));
 }
 
-/// Unions of busy and of compute time, against the tables of another tool on traces of whole microseconds that it does not cut.
+/// Unions of busy and of compute time, compared with the tables of another tool on traces of whole microseconds that it does not cut.
 #[test]
 fn unions_of_time_are_those_of_another_tool() {
     let reference = |set: &str| -> Vec<(u32, f64, f64, f64)> {
@@ -208,7 +209,7 @@ fn unions_of_time_are_those_of_another_tool() {
     };
     for (set, traces) in [
         ("param_dlrm_8r", folder("param_dlrm_8r", "worker")),
-        // Other sets are left out: that tool lets waits on the device (`cuda_sync`) open and close its window.
+        // Other sets are excluded: that tool lets waits on the device (`cuda_sync`) begin and end its window.
     ] {
         let tables = Tables::shipped();
         let rows = reference(set);
@@ -297,14 +298,14 @@ fn the_parts_are_points_of_utilisation_when_operations_are_known() {
     let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
     let flop = railwright_spec::quantity::Flop::new(1.6e14);
     let found = profiled(vec![trace], &Options { flop_per_step: Some(flop), ..Options::default() });
-    // F / (N P T): 1.6e14 / (8 x 989.4e12 x 0.061) = 33 %.
+    // F / (N P T): 1.6e14 / (8 x 989.4e12 x 0.061) = 33%.
     let peak = found.report.peak.as_ref().unwrap();
     let expected = 1.6e14 / (8.0 * peak.rate.get() * found.report.step_time * 1e-9);
     near(found.report.utilisation.unwrap(), expected, 1e-4);
     near(found.report.lines.iter().map(|line| line.part.share).sum(), 1.0, 1e-12);
     let has_doubt = |found: &Profile| found.report.warnings.iter().any(|w| w.id == "trace-other-run");
     assert!(!has_doubt(&found));
-    // A run of sixteen ranks shares its operations among sixteen, and a job of eight is another one.
+    // A run of sixteen ranks divides its operations by sixteen; a job of eight is a different one.
     let trace = read("modded_nanogpt_h100/ab/current-rank0.json.gz");
     let options = Options { flop_per_step: Some(flop), sharers: Some(16), ..Options::default() };
     let other = profiled(vec![trace], &options);
@@ -330,7 +331,7 @@ fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
     first.identity.devices = vec![railwright_profiler::trace::Device { name, ..Default::default() }];
     let alone = profiled(vec![first], &Options::default());
     let [least, waited, undivided] = shares(&alone);
-    // No wait is stated; the truth lies between the bounds.
+    // No wait is reported; the true value is between the bounds.
     assert_eq!((waited, alone.report.estimated_wait), (0.0, 0.0));
     assert!(
         least > 0.0 && least <= transfer + 1e-6 && undivided >= wait,
@@ -343,7 +344,7 @@ fn a_rank_alone_has_bounds_of_transfer_and_waiting() {
         assert!(finding.message.contains("up to"), "{}", finding.message);
         assert_eq!(finding.certainty, Some(railwright_profiler::certainty::Certainty::AtMost));
     }
-    // Rank 0 of eight: collectives that last 60 times what NVLink needs for their bytes.
+    // Rank 0 of eight: collectives last 60 times as long as NVLink needs for their bytes.
     let hook = profiled(vec![read("modded_nanogpt_h100/ab/hook-rank0.json.gz")], &Options::default());
     let [_, waited, undivided] = shares(&hook);
     assert!(waited == 0.0 && undivided > 3.0, "{waited} {undivided}");
@@ -360,15 +361,15 @@ fn a_rank_without_device_data_is_no_host_of_its_own() {
     let seven = profile(&job, &joined, &Options::default(), &OneByOne).unwrap().report;
     assert_eq!((seven.ranks, seven.missing_ranks.as_slice()), (7, &[3][..]));
     assert!(seven.warnings.iter().any(|w| w.id == "trace-no-device"));
-    // The others compute what they computed, and no operators of the host are among their kernels.
+    // The others' compute is unchanged, and their kernels include no host operators.
     near(seven.recorded.compute / 1e6, whole.report.recorded.compute / 1e6, 0.05);
     assert!(seven.kernels.iter().all(|kernel| !kernel.name.starts_with("aten::")), "{:?}", seven.kernels[0]);
-    // Nobody knows when rank 3 came: the last of the others is a bound, the rest is not divided.
+    // The entry of rank 3 is unknown: the last of the others is a bound, the rest is not divided.
     let transfer = seven.lines.iter().flat_map(|l| &l.parts).find(|p| p.name.ends_with("transfer"));
     assert!(transfer.is_none(), "{transfer:?}");
 }
 
-/// What a rank waits for others is a part of its exposed communication, in every set of several ranks.
+/// A rank's waits for others are part of its exposed communication, in every set of several ranks.
 #[test]
 fn waiting_never_exceeds_communication() {
     use railwright_profiler::waterfall::Group;

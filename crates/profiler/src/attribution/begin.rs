@@ -1,8 +1,7 @@
-//! Whether a rank with an idle device at the start of the steps was recorded at that time.
+//! Recording state of a rank whose device is idle at the start of the steps.
 //!
-//! Responsible for: distinguishing a rank that began its first step late from a recording that began late.
-//! Excludes recordings without the launches or communication before their first row: the rank may have been
-//! busy.
+//! Responsible for: distinguishing a rank that began its first step late from a recording that began late. Excludes recordings without the
+//! launches or communication before their first row: the rank may have been busy.
 
 use super::chain::Chains;
 use crate::Job;
@@ -11,16 +10,15 @@ use crate::joined::Joined;
 use crate::launches::lacks_first;
 use crate::trace::HostKind;
 
-/// Of every member whether it was recorded when the steps began: by rows of its host from then on, or by others that entered its first collective and waited for it.
-/// `near` is how much later than the steps a recording may begin.
+/// By member: true if it was recorded when the steps began. Evidence is its host rows from then on, or other ranks that entered its first
+/// collective and waited for it. `near` is the maximum delay of a recording's start after that of the steps, in nanoseconds.
 pub(super) fn recorded(job: &Job, joined: &Joined, chains: &Chains, near: i64) -> Vec<bool> {
     let member =
         |at: usize| host(&job.members[at].trace, chains.span.0, near) || waited_for(joined, chains, at, near);
     (0..job.members.len()).map(member).collect()
 }
 
-/// Whether host rows cover the time until the first device row: they begin with the steps, and nothing that
-/// they launched is missing on the device.
+/// Tests whether host rows cover the time until the first device row: they begin with the steps, and every launch has its device row.
 fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
     let host = &trace.host;
     if host.starts().first().is_none_or(|&first| first > begin.saturating_add(near)) {
@@ -32,8 +30,7 @@ fn host(trace: &RankTrace, begin: i64, near: i64) -> bool {
     host.kinds().iter().take(until).any(|kind| *kind == HostKind::Runtime) && !lacks_first(trace)
 }
 
-/// Whether other ranks entered the first collective of a member long before it, with none missing: the member
-/// was late.
+/// Tests whether the member was late: other ranks entered its first collective long before it, and no rank is missing.
 fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> bool {
     let matching = &joined.matching;
     for &number in &chains.order {
@@ -45,7 +42,7 @@ fn waited_for(joined: &Joined, chains: &Chains, member: usize, near: i64) -> boo
         let parts = matching.members(collective);
         let Some(own) = parts.iter().find(|part| part.member as usize == member) else { return false };
         let late = matching.part(*own).start;
-        // Messages have two ends, and that of the sender has no information.
+        // Messages have two ends, and the sender's end contains no information.
         let starts: Vec<i64> = parts
             .iter()
             .filter(|part| part.member as usize != member)

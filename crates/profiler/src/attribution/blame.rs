@@ -1,55 +1,55 @@
-//! Every wait charged to its root.
+//! Attribution of every wait to its root.
 //!
-//! Responsible for: for each collective the ranks and stretches that made it late: the last rank's own excess over its peers, and for the rest of its lateness the
-//! roots of the collective that held it before. Refuses to split finer than a few roots for one collective.
+//! Responsible for: the ranks and intervals that made each collective late. These are the last rank's own excess over its peers and, for
+//! the rest, the roots of the previous collective that held it. At most a few roots per collective.
 
 use super::chain::Chains;
 use super::peers::Stretches;
 use crate::joined::Joined;
 use std::collections::BTreeMap;
 
-/// How many roots of one collective are kept.
+/// Maximum number of roots per collective.
 const ROOTS: usize = 4;
 
-/// How far back a way is followed.
+/// Maximum number of steps back along a chain of waits.
 const LONGEST_WAY: usize = 256;
 
-/// A root: a stretch of a member, and its share of the lateness.
+/// A root: an interval of a member, and its share of the lateness.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Root {
     member: u32,
-    /// The stretch's place; none for what came before the recorded window.
+    /// Position of the interval; `None` for time before the recorded window.
     place: Option<u32>,
     share: f64,
 }
 
-/// Waits for one collective that are charged to a member.
+/// Waits for one collective that one member caused.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Charged {
-    /// The member, by its place in the job.
+    /// Index of the member in the job.
     pub member: u32,
-    /// When the last rank entered the collective, in nanoseconds.
+    /// Time at which the last rank entered the collective, in nanoseconds.
     pub at: i64,
     /// The waits of all ranks, in nanoseconds.
     pub wait: f64,
 }
 
-/// What was charged.
+/// Waits charged to ranks and intervals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Charges {
-    /// By member: the waits of all ranks that it is the root of, in nanoseconds.
+    /// By member: waits of all ranks that it caused, in nanoseconds.
     pub waits: Vec<f64>,
-    /// By member: what of these came before the window or from no excess that its peers show.
+    /// By member: share of `waits` in nanoseconds from before the window, or without an excess over the peers.
     pub unexplained: Vec<f64>,
-    /// By member: lateness: by how much it entered collectives last, after the last but one.
+    /// By member: total time by which it entered collectives last, after the last but one, in nanoseconds.
     pub lateness: Vec<i64>,
-    /// By member: in how many complete collectives it was the last.
+    /// By member: number of complete collectives that it entered last.
     pub last: Vec<u32>,
-    /// By member and place of the stretch: waits charged to it.
+    /// By member and index of the interval: waits charged to it, in nanoseconds.
     pub stretches: BTreeMap<(u32, u32), f64>,
-    /// Each wait's root and the moment at which the last rank came.
+    /// Root of each wait, with the entry time of the last rank.
     pub list: Vec<Charged>,
-    /// All waits.
+    /// Sum of all waits, in nanoseconds.
     pub total: f64,
 }
 
@@ -86,7 +86,7 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
             .iter()
             .map(|&at| {
                 let part = matching.part(at);
-                // An early sender does not wait for anyone.
+                // An early sender waits for no other rank.
                 let waits = channel.is_none_or(|(_, to)| {
                     matching
                         .communicator(collective)
@@ -114,8 +114,8 @@ pub(super) fn charge(chains: &Chains, joined: &Joined, stretches: &Stretches) ->
     charges
 }
 
-/// The roots of a collective whose last member was late by `late_by`: the excesses along the way that held it up, back to where its ranks last stood
-/// together (the collective before in the same communicator).
+/// Roots of a collective whose last member was late by `late_by` nanoseconds: excesses along the chain of waits, back to the previous
+/// collective of the same communicator, which its ranks left together.
 fn find(
     stretches: &Stretches,
     chains: &Chains,
@@ -146,7 +146,7 @@ fn find(
         if left <= 0 {
             break;
         }
-        // What held it: the last member to enter the collective that it waited for.
+        // The holder is the last member to enter the collective that the rank waited for.
         let Some(gate) = gate else { break };
         let holder = chains.last_member[gate as usize];
         let before = stretches.ends[gate as usize].iter().copied().find(|end| end.0 == holder);
@@ -157,8 +157,7 @@ fn find(
     }
     let explained: f64 = roots.iter().map(|root| root.share).sum();
     if explained <= 0.0 {
-        // No peers show it: it was before the recording, or all peers are equal and the position makes it
-        // late.
+        // Peers show no excess: it was before the recording, or all peers are equal and the position causes the lateness.
         let place = latest.filter(|_| late_by <= 0).map(|latest| latest.1);
         return vec![Root { member: last, place, share: 1.0 }];
     }

@@ -1,8 +1,8 @@
-//! Why a rank is late.
+//! Cause of a rank's lateness.
 //!
-//! Responsible for: what it did longer than its peers, in the stretches that others waited for, and the class that follows, with three numbers. Refuses a class
-//! that its numbers do not carry: then it is unknown. More work is what whole steps show: a stretch begins at the last wait, and where collectives overlap arithmetic
-//! peers have kernels behind them that the late rank, which did not wait, has in its stretch.
+//! Responsible for: the excess of a late rank over its peers, in the intervals that delayed others, and its class with three numbers.
+//! Without sufficient evidence the class is unknown. "More work" is decided by whole steps: an interval begins at the last wait. Where
+//! collectives overlap compute, the peers ran some kernels before that wait. The late rank did not wait, so its interval contains them.
 
 use super::peers::{Stretch, Stretches};
 use crate::occupancy::{Occupancy, Spent};
@@ -27,9 +27,9 @@ pub enum CauseClass {
     SlowLink,
     /// Copies between host and device.
     Copies,
-    /// Idle though work was launched: it waits for another stream or for a communication that has no counterpart here.
+    /// Idle although work was launched: it waits for another stream or for a communication without counterpart in the recording.
     Schedule,
-    /// Nothing that its peers do not do as well, or it was late before the recording began.
+    /// No excess over its peers, or late before the recording began.
     Unknown,
 }
 
@@ -48,7 +48,7 @@ impl CauseClass {
         }
     }
 
-    /// What to call it on a rank without a device (`from_host`), whose operators run on processors.
+    /// Name of the cause. On a rank without a device (`from_host`), operators run on processors.
     pub const fn called(self, from_host: bool) -> &'static str {
         match self {
             Self::SlowChip if from_host => "slow processor",
@@ -63,20 +63,20 @@ impl CauseClass {
 pub struct Evidence {
     /// Kind.
     pub name: String,
-    /// The rank's.
+    /// Value of the rank.
     pub own: f64,
-    /// The median of its peers'.
+    /// Median of its peers.
     pub peers: f64,
-    /// Its unit: `ns` for a step, or nothing for counts and ratios.
+    /// Unit: `ns` for a time per step, empty for counts and ratios.
     pub unit: &'static str,
 }
 
-/// Sums over stretches, of a rank and of its peers.
+/// Sums over intervals, of a rank and of its peers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Compared {
     pub own: Spent,
     pub peers: Spent,
-    /// Stretches that have peers.
+    /// Number of intervals with peers.
     pub stretches: u32,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn compared(
     sum
 }
 
-/// The lower median of each part; none of none.
+/// Lower median of each part; `None` without peers.
 fn middle(others: &[Spent]) -> Option<Spent> {
     let at = others.len().checked_sub(1)? / 2;
     let of = |get: fn(&Spent) -> i64| {
@@ -130,12 +130,12 @@ fn middle(others: &[Spent]) -> Option<Spent> {
 pub(super) struct Whole {
     compared: Compared,
     steps: usize,
-    /// What the member's stretches in them took beyond its peers': what a cause must explain.
+    /// Excess of the member's intervals in these steps over its peers, in nanoseconds. A cause must explain it.
     excess: i64,
 }
 
-/// The same for whole steps: those in which the selected intervals of a member exceed those of its peers by
-/// at least a quarter of the worst step, with the same steps of the peers.
+/// Comparison by whole steps. Selects steps in which the given intervals of a member exceed those of its peers by at least a quarter of the
+/// worst step. The peers contribute the same steps.
 pub(super) fn compared_steps(
     member: usize,
     stretches: &Stretches,
@@ -151,7 +151,7 @@ pub(super) fn compared_steps(
             let others = stretches.columns[column as usize].iter().map(|at| at.0 as usize);
             peers.extend(others.filter(|&other| other != member).take(16));
         }
-        // The end of a step is its own.
+        // The end of a step belongs to the step.
         let step = windows.steps.partition_point(|step| step.end < stretch.to);
         if step < windows.steps.len() {
             *excess.entry(step).or_default() += stretch.own - stretch.usual;
@@ -184,8 +184,9 @@ fn add(sum: &mut Spent, other: &Spent) {
     sum.kernels += other.kernels;
 }
 
-/// The class that a comparison carries, with its three numbers (times for a step of `steps`); `from_host` where there is no device. Where stretches show more kernels
-/// and `whole` steps do not, whole steps are what is compared; a cause that explains less than half of what is to explain is none.
+/// Class supported by a comparison, with its three numbers (times per step, for `steps` steps). `from_host` is true without a device. If
+/// intervals show more kernels and whole steps (`whole`) do not, the whole steps are compared. A cause must explain at least half of the
+/// excess.
 pub(super) fn class(
     compared: &Compared,
     steps: f64,
@@ -227,7 +228,7 @@ fn per_kernel(spent: &Spent) -> f64 {
     if spent.kernels > 0 { spent.compute as f64 / spent.kernels as f64 } else { 0.0 }
 }
 
-/// Whether kernels are more rather than longer: by a twentieth, or from a share `least` on by more than they are longer.
+/// Tests whether there are more kernels rather than longer ones: 5% more, or above the ratio `least` by more than they are longer.
 fn grew(compared: &Compared, least: f64) -> bool {
     let longer = per_kernel(&compared.own) / per_kernel(&compared.peers).max(1e-9);
     let counts = compared.own.kernels as f64 / (compared.peers.kernels as f64).max(1.0);

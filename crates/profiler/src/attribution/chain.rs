@@ -1,10 +1,10 @@
-//! What every rank does between its matched communications.
+//! Events of every rank between its matched communications.
 //!
-//! Responsible for: each rank's events in order (the steps begin; it enters a collective; it can go on because one has ended; the steps end) with its own time
-//! between them. Own time is everything but the tail of a collective that nothing hides. A collective that was issued while another one held its stream is an event of the
-//! moment at which it was issued: its stream, not the rank's work, decides when it starts. Communication without a recorded counterpart is own time if all ranks were
-//! recorded. Otherwise its exposed part is kept apart, because it may be a wait for a rank that was not recorded. Times outside of the steps are excluded: they would
-//! be divided by steps that do not contain them.
+//! Responsible for: each rank's events in order, with its own time between them. Events are: the steps begin, a collective is entered, a
+//! collective has ended and the rank resumes, the steps end. Own time is everything except the exposed tail of a collective. A collective
+//! issued while another one occupied its stream is an event at its issue time: its stream, not the rank's work, determines its start.
+//! Communication without a recorded counterpart is own time if all ranks were recorded. Otherwise its exposed part is separate: it may be
+//! a wait for an unrecorded rank. Time outside the steps is excluded: it would be divided by steps that do not contain it.
 
 use super::begin;
 use crate::Job;
@@ -16,30 +16,31 @@ use crate::windows::{Windows, host_steps};
 use crate::workers::Workers;
 use std::collections::BTreeMap;
 
-/// A rank whose device ends its work before the steps do by more than this share of a step has no event at that edge, nor has one that begins it as much later if it is
-/// not known to have been recorded before ([`begin`]): the recording may be shorter than the others', so the time between is not known to be its own.
+/// Maximum gap at an edge of the steps, as a share of a step. A rank whose device ends its work earlier than that has no event at the end.
+/// A rank that begins later has none at the start, unless it is known to have been recorded before ([`begin`]). Its recording may be
+/// shorter than the others', so the gap may not be its own time.
 const NEAR: f64 = 0.05;
 
-/// A kernel that starts at most this much after the one before it on its stream, in nanoseconds, was held by it.
+/// Maximum gap after the previous kernel of its stream, in nanoseconds, for a kernel that waited for it.
 const BACK_TO_BACK: i64 = 10_000;
 
-/// What a stream leaves at least between two kernels that are both queued, in nanoseconds.
+/// Minimum gap between two queued kernels of a stream, in nanoseconds.
 const BETWEEN: i64 = 1_000;
 
-/// Recorded times of one clock agree to this part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
+/// Resolution of recorded times of one clock, as a part of an interval (100 ppm: crystals of hosts are within 50 ppm of each other).
 const RESOLVED: i64 = 10_000;
 
 /// Number of kernels by which the start of a collective may shift relative to the surrounding compute.
 const SLIPPED: usize = 1;
 
-/// What happens at an event.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// The steps begin.
     Begin,
-    /// The rank issues a collective, which starts then if its stream is free.
+    /// The rank issues a collective, which starts once its stream is free.
     Start,
-    /// The rank goes on after a collective: it has done nothing else at its end.
+    /// The rank resumes after a collective: no other work of the rank runs when the collective ends.
     Gate,
     /// The steps end, or the rank's work in them.
     End,
@@ -49,37 +50,37 @@ pub(super) enum What {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Event {
     pub what: What,
-    /// The collective; [`NONE`] where the steps begin or end.
+    /// Index of the collective; [`NONE`] at the start and end of the steps.
     pub collective: u32,
-    /// Time, as measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub time: i64,
-    /// The rank's own time since its previous event.
+    /// The rank's own time since its previous event, in nanoseconds.
     pub own: i64,
-    /// Exposed time since its previous event in communication with ranks that were not recorded, in nanoseconds: a wait or a transfer.
+    /// Exposed time since its previous event in communication with unrecorded ranks only, in nanoseconds: wait or transfer.
     pub unknown: i64,
-    /// From the last start of the collective to the rank's end of it.
+    /// Time from the last start of the collective to its end on the rank, in nanoseconds.
     pub transfer: i64,
-    /// Of a start: the communication before it on its stream.
+    /// For a start: the previous communication of its stream.
     pub behind: Option<Behind>,
-    /// Of a start: the place of the communication among the rank's parts.
+    /// For a start: index of the communication among the rank's parts.
     pub part: Option<u32>,
 }
 
-/// Where a communication stands in the program of its rank.
+/// Launch of a communication in the program of its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Launch {
-    /// When the host launched it, in nanoseconds.
+    /// Launch time on the host, in nanoseconds.
     pub time: i64,
-    /// The number of the step in which it did so.
+    /// Number of the step that contains the launch.
     pub step: u64,
 }
 
 /// A communication that a later one of the same stream cannot overtake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
-    /// The place of its start among the rank's events.
+    /// Index of its start among the rank's events.
     pub place: u32,
-    /// What lies between its end and the next start, in nanoseconds.
+    /// Time between its end and the next start, in nanoseconds.
     pub gap: i64,
 }
 
@@ -88,15 +89,15 @@ pub(super) struct Behind {
 pub(super) struct Chains {
     /// By member, in order of time.
     pub events: Vec<Vec<Event>>,
-    /// Collectives of the steps in the order of their last start, which is an order in which they can be replayed.
+    /// Collectives of the steps in the order of their last start: a valid order for a replay.
     pub order: Vec<u32>,
-    /// The last start of every collective, as measured, within the steps.
+    /// By collective: measured last start within the steps, in nanoseconds.
     pub last_start: Vec<i64>,
-    /// The member that started last.
+    /// By collective: the member that started last.
     pub last_member: Vec<u32>,
-    /// By member the launches of all its parts, those outside of the steps too. None where a matched part has no launch within a step.
+    /// By member: launches of all its parts, including those outside of the steps. `None` if a matched part has no launch within a step.
     pub launches: Vec<Option<Vec<Launch>>>,
-    /// From when to when the steps last: all times are cut there.
+    /// Start and end of the steps, in nanoseconds: all times are limited to this range.
     pub span: (i64, i64),
 }
 
@@ -130,7 +131,7 @@ impl Chains {
         let mut held = vec![false; matching.collectives.len()];
         chains.order.iter().for_each(|&at| held[at as usize] = true);
         let begun = begin::recorded(job, joined, &chains, near as i64);
-        // When each part could have started on a free stream, and when it was launched.
+        // By part: earliest start on a free stream, and launch time.
         let known = workers.map(occupancies, |member, on| {
             let trace = &job.members[member].trace;
             let launched = Launched::of(trace, on);
@@ -150,23 +151,23 @@ impl Chains {
         chains
     }
 
-    /// A time, cut to the steps.
+    /// Limits a time to the range of the steps.
     pub(super) fn within(&self, time: i64) -> i64 {
         time.max(self.span.0).min(self.span.1)
     }
 }
 
-/// An event before its place and its own time are known.
+/// An event without its index and own time.
 struct Raw {
     time: i64,
     what: What,
     collective: u32,
-    /// Where the tail of a collective begins.
+    /// Start of a collective's tail, in nanoseconds.
     tail: i64,
     transfer: i64,
-    /// Of a start: the collective before it on its stream, and what lies between.
+    /// For a start: the previous collective of its stream, and the gap after it in nanoseconds.
     behind: Option<(u32, i64)>,
-    /// Of a start: its place among the rank's parts.
+    /// For a start: index among the rank's parts.
     part: Option<u32>,
 }
 
@@ -212,15 +213,14 @@ fn of_member(
         }
         let known = Raw::edge(issued, What::Start);
         raw.push(Raw { collective, transfer, behind, part: Some(at as u32), ..known });
-        // Compute that runs at the end continues without the result, and senders do not wait. Nor does the
-        // next kernel need the result if another member has started it before the end: then the rank stands
-        // still for another reason.
+        // Compute that runs at the end of the collective continues without its result, and senders do not wait. If another member started
+        // the next kernel before the end, the kernel does not need the result: the rank is idle for another reason.
         let from =
             joined.matching.communicator(&matching.collectives[collective as usize]).channel.map(|c| c.0);
         let sends = from == Some(joined.clocks.clocks[member].rank);
         let needless = |issue: i64| beside[collective as usize] > on.started(issue, part.end) + SLIPPED;
         let runs_on = from.is_none() && issue.is_some_and(needless);
-        // What the result starts may be recorded before the end by the resolution of the clocks.
+        // Kernels that need the result may be recorded before the end, because of the clock resolution.
         let slack = ((end - start) / RESOLVED).clamp(1, BACK_TO_BACK);
         let works_on = on.compute.within(end - slack, end) * 2 > slack;
         let gated = !sends && !runs_on && !works_on;
@@ -229,15 +229,15 @@ fn of_member(
             raw.push(Raw { collective, tail, transfer, ..Raw::edge(end, What::Gate) });
         }
     }
-    // At one instant what has ended comes before what begins.
+    // Ends precede starts at the same instant.
     raw.sort_by_key(|event| (event.time, event.what == What::Start));
     if let (Some(first), Some(last)) = (raw.first().map(|e| e.time), raw.last().map(|e| e.time)) {
-        // An edge at which the device was at work.
+        // An edge at which the device was busy.
         let begin = chains.within(on.window.0).min(first);
         if begin - chains.span.0 <= near {
             raw.insert(0, Raw::edge(begin, What::Begin));
         } else if begun {
-            // What it did before its first work was its own, too.
+            // Time before its first work is its own time, too.
             raw.insert(0, Raw::edge(chains.span.0, What::Begin));
         }
         let end = chains.within(on.window.1).max(last);
@@ -247,7 +247,7 @@ fn of_member(
     }
     let mut events: Vec<Event> = Vec::with_capacity(raw.len());
     let mut starts: BTreeMap<u32, u32> = BTreeMap::new();
-    // The last start and the last event before: a tail holds none of them.
+    // The previous start and the previous event: a tail contains neither.
     let mut previous: Option<i64> = None;
     for Raw { time, what, collective, tail, transfer, behind, part } in raw {
         let since = previous.unwrap_or(time);
@@ -264,7 +264,7 @@ fn of_member(
     events
 }
 
-/// Communication of a member of which no other rank was recorded, in a job with unrecorded ranks. Empty if all ranks were recorded.
+/// Communication of a member with unrecorded ranks only. Empty if all ranks of the job were recorded.
 fn with_unrecorded(joined: &Joined, member: usize) -> Intervals {
     if !joined.ranks_missing {
         return Intervals::default();
@@ -276,7 +276,7 @@ fn with_unrecorded(joined: &Joined, member: usize) -> Intervals {
     Intervals::union(alone.map(|(part, _)| (part.start, part.end)).collect())
 }
 
-/// For every collective the most kernels of arithmetic that a member starts from when it issues it to its end.
+/// By collective: largest number of compute kernels that a member starts between issuing it and its end.
 fn most_beside(
     joined: &Joined,
     occupancies: &[Occupancy],
@@ -298,7 +298,7 @@ fn most_beside(
     most
 }
 
-/// The launches of a member's parts by its own steps.
+/// Launches of a member's parts, with the member's own steps.
 fn launches(
     joined: &Joined,
     member: usize,
@@ -317,8 +317,8 @@ fn launches(
     joined.matching.parts[member].iter().zip(&joined.matching.of[member]).map(launch).collect()
 }
 
-/// When each communication could have started had its stream been free: once the arithmetic that was launched before it had run, not before its own launch. None where
-/// the trace does not have the launch.
+/// Earliest start of each communication on a free stream, in nanoseconds: after earlier-launched compute, but not before its own launch.
+/// `None` if the trace lacks the launch.
 fn issues(parts: &[Part], launched: &Launched<'_>) -> Vec<Option<i64>> {
     let issue = |part: &Part| {
         let ready =

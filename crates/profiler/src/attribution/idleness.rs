@@ -1,13 +1,14 @@
-//! How much of the steps the devices are idle.
+//! Idle share of the devices during the steps.
 //!
-//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits for other ranks are no idleness.
+//! Responsible for: the share of a typical step, and whether a device is idle for longer than it works. Waits for other ranks do not count
+//! as idle.
 
 use crate::occupancy::Occupancy;
 use crate::windows::Windows;
 use railwright_spec::median;
 
-/// The share of a step that a device is idle, and whether that is longer than its compute: medians over the steps, which a long first step does
-/// not move.
+/// Idle share of a device during a step (0 to 1), and whether it is idle for longer than it computes. Medians over the steps, so a long
+/// first step has no effect.
 pub(super) fn of(on: &Occupancy, windows: &Windows) -> (f64, bool) {
     let mut spans: Vec<(i64, i64)> = windows
         .steps
@@ -48,7 +49,7 @@ mod tests {
             spread: 0,
             warnings: Vec::new(),
         };
-        // Each step computes 80.
+        // Each step has 80 ns of compute.
         let compute = Intervals::union(vec![(0, 80), (1000, 1080), (1100, 1180)]);
         let mut on = Occupancy::default();
         on.busy.clone_from(&compute);

@@ -1,7 +1,8 @@
-//! Ranks that delay each other in turn, because attention takes longer now on one and now on another: sequences of different lengths.
+//! Ranks that delay each other in turn because attention takes longer on different ranks: sequences of different lengths.
 //!
-//! Responsible for: the evidence in kernels (at one place of the program attention differs between ranks, and matrix products do not), and what the steps would take with
-//! every attention kernel at the median of its place, by replay. Refuses jobs in which products differ as much: their ranks are slower in turn for another reason.
+//! Responsible for: the evidence in kernels, and the step time with equal attention. Evidence: at one position of the program attention
+//! times differ between ranks, GEMM times do not. The step time is a replay with every attention kernel at the median of its position.
+//! Excludes jobs whose GEMM times differ as much: their ranks are slower in turn for another reason.
 
 use super::chain::Chains;
 use super::replay::replay;
@@ -15,31 +16,32 @@ use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// The cause of such a delay, as [`super::Named`] has it.
+/// Cause of such a delay in [`super::Named`].
 pub const LENGTHS: &str = "sequence lengths";
 
-/// Below this share of a step nothing is reported: the sequences of any data set differ somewhat, and a better order of them costs work.
+/// Minimum reported share of a step: sequences of any data set differ somewhat, and a better order of them costs work.
 const LEAST_SHARE: f64 = 0.03;
 
-/// Attention differs between ranks by this share of its duration, at least; kernels of equal work differ by 1 or 2%.
+/// Minimum scatter of attention between ranks, as a share of its duration; kernels of equal work differ by 1% or 2%.
 const SCATTER: f64 = 0.05;
 
-/// And by as many times what products differ by.
+/// Minimum ratio of the scatter of attention times to the scatter of GEMM times.
 const APART: f64 = 3.0;
 
-/// Ranks that are compared, at most; of more, evenly chosen ones.
+/// Maximum number of compared ranks; of more, evenly chosen ones.
 const COMPARED: usize = 256;
 
 /// Calls of one kernel on one rank in the order of time: (end, duration), in nanoseconds.
 type Calls = Vec<(i64, i64)>;
 
-/// Kernels of attention and of products within a time, by name.
+/// Attention kernels and GEMMs within a time range, by name.
 type Heavy = BTreeMap<String, (OperatorFamily, Calls)>;
 
-/// The ends of attention kernels with what each took beyond the median of its place, in nanoseconds; by member.
+/// Ends of attention kernels with their excess over the median of their position, in nanoseconds; by member.
 type Excesses = Vec<Vec<(i64, i64)>>;
 
-/// What the steps would be shorter by were attention equal at every place, in nanoseconds of all steps. None if nothing shows that it differs by the sequences.
+/// Reduction of the step time if attention were equal at every position, in nanoseconds of all steps. `None` without evidence of unequal
+/// sequence lengths.
 pub(super) fn cost(
     job: &Job,
     table: &NameTable,
@@ -86,7 +88,7 @@ pub(super) fn cost(
     (saved as f64 > LEAST_SHARE * base as f64).then_some(saved)
 }
 
-/// The durations of a kernel by its place, on all ranks that run it as often as most do. None with fewer than three ranks.
+/// Durations of a kernel by position, on all ranks with the most frequent number of calls. `None` with fewer than three ranks.
 fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f64>>)> {
     let all: Vec<&(OperatorFamily, Calls)> = compared.iter().filter_map(|heavy| heavy.get(name)).collect();
     let family = all.first()?.0;
@@ -100,7 +102,7 @@ fn places(compared: &[&Heavy], name: &str) -> Option<(OperatorFamily, Vec<Vec<f6
     (ranks >= 3).then(|| (family, (0..count).map(place).collect()))
 }
 
-/// What a rank's attention kernels took beyond the median of their places, by end.
+/// Excess of a rank's attention kernels over the median of their positions, ordered by end.
 fn excesses(heavy: &Heavy, medians: &BTreeMap<&str, Vec<i64>>) -> Vec<(i64, i64)> {
     let mut found: Vec<(i64, i64)> = heavy
         .iter()
@@ -112,7 +114,7 @@ fn excesses(heavy: &Heavy, medians: &BTreeMap<&str, Vec<i64>>) -> Vec<(i64, i64)
     found
 }
 
-/// The excesses of kernels that end in `(from, to]`.
+/// Sum of the excesses of kernels that end in `(from, to]`, in nanoseconds.
 fn within(excesses: &[(i64, i64)], from: i64, to: i64) -> i64 {
     let before = |time: i64| excesses.partition_point(|excess| excess.0 <= time);
     excesses.get(before(from)..before(to)).unwrap_or_default().iter().map(|excess| excess.1).sum()
@@ -150,7 +152,7 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// As many that no rank has the longest sequences of most steps.
+    /// Enough that no rank has the longest sequences of most steps.
     const RANKS: u32 = 16;
     const STEPS: u32 = 8;
 
@@ -164,7 +166,8 @@ mod tests {
         straggler_report(&mut plan.job(), &JoinOptions::default())
     }
 
-    /// By how much the rank with most attention exceeds the medians of all places, mean of the steps in nanoseconds: gradients are reduced once all are there.
+    /// Excess of the rank with most attention over the medians of all positions, in nanoseconds: mean over the steps. Gradients are reduced
+    /// once all ranks have finished.
     fn planted(plan: &Synthetic) -> f64 {
         let job = plan.job();
         let of_rank = |trace: &RankTrace| -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! Groups whose transfers are slow.
 //!
-//! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages, by size. Refuses groups that have
-//! no peers, and messages of ranks whose stages are unknown: links within a node and between nodes differ.
+//! Responsible for: comparing the transfers of groups of one dimension, by operation and size, and messages across one boundary of stages,
+//! by size. Excludes groups without peers, and messages of ranks with unknown stages: links within a node and between nodes differ.
 
 use crate::communication::Operation;
 use crate::joined::Joined;
@@ -11,7 +11,7 @@ use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Transfers of a group are slow from this much above its peers' on; where there is one peer alone, from [`THAN_ONE`] on.
+/// Minimum ratio of a slow group's transfers to its peers'; with a single peer, [`THAN_ONE`] applies.
 const SLOWER: f64 = 1.2;
 const THAN_ONE: f64 = 1.5;
 
@@ -21,7 +21,7 @@ const THAN_ONE: f64 = 1.5;
 pub struct SlowGroup {
     /// Its dimension.
     pub label: String,
-    /// Its ranks, as they are written.
+    /// Its ranks, as printed.
     pub ranks: String,
     /// The operation.
     pub operation: Option<Operation>,
@@ -30,10 +30,10 @@ pub struct SlowGroup {
     /// The median transfer of its collectives, in nanoseconds.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
-    /// The median of the other groups.
+    /// Median transfer of the other groups, in nanoseconds.
     #[serde(rename = "peers_ns")]
     pub peers: i64,
-    /// What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together.
+    /// Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
 }
@@ -42,22 +42,22 @@ pub struct SlowGroup {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct SlowLink {
     pub communicators: Vec<u32>,
-    /// The time of its transfers, and what they would take at the speed of its peers, in nanoseconds.
+    /// Measured time of its transfers, and their time at the speed of its peers (`peers`), both in nanoseconds.
     pub transfer: f64,
     pub peers: f64,
 }
 
 impl SlowLink {
-    /// What its transfers are multiplied with to be like its peers'.
+    /// Factor from its transfer time to that of its peers.
     pub(super) fn usual(&self) -> f64 {
         self.peers / self.transfer.max(1.0)
     }
 }
 
-/// What transfers are compared by: dimension or boundary of stages, operation, size.
+/// Key for the comparison of transfers: dimension or stage boundary, operation, size in bytes.
 type Kind = (String, Option<Operation>, u64);
 
-/// By rank its pipeline and its stage there.
+/// By rank: index of its pipeline, and its stage there.
 fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
     let mut stages = BTreeMap::new();
     for (pipeline, group) in joined.groups.groups.iter().enumerate() {
@@ -69,18 +69,18 @@ fn stages(joined: &Joined) -> BTreeMap<u32, (usize, usize)> {
     stages
 }
 
-/// The boundary of stages that the messages of a channel cross, as a label for either direction. None where a rank's stage is unknown.
+/// Label of the stage boundary that a channel's messages cross, the same for both directions. `None` if a rank's stage is unknown.
 fn boundary(stages: &BTreeMap<u32, (usize, usize)>, (from, to): (u32, u32)) -> Option<String> {
     let ((own, from), (other, to)) = (*stages.get(&from)?, *stages.get(&to)?);
     (own == other).then(|| format!("messages of stages {} and {}", from.min(to), from.max(to)))
 }
 
-/// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are a fifth above the median. With their first communicators; and by
-/// group, over all sizes.
+/// Groups of one dimension, or channels across one boundary of stages, whose transfers of one size are 20% above the median. Returns them
+/// with their first communicators, and joined by group over all sizes.
 pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLink>) {
     let matching = &joined.matching;
     let stages = stages(joined);
-    // Both directions of messages between two ranks are one link: by pair of ranks its communicators.
+    // Both directions of messages between two ranks are one link: communicators by pair of ranks.
     let mut pairs: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     let mut labels: Vec<Option<(String, u32)>> = Vec::with_capacity(matching.communicators.len());
     for (at, communicator) in matching.communicators.iter().enumerate() {
@@ -106,7 +106,7 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         let known = labels.get(collective.communicator as usize).and_then(Option::as_ref);
         let (Some((label, link)), Some(bytes)) = (known, collective.bytes) else { continue };
         let is_message = matching.communicator(collective).channel.is_some();
-        // A call of a host ends when its thread goes on, not when the message has arrived.
+        // A host call ends when its thread resumes, not when the message has arrived.
         let on_streams = || {
             let mut parts = matching.members(collective).iter().map(|&at| matching.part(at));
             parts.all(|part| matches!(part.lane, Lane::Stream(_)))
@@ -131,7 +131,7 @@ pub(super) fn slow_groups(joined: &Joined) -> (Vec<(u32, SlowGroup)>, Vec<SlowLi
         let mut times: Vec<f64> = typical.iter().map(|entry| entry.1).collect();
         let (usual, slower) = match times.as_slice() {
             [one, other] => (one.min(*other), THAN_ONE),
-            // The lower one of an even number: two slow groups of four do not make each other usual.
+            // The lower median of an even number: two slow groups of four do not make each other normal.
             _ => (lower_median(&mut times), SLOWER),
         };
         for (id, transfer, count) in typical.into_iter().filter(|entry| entry.1 > slower * usual + 2_000.0) {

@@ -1,8 +1,9 @@
-//! The opening of the first step: what devices do before its first arithmetic.
+//! The opening of the first step: device activity before its first compute.
 //!
-//! Responsible for: extending the first step back to the median rank's first activity, if the recording holds it. Where steps begin with arithmetic and weights are gathered
-//! first, each step's opening lies in the step before it, and that of the first in none: a rank that is late in every opening would be charged once too little.
-//! Excludes first steps with recorded work before them, and openings that no later step has.
+//! Responsible for: extending the first step back to the median rank's first activity, if the recording contains it. If steps begin with
+//! compute and weights are gathered first, each step's opening lies in the previous step. The first step has no previous one, so a rank
+//! late in every opening would be charged once too little. Excludes first steps with recorded work before them, and openings that no later
+//! step has.
 
 use super::steps;
 use crate::Job;
@@ -10,7 +11,7 @@ use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, Windows, host_steps};
 use railwright_spec::median;
 
-/// By how much the first step begins earlier, in nanoseconds.
+/// Time by which the first step begins earlier, in nanoseconds.
 pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -> i64 {
     let Some(first) =
         windows.steps.first().filter(|_| windows.cut_by == CutBy::Launches && !windows.at_collective)
@@ -31,7 +32,7 @@ pub(super) fn opening(job: &Job, occupancies: &[Occupancy], windows: &Windows) -
     if steps::lack(windows, opening) { opening } else { 0 }
 }
 
-/// The windows with the opening in their first step.
+/// The windows, with the opening added to their first step.
 pub(super) fn opened(windows: &Windows, opening: i64) -> Windows {
     let mut opened = windows.clone();
     if let Some(first) = opened.steps.first_mut() {

@@ -1,17 +1,17 @@
 //! Hosts that launch communication late while the device is busy.
 //!
-//! Responsible for: how much of what a rank's stretches took beyond its peers' comes from later launches of the communication that ends them. The device computes
-//! meanwhile, so no idle time shows such a host. Refuses ranks whose launches the trace does not have.
+//! Responsible for: the share of a rank's excess over its peers caused by later launches of the communication at the end of an interval.
+//! The device computes meanwhile, so such a host causes no idle time. Excludes ranks without launches in the trace.
 
 use super::cause::Evidence;
 use super::chain::{Chains, What};
 use super::peers::{Stretch, Stretches};
 use railwright_spec::median;
 
-/// Peers that a stretch is compared with, at most.
+/// Maximum number of peers for the comparison of an interval.
 const PEERS: usize = 16;
 
-/// When the communication that ends a stretch was launched, from the start of the stretch, in nanoseconds.
+/// Launch time of the communication that ends an interval, in nanoseconds from the start of the interval.
 fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     let member = stretch.member as usize;
     let event = chains.events.get(member)?.get(stretch.events.1 as usize)?;
@@ -20,7 +20,8 @@ fn launched(chains: &Chains, stretch: &Stretch) -> Option<i64> {
     Some(launch.time - stretch.from)
 }
 
-/// Evidence that later launches explain at least half of what a member's stretches took beyond its peers'; None if they do not. Times are for one of `steps`.
+/// Evidence that later launches explain at least half of a member's excess over its peers; `None` otherwise. Times are per step, for
+/// `steps` steps.
 pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps: f64) -> Option<Evidence> {
     let (mut excess, mut explained, mut own_sum, mut peers_sum) = (0, 0, 0.0, 0.0);
     for stretch in stretches.lists.get(member)?.iter().filter(|stretch| stretch.own > stretch.usual) {
@@ -37,7 +38,7 @@ pub(super) fn paced(chains: &Chains, stretches: &Stretches, member: usize, steps
             continue;
         }
         let usual = median(&mut peers);
-        // A launch before the stretch delays nothing in it, however early those of the peers are.
+        // A launch before the interval causes no delay in it, however early those of the peers are.
         let later = own.max(0) - (usual as i64).max(0);
         explained += later.clamp(0, beyond);
         own_sum += own.max(0) as f64;
@@ -57,7 +58,7 @@ mod tests {
     use crate::joined::JoinOptions;
     use crate::testing::Synthetic;
 
-    /// A host whose launches take nearly as long as the kernels keeps the device busy and gathers late.
+    /// A host whose launches take nearly as long as the kernels keeps the device busy, but gathers late.
     #[test]
     fn a_host_that_gathers_late_beside_a_busy_device_is_slow() {
         let mut found = Vec::new();

@@ -1,7 +1,7 @@
 //! Peers for the comparison of a rank's own time.
 //!
-//! Responsible for: the same interval of other ranks with the same program (same operations in the same
-//! order), else of the members of the collective that ends it. Excludes intervals with other boundaries.
+//! Responsible for: the same interval of other ranks with the same program (same operations in the same order). Without such ranks, the
+//! members of the collective that ends it are the peers. Excludes intervals with other boundaries.
 
 use super::chain::{Chains, Event, What};
 use super::replicas::{self, Class};
@@ -13,43 +13,44 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Minimum number of peers.
 const PEERS: usize = 16;
 
-/// A stretch of a rank: from the start of one matched communication to the start of the next, where the first and the last of the steps reach to their edges.
+/// An interval of a rank: from the start of one matched communication to the start of the next. The first and the last interval extend to
+/// the edges of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Stretch {
-    /// The member.
+    /// Index of the member in the job.
     pub member: u32,
-    /// The collective that it ends with; [`NONE`] where the steps end.
+    /// The collective at its end; [`NONE`] at the end of the steps.
     pub collective: u32,
-    /// The collective that it begins with; [`NONE`] where the steps begin.
+    /// The collective at its start; [`NONE`] at the start of the steps.
     pub previous: u32,
-    /// Start time, in nanoseconds: the last event before that let it go on.
+    /// Start time in nanoseconds: the last previous event that allowed it to continue.
     pub from: i64,
-    /// Until when.
+    /// End time, in nanoseconds.
     pub to: i64,
-    /// The rank's own time in it.
+    /// The rank's own time in it, in nanoseconds.
     pub own: i64,
-    /// The lower median of its peers' own times, itself included; its own where it has none.
+    /// Lower median of the own times of its peers and itself, in nanoseconds; its own time without peers.
     pub usual: i64,
     /// Number of its peers.
     pub peers: u32,
-    /// Its peers and itself, by the place in [`Stretches::columns`].
+    /// Index in [`Stretches::columns`] of its peers and itself.
     pub column: Option<u32>,
-    /// The last collective that it was held by, before it.
+    /// The last collective before it that the rank waited for.
     pub gate: Option<u32>,
-    /// Its events, as places: after the first, up to and with the last.
+    /// Its events as a range of indices: after the first, up to and including the last.
     pub events: (u32, u32),
 }
 
-/// The stretches of all members.
+/// The intervals of all members.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stretches {
     /// By member and time.
     pub lists: Vec<Vec<Stretch>>,
-    /// Stretches that are compared with each other, as (member, place).
+    /// Intervals that are compared with each other, as (member, index).
     pub columns: Vec<Vec<(u32, u32)>>,
-    /// For every collective the stretches that end with it, as (member, place).
+    /// By collective: the intervals that end with it, as (member, index).
     pub ends: Vec<Vec<(u32, u32)>>,
-    /// Those that end with the steps.
+    /// Intervals that end with the steps.
     at_end: Vec<(u32, u32)>,
 }
 
@@ -68,7 +69,7 @@ impl Stretches {
         found
     }
 
-    /// Members that a member's stretches are compared with, some of them where there are many.
+    /// Members that a member's intervals are compared with; a selection of many.
     pub(super) fn peers_of(&self, member: usize) -> Vec<usize> {
         let mut peers: BTreeSet<usize> = BTreeSet::new();
         for column in self.lists[member].iter().filter_map(|stretch| stretch.column) {
@@ -81,13 +82,14 @@ impl Stretches {
         peers.into_iter().collect()
     }
 
-    /// Joins stretches whose end is no place of their class's program with the next ones. Those of one class between the same two places, as (member, place).
+    /// Joins an interval with the next one if its end is no position of the class's program. Returns the intervals of one class between the
+    /// same two positions, as (member, index).
     fn at_places(&mut self, chains: &Chains, classes: &[Class]) -> Vec<Vec<(u32, u32)>> {
         let mut columns = Vec::new();
         for class in classes.iter().filter(|class| class.members.len() > 1) {
             let mut between: Vec<((u32, u32), (u32, u32))> = Vec::new();
             for (member, places) in &class.members {
-                // By event what it is in the program: edges of the steps are places, too.
+                // Kind of every event in the program. Edges of the steps are positions, too.
                 let mut starts = places.iter();
                 let at = |event: &Event| match event.what {
                     What::Start => starts.next().copied().flatten(),
@@ -111,7 +113,7 @@ impl Stretches {
         columns
     }
 
-    /// Which stretches end with which collective. Those within a stretch end with it.
+    /// Indexes the intervals by the collective at their end. Collectives within an interval count as its end, too.
     fn index(&mut self, chains: &Chains, joined: &Joined) {
         self.ends = vec![Vec::new(); joined.matching.collectives.len()];
         for (member, list) in self.lists.iter().enumerate() {
@@ -126,12 +128,12 @@ impl Stretches {
         }
     }
 
-    /// A stretch.
+    /// An interval by (member, index).
     pub(super) fn get(&self, at: (u32, u32)) -> &Stretch {
         &self.lists[at.0 as usize][at.1 as usize]
     }
 
-    /// Compares stretches of ranks that run the same program, at least `least` of them, where nothing is compared yet.
+    /// Compares intervals of at least `least` ranks that run the same program, if not compared yet.
     fn compare_replicas(&mut self, columns: &[Vec<(u32, u32)>], least: usize) {
         for column in columns.iter().filter(|column| column.len() >= least) {
             let open = column.iter().copied().filter(|&at| self.get(at).column.is_none());
@@ -181,7 +183,7 @@ impl Stretches {
     }
 }
 
-/// What a matched communication is to a program; none at the edges of the steps.
+/// Identity of a matched communication in a program; `None` at the edges of the steps.
 type Kind = Option<(Option<Operation>, Option<u64>, Option<String>, bool)>;
 
 fn kind(joined: &Joined, collective: u32) -> Kind {
@@ -189,12 +191,12 @@ fn kind(joined: &Joined, collective: u32) -> Kind {
     let communicator = joined.matching.communicator(collective);
     let group =
         communicator.group.and_then(|id| joined.groups.get(id)).map(|group| group.dimension.label.clone());
-    // What is exchanged differs between ranks of one program.
+    // Sizes of all-to-alls and point-to-point messages differ between ranks of one program.
     let uneven = matches!(collective.operation, Some(Operation::AllToAll | Operation::SendReceive));
     Some((collective.operation, collective.bytes.filter(|_| !uneven), group, communicator.channel.is_some()))
 }
 
-/// Stretches of a member, joined where the event between two of them is no place.
+/// Joins a member's intervals across events that are no positions of the program.
 fn joined_at(list: Vec<Stretch>, is_place: &dyn Fn(u32) -> bool) -> Vec<Stretch> {
     let mut joined: Vec<Stretch> = Vec::with_capacity(list.len());
     let mut open: Option<Stretch> = None;

@@ -1,29 +1,31 @@
 //! Replay of a job's graph of communications.
 //!
-//! Responsible for: when everything would have ended had some own times been others. A rank issues a collective after its own time; the collective starts on its stream once
-//! that stream is free; it ends on each rank its transfer after the last has entered; what waits for it goes on then. Any number of collectives may be open at once. With the
-//! measured own times it gives the measured times. Refuses to change the order of one rank's work or of one stream.
+//! Responsible for: end times of all events with other own times. A rank issues a collective after its own time. The collective starts once
+//! its stream is free. On each rank it ends its transfer time after the last rank has entered. Then the waiting ranks resume. Any number of
+//! collectives may be open at once. With the measured own times, the replay gives the measured times. The order of work on a rank and on a
+//! stream never changes.
 
 use super::chain::{Chains, What};
 use crate::joined::Joined;
 use std::collections::VecDeque;
 
-/// Own times that differ from the measured ones: for (member, place of its event) the replaced time.
+/// Replaced own times in nanoseconds, by (member, index of the event).
 pub(super) type Own<'a> = &'a dyn Fn(usize, usize) -> i64;
 
-/// What the recorded window would have taken.
+/// Replayed times of the recorded window.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Replayed {
-    /// From the first event to the end of the last, in nanoseconds.
+    /// Time from the first event to the end of the last, in nanoseconds.
     pub span: i64,
-    /// Waits that no replay can order, because aligned clocks show an end before a start. Above 0 the replay is not to be trusted.
+    /// Number of waits that no replay can order, because aligned clocks show an end before a start. If it is not 0, the replay is
+    /// unreliable.
     pub forced: u32,
-    /// When every collective's last rank enters it.
+    /// By collective: entry time of its last rank, in nanoseconds.
     #[cfg_attr(not(test), allow(dead_code, reason = "tests compare every one with what was measured"))]
     pub last_start: Vec<i64>,
 }
 
-/// Replays. `transfer` gives the transfer of an event's collective for (member, place).
+/// Runs a replay. `transfer` returns the transfer time of an event's collective for (member, index).
 pub(super) fn replay(chains: &Chains, joined: &Joined, own: Own<'_>, transfer: Own<'_>) -> Replayed {
     let mut run = Run::new(chains, joined, own, transfer);
     run.all();
@@ -33,12 +35,12 @@ pub(super) fn replay(chains: &Chains, joined: &Joined, own: Own<'_>, transfer: O
     Replayed { span: last.unwrap_or(first) - first, forced: run.forced, last_start: run.entered }
 }
 
-/// What waits for a collective to be entered by all.
+/// Dependants of a collective's last entry.
 #[derive(Clone, Copy)]
 enum Waiter {
     /// The member's own work.
     Member(usize),
-    /// A collective behind it on a stream: (member, place of its start, when it was issued).
+    /// A later collective of the stream: (member, index of its start, issue time).
     Stream(usize, usize, i64),
 }
 
@@ -47,14 +49,14 @@ struct Run<'a> {
     chains: &'a Chains,
     own: Own<'a>,
     transfer: Own<'a>,
-    /// By member: the place of its next event, and the time.
+    /// By member: index of its next event, and its time.
     at: Vec<usize>,
     now: Vec<i64>,
-    /// By collective: the last start so far, and how many starts are missing.
+    /// By collective: the last start so far, and the number of missing starts.
     entered: Vec<i64>,
     missing: Vec<u32>,
     waiting: Vec<Vec<Waiter>>,
-    /// Members that may go on.
+    /// Members that can continue.
     ready: VecDeque<usize>,
     forced: u32,
 }
@@ -101,7 +103,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a member until it waits for a collective that is not entered by all.
+    /// Runs a member until it waits for a collective that not all ranks have entered.
     fn advance(&mut self, member: usize) {
         let events = &self.chains.events[member];
         while let Some(event) = events.get(self.at[member]) {
@@ -128,7 +130,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Lets a member go on after a collective.
+    /// Resumes a member after a collective.
     fn gate(&mut self, member: usize, place: usize) {
         let event = &self.chains.events[member][place];
         self.now[member] += (self.own)(member, place) + event.unknown;
@@ -139,7 +141,7 @@ impl<'a> Run<'a> {
         self.at[member] += 1;
     }
 
-    /// A collective is issued: it starts once its stream is free.
+    /// Issues a collective, which starts once its stream is free.
     fn issue(&mut self, member: usize, place: usize, issued: i64) {
         let event = &self.chains.events[member][place];
         let Some(before) = event.behind else { return self.enter(event.collective, issued) };
@@ -152,7 +154,7 @@ impl<'a> Run<'a> {
         self.enter(event.collective, issued.max(free));
     }
 
-    /// A member enters a collective; the last one releases all.
+    /// Enters a collective; the last member releases all.
     fn enter(&mut self, collective: u32, at: i64) {
         let mut complete = vec![(collective as usize, at)];
         while let Some((collective, at)) = complete.pop() {

@@ -1,11 +1,9 @@
 //! Ranks that run the same program.
 //!
-//! Responsible for: communication starts of different ranks at the same position of one program. Where
-//! several communicators are open at once their starts interleave differently on every rank, so a place is
-//! known by the number of a communication among those of its kind, and only positions that agree on all ranks
-//! of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
-//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run
-//! different programs.
+//! Responsible for: communication starts of different ranks at the same position of one program. If several communicators are open at once,
+//! their starts interleave differently on every rank. A position is therefore the number of a communication among those of its kind. Only
+//! positions that agree on all ranks of a class count. Programs are compared in launch order, if recorded, because on a slow rank starts on
+//! different streams change order. Excludes ranks with messages at other positions: pipeline stages run different programs.
 
 use super::chain::{Chains, Launch, What};
 use crate::communication::Operation;
@@ -13,23 +11,23 @@ use crate::joined::Joined;
 use crate::matching::{Lane, Membership};
 use std::collections::BTreeMap;
 
-/// Of the places of two programs so much must be found in both.
+/// Minimum share of the positions of two programs that both must have.
 const SHARED: f64 = 0.75;
 
 /// Minimum share of common messages at the same position.
 const ALIKE: f64 = 0.9;
 
-/// What a matched communication is to a program: operation, size, group or else lane, and for messages whether the rank sends and whether they go to a later rank:
-/// passes forward and backward differ by that.
+/// Identity of a matched communication in a program: operation, bytes, group or else lane. For messages also whether the rank sends, and
+/// whether the peer is a later rank: that distinguishes forward and backward passes.
 type Kind = (Option<Operation>, Option<u64>, Option<String>, Option<Lane>, Option<(bool, bool)>);
 
-/// Numbers that are not those that counts suggest are taken where times then differ by this share of what they did.
+/// An offset other than the one from the counts is used if it reduces the time differences to this share.
 const SHIFTED: f64 = 0.25;
 
-/// A place: its kind, and its number among those of its kind.
+/// A position: its kind, and its number among those of its kind.
 type Key = (u32, i64);
 
-/// A member with the places of its starts.
+/// A member with the positions of its starts.
 type Placed = (usize, Vec<Key>);
 
 /// A start of a rank's program.
@@ -37,14 +35,14 @@ type Placed = (usize, Vec<Key>);
 struct Start {
     kind: u32,
     message: bool,
-    /// When the last rank entered the collective: the same for all its members.
+    /// Entry time of the last rank, in nanoseconds: the same for all members of the collective.
     time: i64,
 }
 
 /// Ranks that run one program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Class {
-    /// Its members, each with what every one of its starts is in the program; none where it lies elsewhere on another member.
+    /// Its members, each with the position of every start in the program. `None` if the start is at another position on another member.
     pub members: Vec<(usize, Vec<Option<u32>>)>,
 }
 
@@ -94,25 +92,25 @@ fn program(chains: &Chains, joined: &Joined, member: usize, kinds: &mut Kinds) -
 
 /// The starts of a member.
 struct Program {
-    /// By time.
+    /// In order of time.
     starts: Vec<Start>,
-    /// Their order by launches; none where these are not known.
+    /// Their launch order; `None` if not recorded.
     turns: Option<Turns>,
 }
 
 /// The order in which the host launched a member's communications.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Turns {
-    /// By start its number among those of its kind in the whole recording.
+    /// By start: its number among those of its kind in the whole recording.
     numbers: Vec<i64>,
-    /// Numbers of starts in the order of launches.
+    /// Indices of starts in launch order.
     order: Vec<usize>,
-    /// How many of a kind each step launches.
+    /// Number of launches by kind and step.
     counts: BTreeMap<(u32, u64), u32>,
 }
 
 impl Turns {
-    /// From all parts with their kinds, and the places of the starts among them.
+    /// Derives the order from all parts with their kinds, and the indices of the starts among them.
     fn of(parts: &[Option<(Launch, u32)>], starts: &[usize]) -> Self {
         let mut turns = Self::default();
         let mut by_launch: Vec<(i64, usize, u32)> = Vec::new();
@@ -139,7 +137,7 @@ impl Turns {
 }
 
 impl Program {
-    /// Its starts with their keys in the order of launches; by time where these are not known.
+    /// Starts with their keys in launch order; in order of time if launches are not recorded.
     fn in_order(&self, keys: &[Key]) -> Vec<(Start, Key)> {
         let pairs: Vec<(Start, Key)> = self.starts.iter().copied().zip(keys.iter().copied()).collect();
         match &self.turns {
@@ -153,14 +151,14 @@ impl Program {
 struct Reference {
     /// Times by kind.
     times: BTreeMap<u32, Vec<i64>>,
-    /// By place: its number in the program, and the number of the anchor before it.
+    /// By position: its number in the program, and the number of the previous anchor.
     places: BTreeMap<Key, (u32, Option<u32>)>,
-    /// By place the number of the anchor that is launched before it.
+    /// By position: number of the anchor launched before it.
     launched_behind: BTreeMap<Key, Option<u32>>,
-    /// How many of a kind each step launches, where launches are known, and the first number of each kind.
+    /// Number of launches by kind and step, if launches are recorded, and the first number of each kind.
     counts: Option<BTreeMap<(u32, u64), u32>>,
     first: BTreeMap<u32, i64>,
-    /// The kind that there are most of: places of the other kinds are known by the last of these before them.
+    /// The most frequent kind. Positions of other kinds are identified by the last anchor before them.
     anchor: u32,
     messages: usize,
 }
@@ -200,8 +198,8 @@ impl Reference {
         reference
     }
 
-    /// The places of a program's starts: by their numbers in the recordings where both launch as many of each kind in each step. Else, where there are more or fewer
-    /// of a kind than in the reference, the first or the last are missing, whichever fits the times.
+    /// Positions of a program's starts. If both programs launch the same number of each kind in each step, their numbers in the recordings
+    /// apply. Otherwise the first or the last of a kind are missing, whichever fits the times.
     fn keys(&self, program: &Program) -> Vec<Key> {
         if let Some(turns) =
             program.turns.as_ref().filter(|turns| self.counts.as_ref() == Some(&turns.counts))
@@ -224,7 +222,7 @@ impl Reference {
         program.starts.iter().map(key).collect()
     }
 
-    /// By place the anchor before it, as its number in the reference.
+    /// By position: the previous anchor, as its number in the reference.
     fn before(&self, keys: &[Key]) -> Vec<Option<u32>> {
         let mut last = None;
         let before = |key: &Key| {
@@ -237,7 +235,7 @@ impl Reference {
         keys.iter().map(before).collect()
     }
 
-    /// Whether a program can be the same one, by how many there are of each kind: a cheap look before the places.
+    /// Tests by the counts of each kind whether a program can be the same: a cheap check before positions are compared.
     fn may_hold(&self, program: &[Start], times: &BTreeMap<u32, Vec<i64>>) -> bool {
         let common = |(kind, times): (&u32, &Vec<i64>)| {
             self.times.get(kind).map_or(0, |known| known.len().min(times.len()))
@@ -246,7 +244,7 @@ impl Reference {
         shared as f64 >= SHARED * program.len().max(self.places.len()) as f64
     }
 
-    /// Whether a program is the same one.
+    /// Tests whether a program is the same as the reference.
     fn holds(&self, program: &Program, keys: &[Key]) -> bool {
         let (mut shared, mut messages, mut alike, mut own) = (0_usize, 0_usize, 0_usize, 0_usize);
         let in_order = program.in_order(keys);
@@ -266,11 +264,11 @@ impl Reference {
             && alike as f64 >= ALIKE * messages as f64
     }
 
-    /// The class of members with their places: those count that lie behind the same anchor on all of them, in the same order.
+    /// The class of members with their positions. A position counts if it follows the same anchor on all of them, in the same order.
     fn class(&self, members: Vec<Placed>) -> Class {
         let mut counts: Vec<bool> = vec![true; self.places.len()];
         for (_, keys) in &members {
-            // The last place that counted, and the greatest behind the same anchor.
+            // The last counted position, and the largest one after the same anchor.
             let mut behind: (Option<u32>, u32) = (None, 0);
             for (key, before) in keys.iter().zip(self.before(keys)) {
                 let Some(&(place, known)) = self.places.get(key) else { continue };
@@ -289,7 +287,7 @@ impl Reference {
     }
 }
 
-/// The times of a program's starts by kind.
+/// Times of a program's starts by kind.
 fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
     let mut times: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
     for start in program {
@@ -298,8 +296,9 @@ fn by_kind(program: &[Start]) -> BTreeMap<u32, Vec<i64>> {
     times
 }
 
-/// Which number the first of some times has among those of the reference. Where there are as many it is the first, else the first or the last are missing; one more or
-/// less only where times leave no doubt, as at an edge of the steps that some communications straddle: ranks that lag behind differ in time, too.
+/// Number of the first of some times among those of the reference. With equal counts it is the first; otherwise the first or the last are
+/// missing. An offset by one more is used only if times leave no doubt, as for communications that straddle an edge of the steps. Ranks
+/// that lag behind have other times, too.
 fn skipped(known: &[i64], own: &[i64]) -> i64 {
     let more = known.len() as i64 - own.len() as i64;
     let apart = |by: i64| {
@@ -339,7 +338,7 @@ impl Kinds {
         let group = communicator.group.and_then(|id| joined.groups.get(id));
         let label = group.map(|group| group.dimension.label.clone());
         let lane = communicator.lane.filter(|_| label.is_none());
-        // What is exchanged differs between ranks of one program.
+        // Sizes of all-to-alls and messages differ between ranks of one program.
         let uneven =
             matches!(of.operation, Some(Operation::AllToAll | Operation::SendReceive)) || sends.is_some();
         let kind =
@@ -359,7 +358,7 @@ mod tests {
         Start { kind, message, time }
     }
 
-    /// Ten collectives of kind 0 with one of kind 1 behind every second of them; `early` of these start one place earlier.
+    /// Ten collectives of kind 0, with one of kind 1 after every second one; `early` of these start one position earlier.
     fn program(early: &[usize], lost: usize) -> Vec<Start> {
         let mut starts = Vec::new();
         for k in 0..10_usize {
@@ -398,7 +397,7 @@ mod tests {
         for (member, places) in &class.members {
             assert_eq!(places.iter().filter(|place| place.is_none()).count(), 1, "{member}");
         }
-        // The fourth of kind 0 and the second of kind 1 are the same for both.
+        // The fourth start of kind 0 and the second of kind 1 are the same in both.
         let (one, other) = (&class.members[0].1, &class.members[1].1);
         assert_eq!((one[4], one[5]), (other[4], other[5]));
         assert_eq!((one[8], other[7]), (None, None));
@@ -428,8 +427,8 @@ mod tests {
 
     #[test]
     fn messages_that_start_in_another_order_than_they_were_launched_are_the_same_program() {
-        // Of each pair the first is launched first. On the slow rank it starts first, too; on the other one it starts behind the second. The steps cut off three starts of one
-        // and none of the other.
+        // The first of each pair is launched first. On the slow rank it also starts first; on the other rank it starts after the second.
+        // The steps exclude three starts of one rank and none of the other.
         let program = |slow: bool, cut: usize| {
             let pair = |k: i64| {
                 let (a, b) = (start(0, true, k * 1_000), start(1, true, k * 1_000 + 1));

@@ -1,7 +1,7 @@
-//! The verdict.
+//! Report of the stragglers of a job.
 //!
-//! Responsible for: one value that the `stragglers` command shows: what every rank costs the step by replay, who is above the noise, why and when. Refuses to name
-//! a rank whose effect the steps' own noise would hide.
+//! Responsible for: the value that the `stragglers` command prints: cost of every rank per step by replay, ranks above the noise, their
+//! causes and times. Excludes ranks whose effect is below the noise of the steps.
 
 use super::blame::{Charged, Charges, charge};
 use super::cause::{CauseClass, Evidence, class, compared, compared_steps};
@@ -34,10 +34,10 @@ use std::collections::BTreeSet;
 /// Number of ranks replayed by attributed waits, and by own delays.
 const REPLAYED: usize = 12;
 
-/// The share of a step below which no cost is reported, regardless of noise.
+/// Minimum reported cost as a share of a step, regardless of noise.
 const LEAST_SHARE: f64 = 0.005;
 
-/// A rank that others wait for.
+/// A straggler: a rank that delays others.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Culprit {
@@ -45,40 +45,40 @@ pub struct Culprit {
     pub rank: u32,
     /// Its host, if recorded.
     pub host: Option<String>,
-    /// What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
+    /// Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
     /// Certainty of the cost.
     pub certainty: Certainty,
-    /// The same as a share of the step.
+    /// Cost as a share of the step (0 to 1).
     pub share: f64,
     /// Upper bound, in nanoseconds: excess of its intervals over its peers, summed over a step. Valid for any
     /// behaviour of untraced ranks.
     #[serde(rename = "at_most_ns")]
     pub at_most: f64,
-    /// Whether the verdict names it.
+    /// True if the verdict names it.
     pub is_straggler: bool,
-    /// Waits of all ranks of which it is the root, for a step, in nanoseconds.
+    /// Waits of all ranks caused by it, per step, in nanoseconds.
     #[serde(rename = "waits_ns")]
     pub waits: f64,
-    /// The share of all waits.
+    /// Share of all waits (0 to 1).
     pub waits_share: f64,
-    /// By how much it entered collectives after the last but one, for a step, in nanoseconds.
+    /// Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
     #[serde(rename = "lateness_ns")]
     pub lateness: f64,
-    /// Number of collectives in which it was last: for comparison only.
+    /// Number of collectives that it entered last: for comparison only.
     pub last: u32,
     /// The class of the cause.
     pub cause: CauseClass,
-    /// What to call it: a rank without a device has a slow processor, not a slow chip.
+    /// Name of the cause: a rank without a device has a slow processor, not a slow chip.
     pub cause_name: &'static str,
-    /// Three numbers.
+    /// Three numbers as evidence of the cause.
     pub evidence: Vec<Evidence>,
-    /// Time, the worst first.
+    /// Intervals with the largest waits, the worst first.
     pub moments: Vec<Moment>,
 }
 
-/// A stretch of a rank that others waited for.
+/// An interval of a rank that others waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Moment {
@@ -90,15 +90,15 @@ pub struct Moment {
     /// Duration on the rank in nanoseconds.
     #[serde(rename = "own_ns")]
     pub own: i64,
-    /// Excess over its peers.
+    /// Excess over its peers, in nanoseconds.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// Waits charged to it.
+    /// Waits charged to it, in nanoseconds.
     #[serde(rename = "waits_ns")]
     pub waits: f64,
-    /// The operation that came late.
+    /// The late operation.
     pub before: Option<Operation>,
-    /// The innermost annotation of the host around its middle.
+    /// The innermost host annotation around its middle.
     pub annotation: Option<String>,
 }
 
@@ -109,7 +109,7 @@ pub struct StragglerReport {
     /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// Cause of delay, none, or unknown.
+    /// Kind of the delay, none, or inconclusive.
     pub verdict: Verdict,
     /// Reasons for an inconclusive verdict.
     pub reasons: Vec<String>,
@@ -119,9 +119,9 @@ pub struct StragglerReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// Steps that were looked at; 1 when nothing marks them.
+    /// Number of analysed steps; 1 without step marks.
     pub steps: u32,
     /// The mean step, in nanoseconds.
     #[serde(rename = "step_time_ns")]
@@ -129,7 +129,8 @@ pub struct StragglerReport {
     /// Step time with all ranks at the median speed of their peers.
     #[serde(rename = "step_time_without_ns")]
     pub step_time_without: f64,
-    /// Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by.
+    /// Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,
+    /// and the replay error.
     #[serde(rename = "noise_ns")]
     pub noise: f64,
     /// Replay error as a share of the steps.
@@ -137,18 +138,18 @@ pub struct StragglerReport {
     /// Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
     /// were traced.
     pub bounds_only: Option<String>,
-    /// Waits of all ranks for a step, in nanoseconds, summed over ranks.
+    /// Waits of all ranks per step, in nanoseconds, summed over ranks.
     #[serde(rename = "waits_ns")]
     pub waits: f64,
-    /// The share of a typical step that a device is idle, mean over the ranks.
+    /// Idle share of a device during a typical step (0 to 1), mean over the ranks.
     pub idle: f64,
-    /// Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
+    /// True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time.
     pub from_host: bool,
-    /// Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
+    /// True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
     pub host_bound: bool,
-    /// Ranks by cost; those that the verdict names are stragglers, and there may be none.
+    /// Ranks by cost. Those named by the verdict are stragglers; there may be none.
     pub ranks: Vec<Culprit>,
-    /// When the steps began, from which moments are counted, in nanoseconds.
+    /// Start of the steps, in nanoseconds: the origin of all moments.
     #[serde(skip)]
     pub origin: i64,
     /// Every wait and its root, in order of time.
@@ -166,12 +167,12 @@ pub struct StragglerReport {
 }
 
 impl StragglerReport {
-    /// The ranks that the verdict names.
+    /// Ranks that the verdict names.
     pub fn stragglers(&self) -> impl Iterator<Item = &Culprit> {
         self.ranks.iter().filter(|culprit| culprit.is_straggler)
     }
 
-    /// What a step would be shorter by without all that is named, in nanoseconds.
+    /// Step time saved without all named delays, in nanoseconds.
     pub fn joint(&self) -> f64 {
         self.culprits.iter().map(|named| named.cost_s * 1e9).sum()
     }
@@ -183,7 +184,7 @@ pub fn straggler_report(job: &mut Job, options: &JoinOptions) -> StragglerReport
     joined_straggler_report(job, &joined, options.names.as_ref(), &OneByOne)
 }
 
-/// Attributes waits of a joined job to stragglers. `names` are those that it was joined with; the shipped ones if none.
+/// Attributes waits of a joined job to stragglers. `names` is the table used for joining; the shipped one by default.
 pub fn joined_straggler_report(
     job: &Job,
     joined: &Joined,
@@ -233,7 +234,7 @@ fn judge(
     let (base, forced) = (base.span, base.forced);
     let count = steps::count(windows, opening, occupancies);
     let real = real_span(&chains);
-    // The replaced own time of an event: its stretch's usual time, spread as the measured one.
+    // Replaced own time of an event: the usual time of its interval, distributed as measured.
     let usual = usual_times(&chains, &stretches.lists);
     let like_peers = |member: usize, place: usize| usual[member][place];
     let without = replay(&chains, joined, &like_peers, &transfer).span;
@@ -267,7 +268,7 @@ fn judge(
         let whole = || compared_steps(member, &stretches, occupancies, &with_opening, &blamed);
         let (mut cause, mut evidence) = class(&compared, count, from_host, whole);
         if cause == CauseClass::SlowChip && !from_host {
-            // Some GEMMs take longer in every call and others do not: the chip is not slow.
+            // Some GEMMs take longer in every call and others do not, so the chip is not slow.
             let span = windows.span();
             if let Some(more) = uneven(job, names, member, &stretches.peers_of(member), span) {
                 cause = CauseClass::MoreWork;
@@ -355,7 +356,7 @@ fn judge(
         }
     });
     let mut named: Vec<Named> = named.collect();
-    // What steps differ by is no measure here: different sequences are why they do.
+    // The variation between steps is no threshold here: unequal sequences cause it.
     if named.is_empty()
         && base > without
         && let Some(cost) = lengths::cost(job, names, (&chains, joined), base, workers)
@@ -372,7 +373,7 @@ fn judge(
             certainty,
         });
     }
-    // A rank that does nothing that its peers do not do as well is late behind another one that is named: no accusation without evidence.
+    // A rank without an excess over its peers is late because of another named one: no accusation without evidence.
     let mut first = true;
     named.retain(|one| {
         std::mem::take(&mut first) || one.kind != Kind::Rank || one.cause != CauseClass::Unknown.name()
@@ -390,7 +391,7 @@ fn judge(
     for culprit in &mut culprits {
         let named = named.iter().find(|one| one.kind == Kind::Rank && one.ranks.contains(&culprit.rank));
         culprit.is_straggler = named.is_some();
-        // Another one may hide it when it is mended alone.
+        // Alone, its delay may be hidden by another one.
         culprit.cost =
             named.map_or(culprit.cost, |one| culprit.cost.max(one.cost_s * 1e9 / one.ranks.len() as f64));
         culprit.share = if step_time > 0.0 { culprit.cost / step_time } else { 0.0 };
@@ -443,7 +444,7 @@ fn judge(
     }
 }
 
-/// The members for which replays are made: those that most waits are charged to, and those whose own delays are longest, which others may hide.
+/// Members to replay: those with the largest charged waits, and those with the largest own delays, which others may hide.
 fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
     let by = |key: &dyn Fn(usize) -> f64| {
         let mut order: Vec<usize> = (0..excess.len()).collect();
@@ -457,7 +458,7 @@ fn candidates(charges: &Charges, excess: &[i64]) -> Vec<usize> {
     order
 }
 
-/// Reason why costs are bounds although all ranks were traced: some were not recorded in all steps, and what they would have done then is not known.
+/// Reason why costs are bounds although all ranks were traced: some ranks were not recorded in all steps, so their work there is unknown.
 fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     let lacking = |member: usize| windows.steps.iter().filter(|step| !step.holds(member)).count();
     let short: Vec<usize> = (0..job.members.len()).filter(|&member| lacking(member) > 0).collect();
@@ -471,19 +472,19 @@ fn partly_recorded(job: &Job, windows: &Windows) -> Option<String> {
     }
 }
 
-/// What a member's stretches took beyond its peers', all together: no replay without them is shorter by more.
+/// Sum of a member's excesses over its peers, in nanoseconds: the upper bound of what any replay without them saves.
 fn at_most(stretches: &Stretches, member: usize) -> i64 {
     stretches.lists[member].iter().map(|stretch| (stretch.own - stretch.usual).max(0)).sum()
 }
 
-/// From the first event to the last, as measured.
+/// Measured time from the first event to the last, in nanoseconds.
 fn real_span(chains: &Chains) -> i64 {
     let first = chains.events.iter().filter_map(|events| events.first()).map(|event| event.time).min();
     let last = chains.events.iter().filter_map(|events| events.last()).map(|event| event.time).max();
     last.unwrap_or(0) - first.unwrap_or(0)
 }
 
-/// For every event of every member the own time that makes its stretch as long as its peers'.
+/// By member and event: own time with which its interval is as long as its peers', in nanoseconds.
 pub(super) fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Vec<i64>> {
     let own = |events: &Vec<Event>| events.iter().map(|event| event.own).collect::<Vec<i64>>();
     let mut times: Vec<Vec<i64>> = chains.events.iter().map(own).collect();
@@ -499,7 +500,7 @@ pub(super) fn usual_times(chains: &Chains, stretches: &[Vec<Stretch>]) -> Vec<Ve
     times
 }
 
-/// The worst stretches of a member.
+/// Intervals of a member with the largest waits.
 fn moments(
     job: &Job,
     member: usize,
@@ -535,7 +536,7 @@ fn moments(
         .collect()
 }
 
-/// The innermost annotation of a member's host around a time.
+/// The innermost annotation of a member's host at a time.
 fn annotation(job: &Job, member: usize, time: i64) -> Option<String> {
     let trace = &job.members.get(member)?.trace;
     let around = trace

@@ -1,7 +1,7 @@
 //! Pipeline stages that compute longer than the others.
 //!
-//! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other)
-//! that others wait for them. Does not compare ranks of one stage: see stragglers.
+//! Responsible for: compute time of every stage, and stages so far above the median (of two, above the other) that they delay the others.
+//! Does not compare ranks of one stage: see stragglers.
 
 use super::steps;
 use crate::joined::Joined;
@@ -10,7 +10,7 @@ use crate::windows::Windows;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// A stage is named from this much above the median on: first and last stages have an embedding or a head by design.
+/// Minimum ratio of a slow stage to the median: first and last stages have an embedding or a head by design.
 const MORE: f64 = 1.1;
 
 /// A stage with longer compute than the others.
@@ -18,7 +18,7 @@ const MORE: f64 = 1.1;
 pub(super) struct SlowStage {
     pub stage: u32,
     pub members: Vec<usize>,
-    /// What its arithmetic takes, and that of the median stage, in nanoseconds.
+    /// Compute time of the stage, and of the median stage, in nanoseconds.
     pub compute: i64,
     pub peers: i64,
 }

@@ -1,14 +1,16 @@
-//! What the verdict asks of the recorded steps.
+//! Recorded steps, as the verdict uses them.
 //!
-//! Responsible for: how many there are, which one a time lies in, how much they vary. Refuses to cut them: the job's windows are the steps of all analyses.
+//! Responsible for: the number of steps, the step of a time, the variation between steps. Does not detect steps: the job's windows are the
+//! steps of all analyses.
 
 use crate::occupancy::Occupancy;
 use crate::windows::{CutBy, StepWindow, Windows};
 use railwright_spec::median;
 
-/// How many steps the windows are, at least 1. Where steps begin with arithmetic or at the end of a collective the recording ends before the last one does: what comes before
-/// the next step's first arithmetic is missing once, so the last one counts for what it lasts of the shortest other one. An `opening` of the first step, in nanoseconds, is
-/// what the last one lacks. It lacks at most what others do after as many kernels: where it is shorter by more, others were delayed.
+/// Number of steps in the windows, at least 1. If steps begin with compute or at the end of a collective, the recording ends before the
+/// last step does: the part before the next step's first compute is missing. The last step then counts as its share of the shortest other
+/// step. An `opening` of the first step, in nanoseconds, is missing from the last step. The missing time is limited to the time that other
+/// steps need after as many kernels: a larger difference means that the others were delayed.
 pub(super) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) -> f64 {
     let durations: Vec<f64> = windows.steps.iter().map(StepWindow::duration).map(|d| d as f64).collect();
     let shortest = durations.iter().rev().skip(1).copied().fold(f64::INFINITY, f64::min);
@@ -22,8 +24,8 @@ pub(super) fn count(windows: &Windows, opening: i64, occupancies: &[Occupancy]) 
     (durations.len() as f64 - missing).max(1.0)
 }
 
-/// What the last step lacks by its kernels: the time that other steps take from as many kernels as it has to their ends, the shortest of the steps and the median of the
-/// ranks, in nanoseconds. None without kernels.
+/// Missing time of the last step by its kernels, in nanoseconds: time that other steps take after as many kernels. Minimum over steps,
+/// median over ranks. `None` without kernels.
 fn rest(windows: &Windows, occupancies: &[Occupancy]) -> Option<f64> {
     let (last, others) = windows.steps.split_last()?;
     let of = |on: &Occupancy| {
@@ -34,8 +36,8 @@ fn rest(windows: &Windows, occupancies: &[Occupancy]) -> Option<f64> {
     (!rests.is_empty()).then(|| median(&mut rests))
 }
 
-/// Whether the last step lacks an opening of this length, in nanoseconds: at least half of it, compared with the shortest other step. What precedes the first step is something
-/// else where no step lacks it, such as the end of a warm-up. Two steps are too few to decide.
+/// Tests whether the last step lacks an opening of this length, in nanoseconds: at least half of it, relative to the shortest other step.
+/// If no step lacks it, the time before the first step is something else, such as the end of a warm-up. Two steps are too few to decide.
 pub(super) fn lack(windows: &Windows, opening: i64) -> bool {
     let durations: Vec<i64> = windows.steps.iter().map(StepWindow::duration).collect();
     match durations.split_last() {
@@ -46,26 +48,27 @@ pub(super) fn lack(windows: &Windows, opening: i64) -> bool {
     }
 }
 
-/// Whether the last step ends with the recording, not where a next one begins.
+/// Tests whether the last step ends with the recording rather than at the start of a next one.
 fn is_open(windows: &Windows) -> bool {
     windows.at_collective || windows.cut_by == CutBy::Launches
 }
 
-/// The steps from one beginning to another, in which all stages of a pipeline do as much: without the last one if it ends with the recording.
+/// Start of the first and end of the last closed step: between two step starts all stages of a pipeline do the same work. Excludes the last
+/// step if it ends with the recording.
 pub(super) fn closed(windows: &Windows) -> (i64, i64) {
     let (from, to) = windows.span();
     let last = windows.steps.last().filter(|last| is_open(windows) && last.start > from);
     (from, last.map_or(to, |last| last.start))
 }
 
-/// The number of the step of a time, if steps have numbers. The end of the last one is still its own.
+/// Number of the step at a time; `None` if steps have no numbers. The end of the last one belongs to it.
 pub(super) fn at(windows: &Windows, time: i64) -> Option<u32> {
     let at = windows.steps.partition_point(|step| step.end <= time);
     let step = windows.steps.get(at).or(windows.steps.last().filter(|last| last.end == time))?;
     u32::try_from(step.number.filter(|_| step.start <= time)?).ok()
 }
 
-/// The median absolute deviation of the steps' durations, in nanoseconds; none below four steps.
+/// Median absolute deviation of step durations, in nanoseconds; `None` below four steps.
 pub(super) fn noise(windows: &Windows) -> Option<f64> {
     if windows.steps.len() < 4 {
         return None;
@@ -134,7 +137,7 @@ mod tests {
 
     #[test]
     fn a_last_step_lacks_what_others_do_after_as_many_kernels() {
-        // Four steps, ten kernels each; the host stands still in all but the last one.
+        // Four steps with ten kernels each; the host is idle in all but the last one.
         let on = |last: i64| {
             let mut trace = crate::RankTrace::default();
             let name = trace.names.intern("sm90_gemm_nn");
@@ -154,7 +157,7 @@ mod tests {
             Occupancy::of(&trace, crate::communication::NameTable::shipped())
         };
         let of = |last: i64| count(&windows(&[1_000, 1_000, 1_000, 100], CutBy::Launches), 0, &[on(last)]);
-        // It lacks the 20 ns between its last kernel and the step that would follow, or a kernel more.
+        // The last step lacks the 20 ns between its last kernel and the next step, or one kernel more.
         let near = |count: f64, expected: f64| assert!((count - expected).abs() < 1e-9, "{count}");
         near(of(10), 3.98);
         near(of(9), 3.97);

@@ -59,7 +59,7 @@ fn kernels_of_one_rank_ten_percent_slower() {
     assert_eq!(report.stragglers().count(), 1);
 }
 
-/// Eight replicas that reduce once a step, of which one's host stands still for ten milliseconds.
+/// Eight replicas that reduce once per step; the host of one is idle for ten milliseconds.
 fn replicas(steps: u32, stalled: std::ops::Range<u32>) -> StragglerReport {
     let stalls = stalled.map(|step| (1, step, 10_000_000)).collect();
     let mut job = Synthetic { tensor: 1, data: 8, layers: 4, steps, stalls, ..Synthetic::default() }.job();
@@ -107,7 +107,7 @@ fn steps_without_annotations_and_a_short_first_rank_are_the_jobs_steps() {
                 .for_each(|row| kept.push(row));
             member.trace.host = kept;
             for row in 0..member.trace.collectives.len() {
-                // One size, which comes back.
+                // One repeated size.
                 member.trace.collectives[row].elements_in = Some(1 << 20);
             }
         }
@@ -175,9 +175,9 @@ fn clocks_and_the_order_of_input_change_nothing() {
     let other = straggler_report(&mut moved, &JoinOptions::default());
     let (a, b) = (&plain.ranks[0], &other.ranks[0]);
     assert_eq!((a.rank, a.cause), (b.rank, b.cause));
-    // Aligned ends are where a device noticed the end; that moves waits by less than a microsecond.
+    // Aligned ends are the times at which a device detected the end; that shifts waits by less than a microsecond.
     assert!((a.cost - b.cost).abs() < 0.01 * a.cost, "{} {}", a.cost, b.cost);
-    // Without clocks to align, nothing at all changes.
+    // Without alignment, the result is identical.
     let mut again = job.clone();
     again.members.reverse();
     let mut again = crate::Job::new(again.members.into_iter().map(|member| member.trace).collect());
@@ -190,7 +190,7 @@ fn each_of_many_replicas_has_its_culprit() {
     let mut many = replicate(&job, 8);
     assert_eq!(many.world_size, 32);
     let report = straggler_report(&mut many, &JoinOptions::default());
-    // The replicas are equal and independent, so no single rank costs the whole anything; its waits are charged to it all the same.
+    // The replicas are equal and independent, so no single rank costs the job anything; its waits are still charged to it.
     let mut ranks: Vec<u32> = report.ranks[..8].iter().map(|culprit| culprit.rank).collect();
     ranks.sort_unstable();
     assert_eq!(ranks, [1, 5, 9, 13, 17, 21, 25, 29]);
@@ -212,7 +212,7 @@ fn ranks_that_were_not_traced_make_costs_bounds() {
     assert!(culprit.at_most >= culprit.cost && culprit.at_most >= 700_000.0, "{culprit:?}");
 }
 
-/// A rank begins its first step late, by up to twice a step: it is charged for that, as it would be for a later step.
+/// A rank that begins its first step late, by up to twice a step, is charged as for a later step.
 #[test]
 fn a_first_step_that_begins_late_is_charged() {
     let quiet = report(&plan());
@@ -238,7 +238,7 @@ fn a_first_step_that_begins_late_is_charged() {
 /// collectives, and no rank waited.
 #[test]
 fn a_late_start_is_distinguished_from_a_late_recording() {
-    // The steps stay, as the device has them.
+    // The device keeps the step marks.
     let strip = |job: &mut crate::Job| {
         for trace in job.members.iter_mut().map(|member| &mut member.trace) {
             let steps: Vec<(i64, crate::NameId)> = trace
@@ -317,7 +317,7 @@ fn a_slow_chip_beside_overlapped_reductions_does_no_more_work() {
     assert_eq!((report.ranks[0].rank, report.ranks[0].cause), (3, CauseClass::MoreWork));
 }
 
-/// What a fault costs a step in truth: the same job with and without it.
+/// True cost of a fault per step, in nanoseconds: the same job with and without it.
 fn truth(plan: &Synthetic, faulty: &Synthetic) -> f64 {
     let length = |plan: &Synthetic| {
         let job = plan.job();
@@ -404,7 +404,7 @@ fn a_slow_node_is_named_even_where_it_is_half_of_the_job() {
         let cost = truth(&plan, &faulty) * 1e-9;
         assert!((named.cost_s - cost).abs() < 0.15 * cost, "{} {cost}", named.cost_s);
     }
-    // Ranks that no node has in common: half of the job is as it should be, but which half cannot be known.
+    // The slow ranks are on different nodes: half of the job is normal, but it is unknown which half.
     let slow_chip = (0..16).step_by(2).map(|rank| (rank, 1.1)).collect();
     let report = report(&Synthetic { slow_chip, ..plan });
     assert!(report.culprits.is_empty(), "{:?}", report.culprits);
@@ -412,7 +412,7 @@ fn a_slow_node_is_named_even_where_it_is_half_of_the_job() {
 
 #[test]
 fn a_slow_link_is_a_group_with_a_cost() {
-    // The first step has nothing behind it: in many its share is small.
+    // The first step has no predecessor: with many steps its share is small.
     let plan = Synthetic { steps: 12, ..overlapped(4, 4) };
     let faulty = Synthetic { slow_links: vec![(2, 20.0)], ..plan.clone() };
     let report = report(&faulty);
@@ -443,7 +443,7 @@ fn scattered_ends_rule_out_no_straggler() {
     for (microseconds, rank) in [(1, 3), (4, 0), (12, 5), (20, 7), (60, 2), (200, 6)] {
         let plan = Synthetic { tensor: 1, data: 8, layers: 16, described: false, ..Synthetic::default() };
         let mut job = Synthetic { stalls: vec![(rank, 1, 30_000_000), (rank, 2, 30_000_000)], ..plan }.job();
-        // The ends of one rank alone scatter.
+        // Only the ends of one rank scatter.
         let mut random = crate::testing::Recurrence(u64::from(rank) + 7);
         let trace = &mut job.members[rank as usize].trace;
         let mut gpu = GpuActivities::default();
@@ -473,7 +473,7 @@ fn scattered_ends_rule_out_no_straggler() {
 fn longer_products_beside_unchanged_ones_are_more_work() {
     let cause = |stretch: &dyn Fn(usize) -> bool| {
         let mut job = Synthetic { jitter: 5, ..plan() }.job();
-        // Two kinds of products: the kernels that the plan calls norms stand for the second one.
+        // Two kinds of GEMMs: kernels that the plan names norms replace the second one.
         for member in &mut job.members {
             let other =
                 member.trace.names.intern("void cutlass::gemm::GroupedGemm<cutlass_80_tensorop_bf16>(...)");
@@ -504,7 +504,7 @@ fn longer_products_beside_unchanged_ones_are_more_work() {
     let norms: Vec<bool> = trace.gpu.iter().map(|row| trace.names.get(row.name).contains("norm")).collect();
     assert_eq!(cause(&|at| norms[at]).as_deref(), Some("mean cutlass::gemm::GroupedGemm"));
     assert_eq!(cause(&|_| true), None);
-    // Another process that takes the device now and then.
+    // Another process uses the device occasionally.
     assert_eq!(cause(&|at| norms[at] && at % 9 < 3), None);
 }
 
@@ -514,7 +514,7 @@ fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     use crate::causes::Cause;
     use crate::profile::{Options, profile};
     let latency = 6_000_000;
-    // The latency of the first kernel of all lies before the first step, which begins with that kernel.
+    // The latency of the very first kernel is before the first step, which begins with that kernel.
     let late_start = (1..4).map(|step| (3, step, latency)).collect();
     let per_step = latency as f64 * 3.0 / 4.0;
     let mut job = Synthetic { late_start, ..plan() }.job();
@@ -525,7 +525,7 @@ fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     assert!((named.cost_s * 1e9 / per_step - 1.0).abs() < 0.05, "{named:?}");
     let profiled = profile(&job, &joined, &Options::default(), &OneByOne).expect("a profile").report;
     let rows = profiled.causes.iter().filter(|row| row.cause == Cause::LaunchLatency);
-    // The mean of ranks and steps, of which one rank is late in every step.
+    // The mean over ranks and steps, with one rank late in every step.
     let of_rank = rows.map(|row| row.mean_ns).sum::<f64>() * job.members.len() as f64;
     let evidence = report.ranks[0].evidence.iter().find(|one| one.name.starts_with("idle after a launch"));
     let in_verdict = evidence.expect("evidence").own;
@@ -536,7 +536,7 @@ fn launch_latency_is_the_same_in_the_profile_and_in_the_verdict() {
     assert!((in_verdict / per_step - 1.0).abs() < 0.03, "{in_verdict}");
 }
 
-/// A warm-up many times as long as a step is a one-off cost: it leaves the verdict as it leaves the means of the profile.
+/// A warm-up many times as long as a step is a one-off cost: it is excluded from the verdict and from the means of the profile.
 #[test]
 fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
     let stalls = vec![(1, 0, 400_000_000)];
@@ -547,7 +547,7 @@ fn steps_before_the_steady_state_are_not_part_of_the_verdict() {
     assert!(report.warnings.iter().any(|warning| warning.id == "steps-before-steady-state"));
 }
 
-/// The first kernels of a rank's recording are lost: what its device did then is not known, and no host is to blame.
+/// The first kernels of a rank's recording are lost: the activity of its device at that time is unknown, so no host is to blame.
 #[test]
 fn lost_first_kernels_accuse_nobody() {
     let mut job = plan().job();

@@ -13,23 +13,23 @@ use railwright_spec::median;
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// A kernel takes longer from this factor on.
+/// Minimum factor of a kernel that takes longer.
 const LONGER: f64 = 1.04;
 
-/// A kernel is not affected if it grew by less than this share of what the affected ones did.
+/// A kernel is unaffected if it grew by less than this share of the growth of affected ones.
 const UNAFFECTED: f64 = 0.25;
 
-/// Kernels that are not affected must hold this share of the time of products and attentions.
+/// Minimum share of unaffected kernels in the time of GEMMs and attention.
 const LEFT: f64 = 0.25;
 
-/// The affected ones must explain this share of what all kernels took longer.
+/// Minimum share of the total growth that affected kernels must explain.
 const EXPLAINED: f64 = 0.5;
 
 /// Number of quantiles of kernel durations: one name covers GEMMs of several sizes, between which a median is
 /// unstable.
 const QUANTILES: usize = 16;
 
-/// What one kernel took on one rank, in nanoseconds.
+/// Durations of one kernel on one rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Taken {
     total: f64,
@@ -48,7 +48,7 @@ impl Taken {
         }
     }
 
-    /// How many times as long as usual it takes: the median over quantiles.
+    /// Ratio to the usual duration: the median over quantiles.
     fn factor(&self, usual: &Self) -> f64 {
         let pairs = self.quantiles.iter().zip(&usual.quantiles).filter(|(_, usual)| **usual > 0.0);
         let mut factors: Vec<f64> = pairs.map(|(own, usual)| own / usual).collect();
@@ -56,7 +56,7 @@ impl Taken {
     }
 }
 
-/// The kernels of arithmetic of a rank within a time, by name.
+/// Compute kernels of a rank within a time range, by name.
 fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<String, Taken> {
     let classes = table.classes(&trace.names);
     let mut durations: BTreeMap<crate::NameId, Vec<f64>> = BTreeMap::new();
@@ -71,7 +71,8 @@ fn taken(trace: &RankTrace, table: &NameTable, span: (i64, i64)) -> BTreeMap<Str
     durations.into_iter().map(summed).collect()
 }
 
-/// The kernel that takes longer on a member than on its peers whenever it runs, while other products and attentions do not; none where that is not so.
+/// The kernel that takes longer on a member than on its peers in every call, while other GEMMs and attention kernels do not. `None` without
+/// such a kernel.
 pub(super) fn uneven(
     job: &Job,
     table: &NameTable,
@@ -87,7 +88,7 @@ pub(super) fn uneven(
         .collect();
     let families = KernelTable::shipped();
     let mut excess = 0.0;
-    // Of products and attentions: (name, own, usual).
+    // GEMMs and attention kernels: (name, own, usual).
     let mut heavy: Vec<(&str, Taken, Taken)> = Vec::new();
     for (name, own) in &own {
         let same: Vec<Taken> = others.iter().filter_map(|other| other.get(name).copied()).collect();
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn products_of_two_sizes_under_one_name_grow_by_one_factor() {
-        // As many calls of 200 as of 300 us: the median jumps between the two.
+        // Equal numbers of calls of 200 and of 300 us: the median jumps between the two.
         let durations = |factor: f64, noise: f64| -> Vec<f64> {
             let size = |at: usize| if at.is_multiple_of(2) { 200e3 } else { 300e3 };
             (0..40)

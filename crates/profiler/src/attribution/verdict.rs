@@ -1,8 +1,8 @@
 //! The verdict: reported stragglers, or none.
 //!
-//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the
-//! previous ones fixed; and the verdict: stragglers, none, or inconclusive, with reasons. Inconclusive if the
-//! replay is inaccurate or a rank has no counterparts.
+//! Responsible for: ranks, groups and stages without whose delay the step is shorter, each by replay with the previous ones fixed. The
+//! verdict is stragglers, none, or inconclusive, with reasons. It is inconclusive if the replay is inaccurate or a rank has no
+//! counterparts.
 
 use super::chain::Chains;
 use super::lengths::LENGTHS;
@@ -14,13 +14,13 @@ use crate::certainty::Certainty;
 use crate::joined::Joined;
 use serde::Serialize;
 
-/// The share of a step by which the replay of the measured times may be off: beyond it no verdict is given.
+/// Maximum replay error of the measured times, as a share of a step: beyond it there is no verdict.
 pub const MOST_OFF: f64 = 0.02;
 
 /// Maximum number of reported stragglers.
 const NAMED: usize = 8;
 
-/// A set of ranks that hold the job up only together is looked for where all ranks like their peers would save this share of a step or more.
+/// Ranks that delay the job only together are searched for if equal ranks would save at least this share of the step.
 const TOGETHER: f64 = 0.02;
 
 /// Minimum ratio of a rank's own delays to the median rank for such a set.
@@ -40,7 +40,7 @@ pub enum Verdict {
     SlowLink,
     /// A pipeline stage that computes longer than others, or sequences of different lengths.
     Imbalance,
-    /// Nothing: every rank was matched, the replay is right, and no delay costs more than the noise.
+    /// No straggler: every rank was matched, the replay is accurate, and no delay costs more than the noise.
     None,
     /// The recording does not determine a verdict.
     CannotTell,
@@ -67,9 +67,9 @@ pub struct Named {
     pub kind: Kind,
     /// Its ranks.
     pub ranks: Vec<u32>,
-    /// Its stage, from 0.
+    /// Its pipeline stage, from 0.
     pub stage: Option<u32>,
-    /// Reason.
+    /// Cause of the delay.
     pub cause: &'static str,
     /// Step time saved in seconds, after the preceding causes are fixed.
     pub cost_s: f64,
@@ -78,13 +78,13 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether ranks delay each other in turn by sequences of different lengths: a group, but no slow link.
+    /// Tests whether ranks delay each other in turn because of different sequence lengths: a group, but no slow link.
     pub fn is_of_lengths(&self) -> bool {
         self.cause == LENGTHS
     }
 }
 
-/// What may be mended: some members, a link or a stage.
+/// A delay that a replay can remove: a member, a link or a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Delay {
     Member(usize),
@@ -92,18 +92,18 @@ pub(super) enum Delay {
     Stage(usize),
 }
 
-/// What replays ask.
+/// Input of replays.
 pub(super) struct Mending<'a> {
     pub chains: &'a Chains,
     pub joined: &'a Joined,
-    /// By member and event: the own time of its peers.
+    /// By member and event: own time of its peers, in nanoseconds.
     pub usual: &'a [Vec<i64>],
     pub links: &'a [SlowLink],
     pub stages: &'a [SlowStage],
 }
 
 impl Mending<'_> {
-    /// What the steps would have taken without some delays, in nanoseconds.
+    /// Time of the steps without the given delays, in nanoseconds.
     pub(super) fn span(&self, without: &[Delay]) -> i64 {
         let mut mended = vec![false; self.chains.events.len()];
         let mut factor = vec![1.0_f64; self.chains.events.len()];
@@ -135,7 +135,8 @@ impl Mending<'_> {
         replay(self.chains, self.joined, &own, &transfer).span
     }
 
-    /// The delays that hold the job up, each with what mending it saves (in nanoseconds of all steps) once those before it are mended. `least` is what counts.
+    /// Delays that slow the job down, each with its saving in nanoseconds of all steps once the previous ones are removed. Savings of at
+    /// most `least` do not count.
     pub(super) fn name(&self, candidates: &[Delay], least: i64) -> Vec<(Vec<Delay>, i64)> {
         let mut named: Vec<(Vec<Delay>, i64)> = Vec::new();
         let mut mended: Vec<Delay> = Vec::new();
@@ -158,7 +159,8 @@ impl Mending<'_> {
         named
     }
 
-    /// Ranks that stand out clearly and are numbered like those of one node: consecutive, the first a multiple of their number, at most half of all.
+    /// Ranks with a clear excess that are numbered like those of one node: consecutive, from a multiple of their number, at most half of
+    /// all.
     fn node(&self, excess: &[i64], least: i64) -> Option<Vec<usize>> {
         let mut order: Vec<usize> = (0..excess.len()).collect();
         order.sort_by_key(|&member| (std::cmp::Reverse(excess[member]), member));
@@ -175,7 +177,7 @@ impl Mending<'_> {
         is_node.then_some(order)
     }
 
-    /// A few members that hold the job up only together, after what is named already: none of them saves anything alone.
+    /// A few members that delay the job only together, after the named ones: alone, none of them saves anything.
     pub(super) fn together(
         &self,
         named: &[(Vec<Delay>, i64)],
@@ -212,7 +214,7 @@ impl Mending<'_> {
         if span - all <= least {
             return None;
         }
-        // Those without which it is the same are not part of it.
+        // Ranks whose removal leaves the saving unchanged are excluded.
         let mut kept = order.clone();
         for member in order.into_iter().rev() {
             let less: Vec<usize> = kept.iter().copied().filter(|&other| other != member).collect();
@@ -224,12 +226,12 @@ impl Mending<'_> {
     }
 }
 
-/// Reasons for an inconclusive verdict: always, and without stragglers.
+/// Reasons for an inconclusive verdict, with and without stragglers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Doubts {
-    /// These forbid an accusation as well.
+    /// Reasons that exclude any verdict.
     pub always: Vec<String>,
-    /// These forbid an acquittal.
+    /// Reasons that exclude the verdict "no straggler".
     pub acquittal: Vec<String>,
 }
 
@@ -293,10 +295,10 @@ impl Doubts {
     }
 }
 
-/// Ranks most of whose communications with others found no counterpart.
+/// Ranks with mostly unmatched communications.
 fn unmatched(job: &Job, joined: &Joined) -> Vec<u32> {
     let matching = &joined.matching;
-    // If the others were not traced, there is nothing to match with.
+    // Ranks whose peers were not traced have no counterpart.
     let traced = |group: &crate::groups::Group| match &group.ranks {
         Some(ranks) => ranks.ranks().iter().filter(|&&rank| job.position(rank).is_some()).count() > 1,
         None => group.size > 1,

@@ -1,17 +1,18 @@
-//! The innermost frame of a thread of the host at every moment of a stretch.
+//! The innermost host frame of a thread at every moment of an interval.
 //!
-//! Responsible for: which frame holds which, and walking a stretch frame by frame. Refuses frames of the profiler's own cost, which belong to no thread.
+//! Responsible for: nesting of frames, and iteration over an interval frame by frame. Excludes frames of the profiler's overhead, which
+//! belong to no thread.
 
 use crate::trace::{HostActivity, HostKind, NONE};
 use crate::{NameId, RankTrace};
 
-/// Threads are numbered as they appear, so a number beyond this is none that a reader gave.
+/// Threads are numbered as they appear, so larger numbers are invalid.
 pub(crate) const THREADS: usize = 1 << 16;
 
 /// The frames of every thread.
 pub(super) struct Frames<'a> {
     trace: &'a RankTrace,
-    /// For each row of the host the row that holds it, or [`NONE`].
+    /// By host row: the enclosing row, or [`NONE`].
     parent: Vec<u32>,
     /// The rows of each thread, in order of their starts.
     threads: Vec<Vec<u32>>,
@@ -43,7 +44,7 @@ impl<'a> Frames<'a> {
         Self { trace, parent, threads }
     }
 
-    /// The row at a place.
+    /// The row at an index.
     pub(super) fn row(&self, at: u32) -> Option<HostActivity> {
         self.trace.host.get(at as usize)
     }
@@ -53,12 +54,12 @@ impl<'a> Frames<'a> {
         self.trace.names.get(name)
     }
 
-    /// The row that holds another.
+    /// The enclosing row of a row.
     pub(super) fn parent(&self, at: u32) -> u32 {
         self.parent.get(at as usize).copied().unwrap_or(NONE)
     }
 
-    /// A row and all that hold it, the innermost first.
+    /// A row and all enclosing rows, the innermost first.
     pub(super) fn stack(&self, at: u32) -> impl Iterator<Item = (u32, HostActivity)> {
         let mut next = at;
         std::iter::from_fn(move || {
@@ -73,7 +74,7 @@ impl<'a> Frames<'a> {
         self.trace.host.ends().get(at as usize).copied().unwrap_or(i64::MIN)
     }
 
-    /// The frame or one that holds it which lasts beyond a moment.
+    /// The innermost of a frame and its enclosing ones that lasts beyond a moment.
     fn open(&self, at: u32, moment: i64) -> u32 {
         let mut frame = at;
         while frame != NONE && self.end(frame) <= moment {

@@ -1,7 +1,7 @@
-//! An idle stretch of a device, cut by what the host did.
+//! An idle interval of a device, split by host activity.
 //!
-//! Responsible for: which thread is looked at (the one that launches what ends the stretch; where it has no frame, the one that launched before,
-//! then others that launch), and the cause of each part. Refuses to blame the pipeline: that needs other ranks.
+//! Responsible for: the thread to examine, and the cause of each part. The thread is the one that launches the end of the interval. If it
+//! has no frame, the one that launched before is next, then others that launch. Excludes the pipeline as a cause: that needs other ranks.
 
 use super::frames::{self, Frames};
 use super::{Cause, CauseTable};
@@ -13,43 +13,44 @@ use crate::view::{Role, View};
 use crate::waterfall::{Label, Piece};
 use std::cell::OnceCell;
 
-/// From this length on, in nanoseconds, a stretch in one frame is no launch overhead any more. A launch costs the host 2 to 20 us (NVIDIA, "Getting Started with CUDA Graphs":
-/// 2.2 to 3.8 us; an operator of PyTorch in eager mode adds some 10), so this is fifty of them without a call. A start that comes so long after its launch is late.
+/// Minimum length of host work other than launch overhead in one frame, in nanoseconds. A launch costs the host 2 to 20 us (NVIDIA,
+/// "Getting Started with CUDA Graphs": 2.2 to 3.8 us; a PyTorch operator in eager mode adds about 10 us). This is fifty launches without a
+/// call. A start this long after its launch is late.
 pub(crate) const LONG: i64 = 1_000_000;
 
-/// As many threads that launch are looked at.
+/// Maximum number of examined launching threads.
 const THREADS: usize = 4;
 
-/// A part of an idle stretch.
+/// A part of an idle interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stretch {
     /// Cause of idle time.
     pub(crate) cause: Cause,
-    /// What it is counted as.
+    /// Label of its time in the waterfall.
     pub(crate) label: Label,
     /// The innermost frame, a row of the host, or [`NONE`].
     pub(crate) frame: u32,
-    /// Until when.
+    /// End time, in nanoseconds.
     pub(crate) end: i64,
 }
 
-/// Idle stretches of one rank to their causes.
+/// Conversion of one rank's idle intervals to causes.
 pub(crate) struct Idle<'a> {
     frames: Frames<'a>,
     table: &'static CauseTable,
-    /// Rows of the table that fit a name. A name is nearly always of one kind; where it is of two, the first that is looked for decides.
+    /// By name: rows of the table that fit. A name nearly always has one kind; otherwise the first kind looked up decides.
     known: Vec<OnceCell<Vec<u8>>>,
     /// Threads that launch, those with most launches first.
     launching: Vec<u32>,
-    /// Threads that run operators and launch nothing.
+    /// Threads with operators but without launches.
     others: Vec<u32>,
-    /// The profiler's and the driver's own stretches, in order: from, until when, row.
+    /// Overhead of the profiler and the driver, in order: (start, end, row).
     overhead: Vec<(i64, i64, u32)>,
-    /// The first of them that may lie in the next stretch.
+    /// Index of the first overhead that may overlap the next interval.
     next: usize,
-    /// When graphs were captured: what is launched then does not run.
+    /// Capture times of graphs: kernels launched then do not run.
     captures: Intervals,
-    /// From the first activity of the rank, on its device or host, to the end of the last. All of time where the host was not recorded.
+    /// Recorded time of the rank on its device or host, in nanoseconds; all time without host rows.
     recorded: (i64, i64),
 }
 
@@ -97,7 +98,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// The labels of an idle piece, in the order of time, as (label, until when). Pieces come in order.
+    /// Labels of an idle piece in order of time, as (label, end in nanoseconds). Pieces must be in order.
     pub(crate) fn labels(&mut self, view: &View<'_>, piece: Piece) -> Vec<(Label, i64)> {
         let mut labels: Vec<(Label, i64)> = Vec::new();
         for part in self.stretches(view, piece) {
@@ -109,7 +110,7 @@ impl<'a> Idle<'a> {
         labels
     }
 
-    /// The parts of an idle piece, in the order of time. Pieces come in order.
+    /// Parts of an idle piece in order of time. Pieces must be in order.
     pub(crate) fn stretches(&mut self, view: &View<'_>, piece: Piece) -> Vec<Stretch> {
         let (first, last) = self.recorded;
         let (start, end) = (piece.start.clamp(first, last), piece.end.clamp(first, last));
@@ -131,7 +132,7 @@ impl<'a> Idle<'a> {
         parts
     }
 
-    /// The same for a piece within the recording.
+    /// Parts of a piece within the recording.
     fn recorded_stretches(&mut self, view: &View<'_>, piece: Piece) -> Vec<Stretch> {
         let (start, end) = (piece.start, piece.end);
         let one = |cause: Cause, label: Label| vec![Stretch { cause, label, frame: NONE, end }];
@@ -143,7 +144,7 @@ impl<'a> Idle<'a> {
                 self.unlaunched(start, end)
             };
         };
-        // The queue was empty when the device fell idle, or it was not.
+        // The device is the cause if its queue was not empty when it became idle.
         if !view.from_host && call.end <= start {
             return one(Cause::Device, Cause::Device.label());
         }
@@ -174,7 +175,7 @@ impl<'a> Idle<'a> {
         all
     }
 
-    /// The parts of a stretch that no recorded launch ends: captures of graphs, and what nothing explains.
+    /// Parts of an interval without a recorded launch at its end: captures of graphs, and unexplained time.
     fn unlaunched(&self, start: i64, end: i64) -> Vec<Stretch> {
         let mut parts: Vec<Stretch> = Vec::new();
         let part = |cause: Cause, label: Label, end: i64| Stretch { cause, label, frame: NONE, end };
@@ -194,14 +195,14 @@ impl<'a> Idle<'a> {
         parts
     }
 
-    /// The launch of the row before the one that ends a stretch.
+    /// Launch of the row before the one at the end of an interval.
     fn before(view: &View<'_>, row: u32) -> Option<u32> {
         let rows = view.role.get(..row as usize)?;
         let at = rows.iter().rposition(|role| *role != Role::None)?;
         view.launch.get(at).copied()
     }
 
-    /// The innermost frames of a stretch: of the first thread that has one, else the annotation that the first of them stood in.
+    /// The innermost frames of an interval: of the first thread that has one. Otherwise the annotation around the first thread.
     fn look(&self, threads: &[u32], weak: u32, from: i64, to: i64, parts: &mut Vec<(u32, i64)>) {
         let Some((&thread, rest)) = threads.split_first() else {
             parts.push((if weak == NONE { self.other(from, to) } else { weak }, to));
@@ -220,7 +221,7 @@ impl<'a> Idle<'a> {
         });
     }
 
-    /// An operator on a thread that launches nothing and that spans a whole stretch.
+    /// An operator on a thread without launches that spans a whole interval.
     fn other(&self, from: i64, to: i64) -> u32 {
         let mut found = NONE;
         for &thread in &self.others {
@@ -238,7 +239,7 @@ impl<'a> Idle<'a> {
         self.frames.row(frame).is_some_and(|row| self.frames.name(row.name).starts_with("ProfilerStep#"))
     }
 
-    /// Whether an annotation or one that holds it names a cause by itself.
+    /// Tests whether an annotation on the stack of a frame names a cause by itself.
     fn tells(&self, frame: u32) -> bool {
         self.frames.stack(frame).any(|(_, row)| self.fits(&row).is_some())
     }
@@ -265,7 +266,7 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// The place of the first row of the table that fits a frame.
+    /// Index of the first row of the table that fits a frame.
     fn fits(&self, row: &HostActivity) -> Option<u8> {
         let places = || self.table.places(row.kind, self.frames.name(row.name));
         let fit = |places: &[u8]| {
@@ -278,7 +279,8 @@ impl<'a> Idle<'a> {
         }
     }
 
-    /// The cause of a stretch that the profiler's or the driver's own cost covers by half. Stretches come in order.
+    /// The cause of an interval with at least half of its time covered by overhead of the profiler or the driver. Intervals must be in
+    /// order.
     fn overhead(&mut self, from: i64, to: i64) -> Option<Cause> {
         while self.overhead.get(self.next).is_some_and(|own| own.1 <= from) {
             self.next += 1;
@@ -294,8 +296,8 @@ impl<'a> Idle<'a> {
     }
 }
 
-/// From the first activity of a rank to the end of the last; all of time where its host was not recorded. Where the first work of the device is missing it begins with
-/// the device: the idle time before would be that of a busy device.
+/// Recorded time of a rank, in nanoseconds: from its first activity to the end of its last, or all time without host rows. Without the
+/// device's first work it begins with the device, because earlier idle time may belong to a busy device.
 fn recorded(view: &View<'_>) -> (i64, i64) {
     let host = &view.trace.host;
     let (Some(&first), Some(last)) = (host.starts().first(), host.ends().iter().copied().max()) else {
@@ -330,7 +332,7 @@ mod tests {
     /// A frame of a host: from, until, kind, name, thread.
     type Frame<'a> = (i64, i64, HostKind, &'a str, u32);
 
-    /// The causes of a stretch that ends after 10 ms with a kernel, launched on thread 0 by a call.
+    /// The causes of an interval that ends after 10 ms with a kernel launched on thread 0 by a call.
     fn causes(call: (i64, i64), around: &[Frame<'_>]) -> Vec<(Cause, String, i64)> {
         let mut trace = RankTrace::default();
         let mut push = |(start, end, kind, name, thread): Frame<'_>, correlation| {
@@ -368,9 +370,9 @@ mod tests {
 
     #[test]
     fn the_launch_decides() {
-        // Launched before: the device's own.
+        // Launched before: the device is the cause.
         assert_eq!(causes((-9, -1), &[]), [of(Cause::Device, "", 10_000_000)]);
-        // Nothing recorded for 9.9 ms: unknown; the launch itself is a launch.
+        // Nothing was recorded for 9.9 ms: unknown; the launch itself is a launch.
         let late = (9_900_000, 9_950_000);
         let earlier = (-20, -10, HostKind::Runtime, "cudaEventQuery", 0);
         assert_eq!(
@@ -381,7 +383,7 @@ mod tests {
                 of(Cause::LaunchBound, "", 10_000_000)
             ]
         );
-        // A launch that came early and a kernel that started late.
+        // An early launch and a kernel that started late.
         assert_eq!(
             causes((-9, 3), &[]),
             [
@@ -391,7 +393,7 @@ mod tests {
         );
     }
 
-    /// Ranks of a job may begin and end their recordings at other moments than the steps.
+    /// Ranks of a job may begin and end their recordings at other times than the steps.
     #[test]
     fn nothing_is_known_outside_of_the_recording() {
         let mut trace = RankTrace::default();
@@ -416,7 +418,7 @@ mod tests {
         );
         assert_eq!(causes(8_100_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
         assert_eq!(causes(9_000_000, 12_000_000, u32::MAX), [(Cause::NotRecorded, 12_000_000)]);
-        // A launch without its work: the device was at work until its first row, and that is not recorded.
+        // A launch without its device row: the device was busy until its first row, which is not recorded.
         let name = trace.names.intern("cudaLaunchKernel");
         let (start, end, kind) = (1_000_000, 1_010_000, HostKind::Runtime);
         let lost = HostActivity { start, end, name, kind, correlation: Some(9), ..HostActivity::default() };
@@ -471,7 +473,7 @@ mod tests {
     fn other_threads_are_looked_at_where_the_launching_one_has_no_frame() {
         use HostKind::{Annotation, Operator, Overhead, Runtime};
         let late = (9_999_000, 9_999_500);
-        // Thread 1 launches nothing: its waits are not why the device is idle, its operators may be.
+        // Thread 1 has no launches: its waits do not cause the idle time, its operators may.
         let found = causes(
             late,
             &[
@@ -486,7 +488,7 @@ mod tests {
         );
         let found = causes(late, &[(0, 9_000_000, Operator, "aten::copy_", 1)]);
         assert_eq!(found[0], of(Cause::OtherThread, "aten::copy_", 9_999_000));
-        // What is launched while a graph is captured does not run.
+        // Kernels launched during the capture of a graph do not run.
         let capture = [
             (0, 5_000, Runtime, "cudaStreamBeginCapture", 0),
             (10_000, 8_000_000, Operator, "aten::mm", 0),

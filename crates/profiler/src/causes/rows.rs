@@ -12,10 +12,10 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// How many frames of one cause are named.
+/// Maximum number of named frames per cause.
 const FRAMES: usize = 12;
 
-/// Where the host was, as names of a trace; [`NONE`] where nothing was recorded.
+/// Host activity as names of a trace; [`NONE`] if not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Where {
     /// The innermost frame.
@@ -33,15 +33,15 @@ pub struct Where {
 /// Idle time of a rank under one cause and in one place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseUse {
-    /// Reason.
+    /// Cause of the idle time.
     pub cause: Cause,
-    /// Where the host was.
+    /// Host activity during the idle time.
     pub place: Where,
     /// The time, in nanoseconds.
     pub time: i64,
-    /// Number of stretches.
+    /// Number of intervals.
     pub count: u64,
-    /// The longest of them.
+    /// The longest of them, in nanoseconds.
     pub longest: i64,
 }
 
@@ -55,12 +55,12 @@ fn is_framework(name: &str) -> bool {
         || name.contains("site-packages/torch/")
 }
 
-/// Whether a name is a function of Python outside of the framework, with its file.
+/// Tests whether a name is a Python function outside of the framework, with its file.
 pub(crate) fn is_own_source(name: &str) -> bool {
     !is_framework(name) && name.contains(".py")
 }
 
-/// Where a frame stands.
+/// Stack of a frame, as names.
 fn place(frames: &Frames<'_>, frame: u32) -> Where {
     let mut place = NOWHERE;
     for (at, row) in frames.stack(frame) {
@@ -89,7 +89,7 @@ fn place(frames: &Frames<'_>, frame: u32) -> Where {
     place
 }
 
-/// Sums of one rank while its gaps go by.
+/// Sums of one rank during the iteration over its gaps.
 #[derive(Debug, Default)]
 pub(crate) struct Sums {
     rows: IndexMap<(Cause, Where), (u64, i64, i64), FxBuildHasher>,
@@ -111,20 +111,20 @@ impl Sums {
         *longest = (*longest).max(time);
     }
 
-    /// All of them, in the order in which they were met.
+    /// All sums, in the order of their first occurrence.
     pub(crate) fn done(self) -> Vec<CauseUse> {
         let row = |((cause, place), (count, time, longest))| CauseUse { cause, place, time, count, longest };
         self.rows.into_iter().map(row).collect()
     }
 }
 
-/// Idle time under one cause and in one place, over all ranks and steps.
+/// Idle time by cause and place, over all ranks and steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CauseRow {
     /// Cause of idle time.
     pub cause: Cause,
-    /// The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
+    /// The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a cause.
     pub frame: Option<String>,
     /// The innermost enclosing operator.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,26 +138,26 @@ pub struct CauseRow {
     /// The innermost annotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotation: Option<String>,
-    /// Whether this is the rest of a cause, frames of little time together.
+    /// True if this row is the rest of a cause: the sum of frames with little time.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
     /// Time over all ranks and steps, in nanoseconds.
     pub time_ns: i64,
-    /// Time of a rank and step, in nanoseconds.
+    /// Time per rank and step, in nanoseconds.
     pub mean_ns: f64,
-    /// As a share of the step.
+    /// Share of the step (0 to 1).
     pub share_of_step: f64,
     /// Number of gaps, over all ranks and steps.
     pub count: u64,
     /// The longest of them, in nanoseconds.
     pub longest_ns: i64,
-    /// The rank with most of it, and its share of the row's time.
+    /// The rank with the largest share.
     pub rank: u32,
-    /// Time on that rank.
+    /// Its share of the row's time (0 to 1).
     pub rank_share: f64,
 }
 
-/// A row while ranks are joined.
+/// A row during the join of ranks.
 #[derive(Default)]
 struct Joined {
     time: i64,
@@ -166,7 +166,8 @@ struct Joined {
     most: (i64, u32),
 }
 
-/// Idle time by cause and place: `names` are those of each rank's trace, `samples` what sums are divided by to be of one rank and step, `step` a step in nanoseconds.
+/// Idle time by cause and place. `names` are those of each rank's trace. Sums are divided by `samples` to give one rank and step; `step` is
+/// a step in nanoseconds.
 pub fn rows(ranks: &[RankWaterfall], names: &[&Names], samples: f64, step: f64) -> Vec<CauseRow> {
     type Key<'a> = (Cause, [&'a str; 5]);
     let mut sums: IndexMap<Key<'_>, Joined, FxBuildHasher> = IndexMap::default();

@@ -1,6 +1,6 @@
 //! Names of frames to causes of idle time.
 //!
-//! Responsible for: reading the table and its order. Refuses to look at durations other than the least that a row asks for.
+//! Responsible for: reading the table and its order. Ignores durations, except the minimum of a row.
 
 use super::Cause;
 use crate::kernels::Pattern;
@@ -36,7 +36,7 @@ const KINDS: [(&str, HostKind); 6] = [
     ("overhead", HostKind::Overhead),
 ];
 
-/// Which frames stand for which cause.
+/// Causes of idle time by the names of frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CauseTable {
     rows: Vec<Row>,
@@ -46,7 +46,7 @@ pub struct CauseTable {
 struct Row {
     cause: Cause,
     kinds: Vec<HostKind>,
-    /// The shortest frame that it fits, in nanoseconds.
+    /// Minimum duration of a frame, in nanoseconds.
     least: i64,
     patterns: Vec<Pattern>,
 }
@@ -68,7 +68,7 @@ struct WrittenRow {
     patterns: Vec<String>,
 }
 
-/// What a word of a list stands for.
+/// Value of a word in a list.
 fn known<T: Copy>(word: &str, list: &[(&str, T)], what: &str) -> Result<T, Problem> {
     list.iter().find(|(name, _)| *name == word).map(|(_, value)| *value).ok_or_else(|| {
         let names: Vec<&str> = list.iter().map(|(name, _)| *name).collect();
@@ -78,18 +78,18 @@ fn known<T: Copy>(word: &str, list: &[(&str, T)], what: &str) -> Result<T, Probl
 }
 
 impl CauseTable {
-    /// The table that ships with the program; a test holds that it can be read.
+    /// The shipped table; a test checks that it can be read.
     pub fn shipped() -> Self {
         Self::parse(SHIPPED).unwrap_or_default()
     }
 
-    /// The same, read once for all ranks.
+    /// The shipped table, read once for all ranks.
     pub(super) fn shared() -> &'static Self {
         static TABLE: OnceLock<CauseTable> = OnceLock::new();
         TABLE.get_or_init(Self::shipped)
     }
 
-    /// A table as it is written.
+    /// Reads a table.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let written: Written =
             toml::from_str(text).map_err(|error| Problem::new(error.message().trim().to_owned()))?;
@@ -116,7 +116,7 @@ impl CauseTable {
         (0u8..).zip(&self.rows).filter(|(_, row)| fits(row)).map(|(place, _)| place).collect()
     }
 
-    /// The cause of the row at a place, and the shortest frame that it fits.
+    /// Cause of the row at an index, and minimum duration of its frames in nanoseconds.
     pub(super) fn row(&self, place: u8) -> Option<(Cause, i64)> {
         self.rows.get(usize::from(place)).map(|row| (row.cause, row.least))
     }
@@ -142,7 +142,7 @@ mod tests {
             (Runtime, "cudaStreamSynchronize", Some(Cause::Synchronisation)),
             (Runtime, "hipMemcpyWithStream", Some(Cause::BlockingCopy)),
             (Runtime, "cudaMemcpyAsync", Some(Cause::BlockingCopy)),
-            // From a millisecond on, as the test below holds.
+            // From a millisecond on, see the test below.
             (Runtime, "cudaLaunchKernel", Some(Cause::Compilation)),
             (Runtime, "cuModuleLoadData", Some(Cause::Compilation)),
             (
@@ -157,19 +157,19 @@ mod tests {
             ),
             (Python, "torch/utils/data/dataloader.py(630): __next__", Some(Cause::DataLoading)),
             (Python, "torch/_inductor/compile_fx.py(1350): compile_fx_inner", Some(Cause::Compilation)),
-            // What runs compiled code and reads its launch data compiles nothing.
+            // Functions that run compiled code or read its launch data do not compile.
             (Python, "torch/_inductor/compile_fx.py(1767): run", None),
             (Python, "triton/compiler/compiler.py(465): __getattribute__", None),
-            // A function that has the word in its file is no loader.
+            // A function with the word in its file name is no loader.
             (Python, "train_with_dataloader.py(63): train_step", None),
             (Annotation, "TSL:XlaCompile", Some(Cause::Compilation)),
-            // Running what was compiled is no compilation.
+            // Running compiled code is not compilation.
             (Annotation, "Torch-Compiled Region: 0/0", None),
             (Operator, "c10d::allreduce_", Some(Cause::Communication)),
             (Operator, "aten::_local_scalar_dense", Some(Cause::Synchronisation)),
             (Python, "<built-in function collect>", Some(Cause::GarbageCollection)),
             (Annotation, "save_checkpoint", Some(Cause::Checkpoint)),
-            // Recompute is no checkpoint on disk.
+            // Activation checkpointing writes no checkpoint to disk.
             (Operator, "CheckpointFunction", None),
             (Python, "torch/utils/checkpoint.py(451): checkpoint", None),
             (Annotation, "evaluate", Some(Cause::Evaluation)),

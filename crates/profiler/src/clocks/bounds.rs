@@ -1,13 +1,13 @@
 //! Causality bounds of clocks.
 //!
-//! Responsible for: no rank leaves a blocking collective before the last has entered, no message is received
-//! before it is sent. An offset outside of these bounds is moved to their edge; an unknown drift widens them
-//! with the distance from the middle of the recording. Contradicting bounds are a warning.
+//! Responsible for: bounds from causality. No rank leaves a blocking collective before the last has entered, and no message is received
+//! before it is sent. An offset outside of these bounds is moved to their edge; an unknown drift widens them with the distance from the
+//! middle of the recording. Contradicting bounds cause a warning.
 
 use super::RankClock;
 use super::solve::Point;
 
-/// The greatest and the second greatest of a list, by member: the greatest of all others in one step.
+/// The largest and the second largest value of a list, by member: gives the maximum over all others in one step.
 #[derive(Clone, Copy)]
 struct Two {
     best: i64,
@@ -40,20 +40,20 @@ pub(super) fn bounds(points: &[Point], clocks: &mut [RankClock]) {
             (clock.least, clock.greatest) = (None, None);
         }
         for point in points {
-            // Times on the common time, so that a bound is how far a clock may still move.
+            // Positions on the common time, so that a bound is the remaining shift of a clock.
             let place = |&(member, start, end): &(u32, i64, i64)| {
                 let clock = &clocks[member as usize];
                 (member, clock.common(start), clock.common(end))
             };
             let parts: Vec<(u32, i64, i64)> = point.parts.iter().map(place).collect();
             let latest_start = Two::of(parts.iter().map(|&(member, start, _)| (member, start)));
-            // The negative makes the earliest end the greatest.
+            // Negated, so that the earliest end is the largest.
             let earliest_end = Two::of(parts.iter().map(|&(member, _, end)| (member, -end)));
             for &(member, start, end) in &parts {
                 let binds_end = point.receiver.is_none_or(|receiver| receiver == member);
                 let binds_start = point.receiver.is_none_or(|receiver| receiver != member);
                 let clock = &mut clocks[member as usize];
-                // Away from the middle a drift that is not known blurs the bound.
+                // An unknown drift widens the bound with the distance from the middle.
                 let away = end.saturating_sub(clock.about.saturating_sub(clock.offset)).unsigned_abs();
                 let blur = (clock.drift_error_ppm * 1e-6 * away as f64).round() as i64;
                 let entered = latest_start.without(member);

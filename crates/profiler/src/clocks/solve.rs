@@ -15,24 +15,24 @@ use railwright_spec::median;
 /// Maximum number of rounds, each linear in the matched ends.
 const ROUNDS: u32 = 12;
 
-/// What a clock may drift by that was not fitted, in parts per million: quartz does not drift faster.
+/// Maximum drift of a clock without a fit, in parts per million: quartz does not drift faster.
 const UNKNOWN_DRIFT: f64 = 100.0;
 
 /// Convergence threshold, in nanoseconds.
 const SETTLED: f64 = 100.0;
 
-/// A common end: who left when.
+/// A common end: the end times of one collective by rank.
 pub(super) struct Point {
-    /// (member, start, end) by their own clocks.
+    /// (member, start, end) by their own clocks, in nanoseconds.
     pub parts: Vec<(u32, i64, i64)>,
-    /// Whether no rank can leave before all have entered.
+    /// True if no rank can leave before all have entered.
     pub blocking: bool,
-    /// Who receives, of a message: only it is bound.
+    /// Receiver of a message: its end is the only bound.
     pub receiver: Option<u32>,
 }
 
 impl Point {
-    /// What its shortest part took: ends are no farther apart than that.
+    /// Duration of the shortest part in nanoseconds: the upper bound of the distance between ends.
     fn within(&self) -> i64 {
         self.parts.iter().map(|(_, start, end)| end - start).min().unwrap_or(0)
     }
@@ -43,7 +43,7 @@ pub(super) fn points(matching: &Matching) -> Vec<Point> {
     for collective in matching.collectives.iter().filter(|collective| collective.consistent) {
         let communicator = matching.communicator(collective);
         let size = matching.members(collective).len();
-        // Of two ranks in one kernel of messages either may only send; larger ones are all-to-alls or rings.
+        // In a send-receive kernel with two ranks, either may only send; with more ranks it is an all-to-all or a ring.
         let blocking =
             collective.operation.is_none_or(Operation::blocks_all) && communicator.channel.is_none();
         let receiver = communicator.channel.and_then(|(_, to)| {
@@ -64,7 +64,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
     let count = job.members.len();
     let points = points(matching);
     let (mut lines, roots) = ties(count, matching);
-    // Ranks that messages alone tie have no other ends to go by.
+    // Ranks tied only by messages have no other ends.
     let mut blocking = vec![0_u32; count];
     for point in points.iter().filter(|point| point.blocking) {
         for &(member, _, _) in &point.parts {
@@ -86,7 +86,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
                 continue;
             }
             let fit = Line::fit(mine, Slope::WhenSteady, &mut scratch);
-            // What is about moves to the middle of what this rank has seen.
+            // The reference time moves to the centre of this rank's observations.
             let moved_about = line.at(fit.about);
             *line = Line {
                 offset: moved_about + fit.offset,
@@ -108,7 +108,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
     for (at, member) in job.members.iter().enumerate() {
         let line = &lines[at];
         let base = &gauge[roots[at]];
-        // The base is to be read at its own time of the same instant: clocks may be seconds apart.
+        // The base is read at its own time of the same instant: clocks may be seconds apart.
         let there =
             line.about.saturating_sub(line.offset.round() as i64).saturating_add(base.offset.round() as i64);
         clocks.push(RankClock {
@@ -134,7 +134,7 @@ pub(super) fn solve(job: &Job, matching: &Matching) -> Vec<RankClock> {
     clocks
 }
 
-/// The first rank of every component is its time.
+/// Shifts every component to the time of its first rank.
 fn gauge(lines: &[Line], roots: &[usize]) -> Vec<Line> {
     let mut gauge = lines.to_vec();
     for (at, &root) in roots.iter().enumerate() {
@@ -143,7 +143,7 @@ fn gauge(lines: &[Line], roots: &[usize]) -> Vec<Line> {
     gauge
 }
 
-/// For every member (time, distance of its end from the common end) by time.
+/// By member: (time, distance of its end from the common end), in order of time.
 fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<Difference>> {
     let mut deviations: Vec<Vec<Difference>> = vec![Vec::new(); count];
     let mut ends: Vec<f64> = Vec::new();
@@ -166,7 +166,7 @@ fn deviations(count: usize, points: &[&Point], lines: &[Line]) -> Vec<Vec<Differ
     deviations
 }
 
-/// First lines along the ties with the smallest residuals, and the first rank that each rank is tied to.
+/// Initial lines along the ties with the smallest residuals, and by rank the first rank that it is tied to.
 fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
     struct Tie {
         cost: f64,
@@ -184,13 +184,13 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
                 continue;
             }
             if communicator.channel.is_some() {
-                // A message ties two ranks, but looser than any collective.
+                // A message ties two ranks, but less tightly than any collective.
                 line.residual += 1e9;
             }
             ties.push(Tie { cost: line.residual, a: first.member as usize, b: other.member as usize, line });
         }
     }
-    // Communicators that numbers matched have no lines yet.
+    // Communicators matched by number have no lines yet.
     for pairs in sequence_pairs(matching) {
         let (a, b, points, loose) = pairs;
         let line = Line::fit(&points, Slope::WhenSteady, &mut scratch);
@@ -222,7 +222,7 @@ fn ties(count: usize, matching: &Matching) -> (Vec<Line>, Vec<usize>) {
                     continue;
                 }
                 roots[next] = root;
-                // A line is the offset of the second clock from the first, at times of the second.
+                // A line is the offset of the second clock to the first, at times of the second.
                 let sign = if forward { 1.0 } else { -1.0 };
                 let about = if forward { line.about } else { line.about - line.offset.round() as i64 };
                 let here = if forward { line.about - line.offset.round() as i64 } else { line.about };
@@ -254,10 +254,10 @@ fn find(parent: &mut [usize], mut at: usize) -> usize {
 /// Times and differences of two clocks.
 type Points = Vec<Difference>;
 
-/// Two members, their points, and whether they are of messages.
+/// Two members, their points, and whether these are from messages.
 type Pair = (usize, usize, Points, bool);
 
-/// The pairs of communicators that were matched by number.
+/// Pairs of the communicators matched by number.
 fn sequence_pairs(matching: &Matching) -> Vec<Pair> {
     let mut found: Vec<Vec<(usize, Points)>> = vec![Vec::new(); matching.communicators.len()];
     for collective in &matching.collectives {

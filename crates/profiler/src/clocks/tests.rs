@@ -1,4 +1,4 @@
-//! Clocks recovered from jobs whose clocks were put off.
+//! Recovery of shifted clocks.
 
 use super::*;
 use crate::joined::{JoinOptions, Joined, join};
@@ -9,7 +9,7 @@ fn joined(job: &mut Job) -> Joined {
     join(job, &JoinOptions { clocks: ClockPolicy::Align, ..JoinOptions::default() })
 }
 
-/// What is left of the differences of clocks after aligning, at worst, over all matched ends, in nanoseconds.
+/// Largest remaining difference of matched ends after alignment, in nanoseconds.
 fn worst_end(joined: &Joined) -> i64 {
     let mut worst = 0;
     for collective in &joined.matching.collectives {
@@ -42,12 +42,12 @@ proptest! {
         let joined = joined(&mut job);
         for (at, clock) in joined.clocks.clocks.iter().enumerate() {
             prop_assert_eq!(clock.against, 0);
-            // What the clock of rank 0 would have shown when this one showed its middle: both start with the plan.
+            // Reading of rank 0's clock when this clock showed the middle of its span: both start with the plan.
             let expected = offsets[at] - offsets[0];
             prop_assert!((clock.offset - expected).abs() < 250_000, "{} {}", clock.offset, expected);
         }
         let worst = worst_end(&joined);
-        // Half a second at 100 ppm is 50 us where drift cannot be fitted; else what ends differ by.
+        // Half a second at 100 ppm is 50 us where drift cannot be fitted; otherwise the difference of the ends.
         let allowed = if long { 5_000 } else { 14_000 };
         prop_assert!(worst < allowed, "{worst} ns: {:?}", joined.clocks.clocks);
         if long {
@@ -69,7 +69,7 @@ fn clocks_of_one_host_stay_unless_it_matters() {
     assert!(!joined.clocks.applied, "{}", joined.clocks.reason);
     assert_eq!(job, before);
     assert!((joined.clocks.clocks[1].offset - 9_000).abs() < 500);
-    // The same difference where collectives take 20 microseconds.
+    // The same difference with collectives of 20 microseconds.
     let mut short = Synthetic { compute: 100_000, transfer: 20_000, ..Synthetic::default() }.job();
     move_clock(&mut short.members[1].trace, 9_000, 0.0);
     assert!(join(&mut short, &options).clocks.applied);
@@ -97,7 +97,7 @@ fn a_late_receiver_bounds_the_sender() {
     bounds(&points, &mut clocks);
     assert_eq!((clocks[1].least, clocks[1].greatest), (Some(-140), Some(-40)));
     assert_eq!(clocks[1].offset, -40);
-    // As a message from 0 to 1 only the receiver's end is bound.
+    // In a message from 0 to 1, only the receiver's end is bound.
     let points = [Point { receiver: Some(1), blocking: false, parts: points[0].parts.clone() }];
     let mut clocks = vec![RankClock::default(), RankClock { rank: 1, ..RankClock::default() }];
     bounds(&points, &mut clocks);

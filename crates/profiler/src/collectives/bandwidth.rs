@@ -1,7 +1,7 @@
 //! Bandwidth of collectives and the ceiling of their links.
 //!
-//! Responsible for: bus bandwidth by nccl-tests' convention and which link bounds a group. Refuses to know where ranks sit beyond "as many neighbours as a
-//! scale-up domain holds".
+//! Responsible for: bus bandwidth as in nccl-tests, and the link that limits a group. Placement is inferred only from the number of
+//! consecutive ranks in a scale-up domain.
 
 use crate::Job;
 use crate::communication::Operation;
@@ -9,8 +9,8 @@ use crate::groups::RankSet;
 use railwright_spec::cluster::{Accelerator, accelerators};
 use serde::Serialize;
 
-/// Bytes over a link for each byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time
-/// (nccl-tests, PERFORMANCE.md): 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and all-to-all, 1 for the rest.
+/// Bytes over a link per byte of a collective among `n` ranks: bus bandwidth = factor x bytes / time (nccl-tests, PERFORMANCE.md). The
+/// factor is 2(n-1)/n for all-reduce, (n-1)/n for gather, scatter and all-to-all, and 1 for the rest.
 pub fn bus_factor(operation: Option<Operation>, n: u32) -> f64 {
     if n < 2 {
         return 1.0;
@@ -50,12 +50,12 @@ pub struct Link {
     pub kind: LinkKind,
     /// Name.
     pub name: String,
-    /// Bytes per second, in one direction.
+    /// Bandwidth in bytes per second, one direction.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub bytes_per_second: f64,
 }
 
-/// The accelerator that a trace's device is, by its driver's name, or by that name with its memory behind it.
+/// The accelerator of a trace's device, by its driver's name, or by that name followed by its memory.
 pub(crate) fn accelerator(job: &Job) -> Option<Accelerator> {
     let device = job.members.iter().find_map(|member| {
         let identity = &member.trace.identity;
@@ -72,7 +72,8 @@ pub(crate) fn accelerator(job: &Job) -> Option<Accelerator> {
     accelerators().into_iter().find(patterns)
 }
 
-/// The link that bounds a group of ranks: of the scale-up domain where all of them fit into one block of neighbours, else the network.
+/// The link that limits a group of ranks: of the scale-up domain if all of them fit into one block of consecutive ranks, otherwise the
+/// network.
 pub fn ceiling(accelerator: &Accelerator, ranks: &RankSet) -> Option<Link> {
     let domain = u32::try_from(accelerator.scale_up_domain).unwrap_or(u32::MAX).max(1);
     let (first, last) = (ranks.ranks().first()?, ranks.ranks().last()?);

@@ -1,7 +1,7 @@
-//! The least that a transfer takes.
+//! Minimum duration of a transfer.
 //!
-//! Responsible for: a bound from below of a transfer whose beginning is not known, because no other rank of its group was recorded. Refuses a bound where bytes, ranks or
-//! the rate of the link are not known.
+//! Responsible for: a lower bound of a transfer with unknown beginning, because no other rank of its group was recorded. Without bytes,
+//! ranks or the rate of the link there is no bound.
 
 use super::bandwidth::{accelerator, ceiling};
 use crate::Job;
@@ -16,21 +16,20 @@ pub struct Least {
     accelerator: Option<Accelerator>,
 }
 
-/// Bytes that must cross the link of one rank for each byte of a collective among `n` ranks, for any
-/// algorithm. A reduction in the switch (NVLink SHARP, InfiniBand SHARP) takes one byte of an all-reduce over
-/// the link where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md); what is gathered or scattered crosses
-/// it by (n-1)/n either way.
+/// Bytes over the link of one rank per byte of a collective among `n` ranks: a lower bound for any algorithm. Reduction in the switch
+/// (NVLink SHARP, InfiniBand SHARP) takes one byte per byte of an all-reduce, where a ring takes 2(n-1)/n (nccl-tests, PERFORMANCE.md).
+/// Gathered or scattered data takes (n-1)/n in either case.
 fn least_share(operation: Option<Operation>, n: u32) -> f64 {
     super::bus_factor(operation, n).min(1.0)
 }
 
 impl Least {
-    /// Of a job whose traces name their accelerator.
+    /// Derives the links from the accelerator in a job's traces.
     pub fn of(job: &Job) -> Self {
         Self { accelerator: accelerator(job) }
     }
 
-    /// The least bytes over the link, and the link's rate in bytes per second.
+    /// Minimum bytes over the link, and the rate of the link in bytes per second; `None` if unknown.
     pub(crate) fn load(&self, part: &Part, group: Option<&Group>) -> Option<(f64, f64)> {
         let (bytes, group) = (part.bytes?, group?);
         let ranks: &RankSet = group.ranks.as_ref().filter(|ranks| ranks.len() > 1)?;
@@ -38,7 +37,7 @@ impl Least {
         Some((bytes as f64 * least_share(part.operation, ranks.len()), link.bytes_per_second))
     }
 
-    /// The least that a transfer takes, in nanoseconds: `bytes x share / rate`.
+    /// Minimum duration of a transfer, in nanoseconds: `bytes x share / rate`.
     pub(crate) fn transfer(&self, part: &Part, group: Option<&Group>) -> Option<i64> {
         let (bytes, rate) = self.load(part, group)?;
         Some((bytes / rate * 1e9) as i64)
@@ -51,7 +50,7 @@ mod tests {
 
     #[test]
     fn the_least_share_is_what_any_algorithm_moves() {
-        // A ring moves 1.75 bytes, a switch that reduces one.
+        // A ring moves 1.75 bytes, a switch with reduction one.
         assert_eq!(least_share(Some(Operation::AllReduce), 8), 1.0);
         assert_eq!(least_share(Some(Operation::AllGather), 8), 0.875);
         assert_eq!(least_share(Some(Operation::Send), 2), 1.0);

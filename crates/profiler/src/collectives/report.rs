@@ -1,6 +1,6 @@
-//! The sums: per rank and per group.
+//! Sums by rank and by group.
 //!
-//! Responsible for: one value that the `comm` command shows. Refuses to mix what was measured with what is a bound: estimates are counted apart.
+//! Responsible for: the value that the `comm` command prints. Bounds are counted separately from measurements.
 
 use super::bandwidth::{Link, accelerator, bus_factor, ceiling};
 use super::rows::{CollectiveRow, rows_with};
@@ -25,27 +25,27 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct RankCommunication {
     /// The rank.
     pub rank: u32,
-    /// From its first device activity to the end of the last.
+    /// Time from its first device activity to the end of the last, in nanoseconds.
     #[serde(rename = "window_ns")]
     pub window: i64,
-    /// Compute, overlaps counted once.
+    /// Compute in nanoseconds; overlaps count once.
     #[serde(rename = "compute_ns")]
     pub compute: i64,
-    /// Communication, overlaps counted once.
+    /// Communication in nanoseconds; overlaps count once.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
     /// Overlapped share of communication.
     #[serde(rename = "overlap_ns")]
     pub overlap: i64,
-    /// What of it does not.
+    /// Exposed share of communication, in nanoseconds.
     #[serde(rename = "exposed_ns")]
     pub exposed: i64,
-    /// Collectives that every traced rank takes part in.
+    /// Number of collectives with all traced ranks.
     pub collectives: u32,
-    /// Waiting in these.
+    /// Wait time in these, in nanoseconds.
     #[serde(rename = "wait_ns")]
     pub wait: i64,
-    /// Transfer in these.
+    /// Transfer time in these, in nanoseconds.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
     /// Exposed wait time.
@@ -54,21 +54,21 @@ pub struct RankCommunication {
     /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
-    /// In how many of these it was the last.
+    /// Number of these that it entered last.
     pub last: u32,
-    /// Parts whose waits are only bounds.
+    /// Number of parts whose waits are only bounds.
     pub estimates: u32,
-    /// The sum of these bounds.
+    /// Sum of these bounds, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: i64,
-    /// The rest of these parts: an upper bound of transfer.
+    /// Rest of these parts in nanoseconds: an upper bound of transfer.
     #[serde(rename = "estimated_transfer_ns")]
     pub estimated_transfer: i64,
-    /// Leading collectives that it lost.
+    /// Number of lost leading collectives.
     pub lost: u32,
 }
 
-/// One operation in one dimension, over all communicators that serve it.
+/// One operation in one dimension, over all of its communicators.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupCommunication {
@@ -76,12 +76,12 @@ pub struct GroupCommunication {
     pub dimension: Dimension,
     /// Label.
     pub label: String,
-    /// Reason.
+    /// Evidence for the dimension.
     pub evidence: Evidence,
     /// Assumed participants and the reason, if the traces record no group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed: Option<String>,
-    /// Ranks of each of its groups.
+    /// Number of ranks in each of its groups.
     pub size: u32,
     /// Number of groups.
     pub groups: u32,
@@ -91,9 +91,9 @@ pub struct GroupCommunication {
     pub operation: Option<Operation>,
     /// Number of collectives.
     pub count: u32,
-    /// Bytes of all of them; none when sizes are not recorded.
+    /// Total bytes; `None` if sizes are not recorded.
     pub bytes: Option<u64>,
-    /// The mean over ranks of the time in them, in nanoseconds.
+    /// Time in them in nanoseconds, mean over ranks.
     #[serde(rename = "time_ns")]
     pub time: f64,
     /// Wait time.
@@ -108,24 +108,25 @@ pub struct GroupCommunication {
     /// Exposed transfer time.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: f64,
-    /// Bytes of a second, the median over collectives with a size, from when the last rank entered.
+    /// Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives with a size.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub algorithm_bandwidth: Option<f64>,
-    /// The same by nccl-tests' bus convention.
+    /// Bus bandwidth in bytes per second, as in nccl-tests.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub bus_bandwidth: Option<f64>,
-    /// The best bus bandwidth of any of them.
+    /// Largest bus bandwidth of a single collective, in bytes per second.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub best_bus_bandwidth: Option<f64>,
-    /// The link that bounds it.
+    /// The link that limits it.
     pub link: Option<Link>,
-    /// The mean over ranks of the compute that could hide it, in nanoseconds.
+    /// Compute available for overlap in nanoseconds, mean over ranks.
     #[serde(rename = "slack_ns")]
     pub slack: f64,
-    /// The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order.
+    /// Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is less data rather than another
+    /// order.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B/s")))]
     pub required_bandwidth: Option<f64>,
-    /// Whether waits are bounds from below.
+    /// True if waits are lower bounds.
     pub estimate: bool,
 }
 
@@ -137,9 +138,9 @@ pub struct CommunicationReport {
     pub ranks_traced: u32,
     /// Ranks of the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// The accelerator, if the catalogue knows it.
+    /// The accelerator, if it is in the catalogue.
     pub accelerator: Option<String>,
     /// Clock alignment.
     pub clocks: Clocks,
@@ -147,20 +148,20 @@ pub struct CommunicationReport {
     pub ranks: Vec<RankCommunication>,
     /// By dimension and operation, the longest first.
     pub groups: Vec<GroupCommunication>,
-    /// Every collective. Too many for an answer; a printer chooses those that it lists.
+    /// Every collective. There may be many: printers select the listed ones.
     #[serde(skip)]
     pub collectives: Vec<CollectiveRow>,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// Joins a job (its traces are moved onto one time) and sums its communication up.
+/// Joins a job (its traces are shifted to one time) and sums its communication.
 pub fn communication_report(job: &mut Job, options: &JoinOptions) -> CommunicationReport {
     let joined = join(job, options);
     joined_communication_report(job, &joined, options.names.as_ref(), &OneByOne)
 }
 
-/// Sums the communication of a joined job up. `names` are those that it was joined with; the shipped ones if none.
+/// Sums the communication of a joined job. `names` is the table used for joining; the shipped one by default.
 pub fn joined_communication_report(
     job: &Job,
     joined: &Joined,
@@ -242,10 +243,10 @@ fn ranks(
     ranks
 }
 
-/// What is assumed where no group is recorded.
+/// Remark on inferred process groups.
 const ASSUMED: &str = "process groups are not recorded; inferred from matching collectives (kind, size, order and end time). Untraced ranks are not counted";
 
-/// What rows are summed by.
+/// Key of a sum.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     dimension: Dimension,
@@ -262,12 +263,12 @@ struct Sum<'a> {
     assumed: bool,
 }
 
-/// Where a row belongs.
+/// Group and key of a collective.
 struct Placed {
     key: Key,
     set: RankSet,
     evidence: Evidence,
-    /// Whether the ranks are what matching assumed, without a group in the traces.
+    /// True if the ranks are inferred by matching, without a group in the traces.
     assumed: bool,
 }
 
@@ -305,7 +306,7 @@ fn placed(joined: &Joined, row: &CollectiveRow) -> Placed {
             (Dimension::Other, "copies between devices".to_owned(), traced)
         }
         None if communicator.is_some() => {
-            // Its calls were matched by their stream and order, so these ranks are an assumption.
+            // Its calls were matched by stream and order, so these ranks are an assumption.
             let towards = if traced == joined.clocks.clocks.len() as u32 { "all " } else { "" };
             (Dimension::Other, format!("assumed: {towards}{traced} ranks"), traced)
         }

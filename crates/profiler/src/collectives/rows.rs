@@ -1,6 +1,6 @@
 //! Every collective, part by part.
 //!
-//! Responsible for: waits, transfers and what of them is exposed. Refuses negative numbers: a wait is never longer than the part that waits.
+//! Responsible for: waits, transfers and their exposed shares. Values are never negative: a wait is at most as long as its part.
 
 use crate::communication::Operation;
 use crate::joined::Joined;
@@ -20,10 +20,10 @@ pub struct PartRow {
     /// Duration in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
-    /// Until the last rank entered.
+    /// Wait until the last rank entered, in nanoseconds.
     #[serde(rename = "wait_ns")]
     pub wait: i64,
-    /// From then on.
+    /// Transfer after that, in nanoseconds.
     #[serde(rename = "transfer_ns")]
     pub transfer: i64,
     /// Exposed wait time of this rank.
@@ -32,18 +32,18 @@ pub struct PartRow {
     /// Exposed transfer time of this rank.
     #[serde(rename = "exposed_transfer_ns")]
     pub exposed_transfer: i64,
-    /// Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+    /// Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap.
     #[serde(rename = "slack_ns")]
     pub slack: i64,
     #[serde(skip)]
     pub(crate) at: PartRef,
 }
 
-/// A collective, or the part of one rank that found no counterpart.
+/// A collective, or a part of one rank without counterpart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveRow {
-    /// Its communicator, by its place among the communicators of the job.
+    /// Index of its communicator in the job; `None` without one.
     pub communicator: Option<u32>,
     /// Label of its group in the report.
     pub label: String,
@@ -53,29 +53,29 @@ pub struct CollectiveRow {
     pub operation: Option<Operation>,
     /// Its size in bytes, by nccl-tests' convention.
     pub bytes: Option<u64>,
-    /// When the last rank entered, in nanoseconds.
+    /// Entry time of the last rank, in nanoseconds.
     #[serde(rename = "last_start_ns")]
     pub last_start: i64,
-    /// The rank that entered last; none when not all that were traced are there.
+    /// The rank that entered last; `None` unless all traced ranks take part.
     pub last_rank: Option<u32>,
-    /// By how much starts differ.
+    /// Difference between the starts, in nanoseconds.
     #[serde(rename = "start_spread_ns")]
     pub start_spread: i64,
-    /// By how much ends differ: what is left of the clocks' differences.
+    /// Difference between the ends, in nanoseconds: remaining error of the clocks.
     #[serde(rename = "end_spread_ns")]
     pub end_spread: i64,
-    /// The shortest part: the transfer after all ranks entered.
+    /// Duration of the shortest part in nanoseconds: the transfer after all ranks entered.
     #[serde(rename = "shortest_ns")]
     pub shortest: i64,
-    /// Whether every traced rank of the communicator takes part.
+    /// True if every traced rank of the communicator takes part.
     pub complete: bool,
-    /// Whether waits are bounds from below, because ranks are missing.
+    /// True if waits are lower bounds, because ranks are missing.
     pub estimate: bool,
     /// The parts, by rank.
     pub parts: Vec<PartRow>,
 }
 
-/// The rows of all matched collectives, by communicator and order.
+/// Rows of all matched collectives, by communicator and order.
 pub fn rows(
     joined: &Joined,
     job: &crate::Job,
@@ -127,8 +127,8 @@ pub(super) fn part_row(at: PartRef, rank: u32, start: i64, end: i64, wait: i64, 
     let middle = start + wait;
     let hidden_wait = on.compute.within(start, middle);
     let hidden = on.compute.within(middle, end);
-    // The result is needed when compute begins again after the device had none at the end; where compute runs on, it is not needed
-    // before the next pause.
+    // The result is needed when compute resumes after a pause at the end of the collective. If compute continues at the end, the result is
+    // not needed before the next pause.
     let slack = match on.compute.next(end) {
         Some((from, to)) if from <= end => on.compute.within(start, to),
         _ => on.compute.within(start, end),

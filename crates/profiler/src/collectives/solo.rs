@@ -1,7 +1,7 @@
-//! Parts that found no counterpart: of ranks whose peers were not traced.
+//! Parts without counterpart: their peers were not traced.
 //!
-//! Responsible for: a lower bound of their waits: what they took longer than the fastest of the same operation, size and group. Refuses to
-//! call it a measurement.
+//! Responsible for: a lower bound of their waits: the excess over the fastest part of the same operation, size and group. The bound is not
+//! reported as a measurement.
 
 use super::rows::{CollectiveRow, part_row};
 use crate::Job;
@@ -10,7 +10,7 @@ use crate::joined::Joined;
 use crate::matching::PartRef;
 use crate::occupancy::Occupancy;
 
-/// Rows of unmatched parts, by member and start, and the fastest part of every kind applied to rows that are estimates.
+/// Rows of unmatched parts, by member and start. Also applies the fastest part of every kind to estimated rows.
 pub(super) fn solo_rows(
     job: &Job,
     joined: &Joined,
@@ -21,14 +21,14 @@ pub(super) fn solo_rows(
     let all = (0..job.members.len() as u32).flat_map(|member| {
         (0..matching.parts[member as usize].len() as u32).map(move |part| PartRef { member, part })
     });
-    // The shortest of unknown sizes bounds nothing.
+    // Parts of unknown size have no bound.
     let bound = |at: PartRef| {
         let part = matching.part(at);
         joined.alike.shortest(part).map_or(0, |shortest| part.duration() - shortest)
     };
     for row in rows.iter_mut().filter(|row| row.estimate) {
         for part in &mut row.parts {
-            // The traced ranks give a bound too; the better of both.
+            // The traced ranks give a bound, too; the larger one counts.
             let wait = part.wait.max(bound(part.at));
             *part = part_row(
                 part.at,

@@ -42,7 +42,7 @@ fn a_planned_job_gives_its_plan_back() {
     // Rank 0 waits for rank 1 for a fifth of every layer.
     let waits: Vec<f64> = report.ranks.iter().map(|rank| rank.wait as f64 * 1e-6).collect();
     assert!(waits[0] > 5.0 && waits[1] < 1.0, "{waits:?}");
-    // Nothing hides anything here.
+    // Nothing overlaps here.
     assert_eq!(report.ranks[0].overlap, 0);
     assert!(report.warnings.is_empty(), "{:?}", report.warnings);
 }
@@ -57,7 +57,7 @@ fn a_rank_alone_has_bounds() {
     let rank = &report.ranks[0];
     assert_eq!((rank.collectives, rank.wait), (0, 0));
     assert!(rank.estimates > 30);
-    // What is longer than the shortest of its kind must have waited; more may have.
+    // A part longer than the shortest of its kind includes waiting; there may be more.
     assert!(rank.estimated_wait > 0 && rank.estimated_wait <= truth, "{} {truth}", rank.estimated_wait);
     assert!(report.groups.iter().all(|group| group.estimate));
 }

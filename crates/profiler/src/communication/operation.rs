@@ -13,11 +13,11 @@ use serde::{Deserialize, Serialize};
 pub enum Operation {
     /// Sum on all ranks.
     AllReduce,
-    /// Everyone gets everyone's part.
+    /// Every rank gets the parts of all ranks.
     AllGather,
     /// One part of the sum on each rank.
     ReduceScatter,
-    /// Everyone gets a part from everyone.
+    /// Every rank gets a part from every rank.
     AllToAll,
     /// Tokens to their experts.
     Dispatch,
@@ -29,15 +29,15 @@ pub enum Operation {
     Broadcast,
     /// One rank gets the sum.
     Reduce,
-    /// One rank gets everyone's part.
+    /// One rank gets the parts of all ranks.
     Gather,
-    /// Everyone gets a part from one rank.
+    /// Every rank gets a part from one rank.
     Scatter,
-    /// Messages in both directions, or an all-to-all that is made of messages.
+    /// Messages in both directions, or an all-to-all made of messages.
     SendReceive,
-    /// One rank to another.
+    /// Message from one rank to another.
     Send,
-    /// The other end of [`Self::Send`].
+    /// The receiving end of [`Self::Send`].
     Receive,
     /// A copy to another device by a copy engine or by stores.
     Copy,
@@ -46,7 +46,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The field's name for it.
+    /// Standard name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all_reduce",
@@ -68,7 +68,7 @@ impl Operation {
         }
     }
 
-    /// Whether no rank can leave it before all have entered it.
+    /// Tests whether all ranks must enter before any can leave.
     pub const fn blocks_all(self) -> bool {
         matches!(
             self,
@@ -83,12 +83,12 @@ impl Operation {
         )
     }
 
-    /// Whether it is a message between two ranks.
+    /// Tests whether it is a message between two ranks.
     pub const fn is_message(self) -> bool {
         matches!(self, Self::Send | Self::Receive)
     }
 
-    /// Whether it may be one: kernels for messages of any kind do not distinguish them.
+    /// Tests whether it may be a message: some kernels serve messages of any kind.
     pub const fn may_be_message(self) -> bool {
         self.is_message() || matches!(self, Self::SendReceive)
     }

@@ -1,7 +1,7 @@
 //! The table of names that communicate.
 //!
-//! Responsible for: reading it, asking the user's entries before the shipped ones, and answering once for each interned name. Refuses
-//! patterns beyond "starts with" and "contains": people read and edit it.
+//! Responsible for: reading it, checking the user's entries before the shipped ones, and caching the answer for each interned name.
+//! Patterns are limited to "starts with" and "contains", because users read and edit them.
 
 use super::Operation;
 use crate::memo::Memo;
@@ -16,13 +16,13 @@ const SHIPPED: &str = include_str!("../../data/communication_kernels.toml");
 /// The table entry of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// The library, by its place in [`NameTable::libraries`].
+    /// Index of the library in [`NameTable::libraries`].
     pub library: u16,
     /// Its operation, if part of the name.
     pub operation: Option<Operation>,
 }
 
-/// Which names communicate.
+/// Names of communication kernels and operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NameTable {
     libraries: Vec<Library>,
@@ -113,7 +113,7 @@ impl NameTable {
         Ok(table)
     }
 
-    /// This table asked before another.
+    /// Combines this table with another one, which is checked later.
     #[must_use]
     pub fn before(mut self, later: &Self) -> Self {
         self.libraries.extend(later.libraries.iter().cloned());
@@ -122,7 +122,7 @@ impl NameTable {
         self
     }
 
-    /// What a name is as communication, if it is any.
+    /// Communication class of a name; `None` if the name does not communicate.
     pub fn class(&self, name: &str) -> Option<Class> {
         self.known.get(name, || self.class_by_words(name))
     }
@@ -142,13 +142,13 @@ impl NameTable {
             .then(|| Class { library: library as u16, operation: self.operation(head) })
     }
 
-    /// What a word of a recorder (`_allgather_base`, `nccl:all_reduce`) means.
+    /// Operation for a recorder's word (`_allgather_base`, `nccl:all_reduce`); `None` if unknown.
     pub fn operation(&self, label: &str) -> Option<Operation> {
         let text = plain(label);
         self.operations.iter().find(|(word, _)| text.contains(word)).map(|&(_, operation)| operation)
     }
 
-    /// Whether a host operation of this class is the communication itself (as Gloo's are), not the call that starts it.
+    /// Tests whether a host operation of this class is the communication itself (as in Gloo) rather than the call that starts it.
     pub fn on_host(&self, class: Class) -> bool {
         self.libraries.get(usize::from(class.library)).is_some_and(|library| library.host)
     }
@@ -158,12 +158,12 @@ impl NameTable {
         self.libraries.get(usize::from(class.library)).map_or("", |library| library.name.as_str())
     }
 
-    /// The names of all libraries, in the order in which they are asked.
+    /// Names of all libraries, in the order of the checks.
     pub fn libraries(&self) -> impl Iterator<Item = &str> {
         self.libraries.iter().map(|library| library.name.as_str())
     }
 
-    /// Answers for every name of a trace.
+    /// Classifies every name of a trace.
     pub fn classes(&self, names: &Names) -> Classes {
         Classes { of: names.iter().map(|name| self.class(name)).collect() }
     }
@@ -176,23 +176,23 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// What a name is as communication, if it is any.
+    /// Communication class of a name; `None` if the name does not communicate.
     pub fn get(&self, name: NameId) -> Option<Class> {
         self.of.get(name.0 as usize).copied().flatten()
     }
 
-    /// Whether a name communicates.
+    /// Tests whether a name communicates.
     pub fn communicates(&self, name: NameId) -> bool {
         self.get(name).is_some()
     }
 
-    /// Whether a row is a kernel of arithmetic: neither its name nor its record is communication.
+    /// Tests whether a row is a compute kernel: neither its name nor its record is communication.
     pub fn computes(&self, row: &GpuActivity) -> bool {
         row.kind == GpuKind::Kernel && row.collective.is_none() && !self.communicates(row.name)
     }
 }
 
-/// A name as small letters and digits alone.
+/// Reduces a name to lowercase letters and digits.
 fn plain(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect()
 }

@@ -1,7 +1,7 @@
-//! Kernels that may communicate without the table knowing it.
+//! Likely communication kernels that are not in the table.
 //!
-//! Responsible for: naming kernels that fill more than a share of a rank's time on a stream that is not its compute stream. Refuses to
-//! decide: it is a warning, and the table is the answer.
+//! Responsible for: kernels with more than a given share of a rank's time on another stream than its compute stream. They cause a warning
+//! only; the remedy is an entry in the table.
 
 use super::NameTable;
 use crate::trace::GpuKind;
@@ -11,7 +11,7 @@ use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The share of a rank's device window from which an unknown kernel is reported.
+/// Minimum reported share of an unknown kernel in a rank's device window.
 pub const SHARE: f64 = 0.02;
 
 /// An unknown kernel on a stream without compute.
@@ -20,19 +20,18 @@ pub const SHARE: f64 = 0.02;
 pub struct UnknownKernel {
     /// Name.
     pub name: String,
-    /// The rank where its share is largest.
+    /// The rank with its largest share.
     pub rank: u32,
     /// The stream there.
     pub stream: u32,
-    /// Its share of that rank's device window.
+    /// Its share of that rank's device window (0 to 1).
     pub share: f64,
-    /// How many ranks have it above the limit.
+    /// Number of ranks with a share above the limit.
     pub ranks: u32,
 }
 
-/// Unknown kernels that hold more than [`SHARE`] of a rank's device window outside of its compute stream (the
-/// one that is busiest with kernels that do not communicate), the largest first. `computes` is whether a name
-/// is in the table of compute kernels.
+/// Unknown kernels with more than [`SHARE`] of a rank's device window outside of its compute stream, the largest first. The compute stream
+/// is the busiest one with kernels that do not communicate. `computes` returns true for names in the table of compute kernels.
 pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> bool) -> Vec<UnknownKernel> {
     let mut found: BTreeMap<String, UnknownKernel> = BTreeMap::new();
     for member in &job.members {
@@ -80,7 +79,7 @@ pub fn unknown_kernels(job: &Job, table: &NameTable, computes: &dyn Fn(&str) -> 
     found
 }
 
-/// The same as warnings.
+/// Converts them to warnings.
 pub fn warnings(unknown: &[UnknownKernel]) -> Vec<Warning> {
     let named = |kernel: &UnknownKernel| {
         let message = format!(

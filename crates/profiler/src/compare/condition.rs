@@ -1,6 +1,6 @@
 //! Conditions for automatic checks: `step_time>+3%`.
 //!
-//! Responsible for: reading a condition, and whether a comparison meets it. Refuses figures that a comparison does not have.
+//! Responsible for: reading a condition, and checking a comparison against it. Rejects figures that a comparison does not have.
 
 use super::{Comparison, Difference};
 use railwright_spec::human;
@@ -12,11 +12,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Condition {
-    /// As it is written.
+    /// Text as given.
     pub text: String,
     /// The figure's name.
     pub figure: String,
-    /// Whether the change must be above the limit, else below.
+    /// True for a lower limit: the change must be above it. False for an upper limit.
     pub above: bool,
     /// The limit.
     pub limit: Limit,
@@ -27,29 +27,29 @@ pub struct Condition {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
-    /// A share of the first.
+    /// A share of the first value.
     Relative(f64),
     /// A time in nanoseconds.
     #[serde(rename = "time_ns")]
     Time(f64),
 }
 
-/// Whether a condition is met.
+/// Result of a condition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
     /// The condition.
     pub condition: Condition,
-    /// The figure in both.
+    /// The figure on both sides.
     pub difference: Difference,
-    /// Whether it is met.
+    /// True if the condition is met.
     pub met: bool,
-    /// Whether the change is more than noise, where that is known.
+    /// True if the change exceeds the noise; `None` if the noise is unknown.
     pub significant: Option<bool>,
 }
 
 impl Verdict {
-    /// The same where it is known whether the change is more than noise: a change that is not meets no condition.
+    /// Adds the significance of the change, if known: an insignificant change meets no condition.
     #[must_use]
     pub fn held_against(self, significant: Option<bool>) -> Self {
         Self { met: self.met && significant != Some(false), significant, ..self }
@@ -95,12 +95,12 @@ impl Condition {
         Ok(Self { text: text.to_owned(), figure, above: text[at..].starts_with('>'), limit })
     }
 
-    /// Whether a comparison meets it.
+    /// Checks the condition against a comparison.
     pub fn check(&self, comparison: &Comparison) -> Result<Verdict, Problem> {
         self.check_figures(&comparison.figures)
     }
 
-    /// Whether figures of any comparison meet it.
+    /// Checks the condition against figures of any comparison.
     pub fn check_figures(&self, figures: &[Difference]) -> Result<Verdict, Problem> {
         let names = figures.iter().map(|figure| figure.name.as_str());
         let difference =
@@ -111,7 +111,7 @@ impl Condition {
                     .hint(did_you_mean(&self.figure, names, &all))
             })?;
         let change = match self.limit {
-            // From nothing to something is more than any share.
+            // An increase from zero exceeds any share.
             Limit::Relative(_) => {
                 difference.relative.unwrap_or(if difference.change > 0.0 { f64::INFINITY } else { 0.0 })
             }
@@ -124,7 +124,7 @@ impl Condition {
 }
 
 impl Limit {
-    /// Title for people.
+    /// Formats the limit.
     pub fn human(self) -> String {
         match self {
             Self::Relative(share) => format!("{:+}%", share * 100.0),

@@ -1,8 +1,7 @@
 //! Comparison of two steps: a prediction and a measurement.
 //!
-//! Responsible for: the same answer as for two profiles, read off [`Step`]s: labels by their breakdown,
-//! families by phase, and figures for conditions; and, by operator, the families of each side. Does not pair
-//! single operators: models and devices have different names for them.
+//! Responsible for: the same result as for two profiles, derived from [`Step`]s: labels by their breakdown, families by phase, figures for
+//! conditions, and operators by family of each side. Does not pair single operators: models and devices have different names for them.
 
 use super::{Comparison, Difference, Named, OperatorDifference, joined};
 use railwright_spec::problem::Warning;
@@ -53,7 +52,7 @@ fn labels(breakdown: &Breakdown) -> Vec<(String, f64)> {
     breakdown.mean.iter().map(|(label, time)| (label.name().replace('_', " "), nanoseconds(*time))).collect()
 }
 
-/// What a span counts as: its family and phase, or its dimension; nothing for the host and for waiting.
+/// Category of a span: its family and phase, or its dimension. `None` for host activity and waits.
 fn what(span: &Span) -> Option<String> {
     let what = match span.activity {
         Activity::Compute => format!("{}, {}", span.operator.name(), span.phase.name()),
@@ -68,16 +67,16 @@ fn spans(step: &Step) -> impl Iterator<Item = Span> + '_ {
     step.ranks.iter().flat_map(|rank| &rank.streams).flat_map(|stream| stream.spans.iter())
 }
 
-/// Time of arithmetic and communication by family, phase and dimension, on the mean rank.
+/// Compute and communication time by family, phase and dimension, on the mean rank, in nanoseconds.
 fn families(step: &Step) -> Vec<(String, f64)> {
     let ranks = step.ranks.len().max(1) as f64;
     spans(step).filter_map(|span| Some((what(&span)?, nanoseconds(span.duration()) / ranks))).collect()
 }
 
-/// Maximum number of listed operators of a side.
+/// Maximum number of listed operators per side.
 const MOST_LISTED: usize = 5;
 
-/// What each side makes of every family, the longest operators first.
+/// Operators of every family on each side, the longest first.
 fn operators(first: &Step, second: &Step, families: &[Difference]) -> Vec<OperatorDifference> {
     let named = |step: &Step| {
         let ranks = step.ranks.len().max(1) as f64;

@@ -13,18 +13,18 @@ use crate::waterfall::sweep;
 use crate::{NameId, Names, RankTrace};
 use std::collections::BTreeMap;
 
-/// Which rows of the host are read.
+/// Flags of the host rows that joint analyses read, by row.
 pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
     let trace = view.trace;
     let host = &trace.host;
-    // Where the host is the device, all of it is.
+    // Without a device, host rows replace device rows, so all are needed.
     if view.from_host {
         return vec![true; host.len()];
     }
     let mut keep = by_kind(trace, table);
     launching(view, &mut keep);
     frames(view, &mut keep);
-    // When the recording of the host began and ended.
+    // First and last host rows: the limits of the recording.
     let last = host.ends().iter().enumerate().max_by_key(|(at, end)| (**end, std::cmp::Reverse(*at)));
     for row in [0].into_iter().chain(last.map(|(at, _)| at)) {
         if let Some(cell) = keep.get_mut(row) {
@@ -34,7 +34,7 @@ pub(super) fn wanted(view: &View<'_>, table: &NameTable) -> Vec<bool> {
     keep
 }
 
-/// Annotations, communication, the profiler's own cost, marks of phases, products with shapes.
+/// Marks annotations, communication, the profiler's overhead, phase marks, and GEMMs with shapes.
 fn by_kind(trace: &RankTrace, table: &NameTable) -> Vec<bool> {
     let classes = table.classes(&trace.names);
     let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
@@ -57,7 +57,7 @@ fn by_kind(trace: &RankTrace, table: &NameTable) -> Vec<bool> {
     rows.collect()
 }
 
-/// Calls that launched a row of the device, those before its first row, the operator around each, and the operator whose shapes it has.
+/// Marks calls that launched a device row, calls before its first row, the operator around each, and the operator with its shapes.
 fn launching(view: &View<'_>, keep: &mut [bool]) {
     let trace = view.trace;
     let host = &trace.host;
@@ -66,7 +66,7 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
     launched.dedup();
     let first = trace.gpu.starts().first().copied().unwrap_or(i64::MAX);
     let shaped = operators(view);
-    // The rows that are open on each thread: until when, which, whether an operator.
+    // Open rows of each thread: (end, row, whether it is an operator).
     let mut open: BTreeMap<u32, Vec<(i64, u32, bool)>> = BTreeMap::new();
     for (at, row) in host.iter().enumerate() {
         if matches!(row.kind, HostKind::Overhead | HostKind::Python) {
@@ -94,7 +94,7 @@ fn launching(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// The frames of the host in which the device was idle, and all that hold them.
+/// Marks the host frames during idle time of the device, and all enclosing ones.
 fn frames(view: &View<'_>, keep: &mut [bool]) {
     let Some(recorded) = super::recorded(view) else { return };
     let mut idle = Idle::new(view);
@@ -109,15 +109,14 @@ fn frames(view: &View<'_>, keep: &mut [bool]) {
     }
 }
 
-/// A group without its list of ranks if these are all ranks of the job: its size implies them, and every rank
-/// of a large job lists them.
+/// A group without its list of ranks, if it contains all ranks of the job: its size implies them, and every rank of a large job lists them.
 fn without_world(group: &RankGroup, world: Option<u32>) -> RankGroup {
     let all = |ranks: &Vec<u32>| world.is_some_and(|world| ranks.iter().copied().eq(0..world));
     let is_world = world.is_some_and(|world| world > 1) && group.ranks.as_ref().is_some_and(all);
     if is_world { RankGroup { ranks: None, size: world, ..group.clone() } } else { group.clone() }
 }
 
-/// Names and calls renumbered in the order of use by rows.
+/// Names and calls renumbered in the order of first use by rows.
 struct Renumbered<'a> {
     trace: &'a RankTrace,
     names: Names,
@@ -146,7 +145,7 @@ impl Renumbered<'_> {
     }
 }
 
-/// The trace with the rows of the host that are wanted.
+/// The trace with the selected host rows only.
 pub(super) fn only(trace: &RankTrace, wanted: impl Fn(usize) -> bool) -> RankTrace {
     let mut new = Renumbered {
         trace,

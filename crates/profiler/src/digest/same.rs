@@ -1,6 +1,7 @@
-//! Whether a trace without some rows gives what the whole one gives.
+//! Equality of the analyses of a trace with and without some rows.
 //!
-//! Responsible for: comparing all that joint analyses derive from the host of one rank. Refuses nearly: one launch, phase, gap or step that differs is a difference.
+//! Responsible for: comparing all values that joint analyses derive from the host of one rank. The comparison is exact: any different
+//! launch, phase, gap or step is a difference.
 
 use crate::causes::{Cause, CauseUse, Where};
 use crate::communication::NameTable;
@@ -11,7 +12,7 @@ use crate::waterfall::{Exchanges, Parts, RankWaterfall};
 use crate::windows::{CutBy, StepWindow, Windows, host_steps};
 use crate::{NameId, RankTrace};
 
-/// Whether the analyses of the shorter trace are those of the whole one.
+/// Tests whether the analyses of the shorter trace equal those of the whole one.
 pub(super) fn same(whole: &View<'_>, short: &RankTrace, tables: &Tables) -> bool {
     let view = View::new(short, tables);
     whole.phase == view.phase
@@ -23,7 +24,7 @@ pub(super) fn same(whole: &View<'_>, short: &RankTrace, tables: &Tables) -> bool
         && idle(whole) == idle(&view)
 }
 
-/// What launched every row of the device.
+/// Launching host row of every device row: start, end, thread.
 fn launches(view: &View<'_>) -> impl Iterator<Item = Option<(i64, i64, u32)>> {
     let of = |row: HostActivity| (row.start, row.end, row.thread);
     view.launch.iter().map(move |&at| view.trace.host.get(at as usize).map(of))
@@ -33,10 +34,10 @@ fn occupancy(trace: &RankTrace) -> Occupancy {
     Occupancy::of(trace, NameTable::shipped())
 }
 
-/// Idle time under a cause, with the names of its place, its time, how often and the longest.
+/// Idle time by cause: names of its place, total time, count, and longest gap (times in nanoseconds).
 type Gap<'a> = (Cause, [&'a str; 5], i64, u64, i64);
 
-/// The idle time of a rank by cause and place, and by label.
+/// Idle time of a rank by cause and place, and by label.
 fn idle<'a>(view: &View<'a>) -> (Vec<Gap<'a>>, Parts) {
     let Some((start, end)) = super::recorded(view) else { return Default::default() };
     let all = Windows {

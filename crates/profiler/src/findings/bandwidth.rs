@@ -17,10 +17,10 @@ use railwright_spec::quantity::{Bytes, BytesPerSecond};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Below this share of the ceiling a rate is low; good rings reach 0.8 and more of it with large messages.
+/// Threshold of a low rate, as a share of the ceiling; good rings reach 0.8 and more with large messages.
 const LOW: f64 = 0.5;
 
-/// What a good ring reaches of the ceiling: to there the cost is counted.
+/// Share of the ceiling that a good ring reaches. The cost is the time above that of this rate.
 const REACHABLE: f64 = 0.8;
 
 /// Minimum link time of a large message: launches and hops take tens of microseconds for any size.
@@ -36,7 +36,7 @@ pub(super) struct LowBandwidth;
 struct Sum {
     rates: Vec<f64>,
     bytes: Vec<f64>,
-    /// Seconds of all transfers, and what of them the reachable rate would save.
+    /// Seconds of all transfers, and seconds saved at the reachable rate (`saved`).
     transfers: f64,
     saved: f64,
     link: Option<(String, f64)>,
@@ -151,7 +151,7 @@ fn sums(context: &Context<'_>) -> BTreeMap<(Dimension, Option<Operation>), Sum> 
         if let Some(link) = &link {
             sum.saved += (seconds - moved / (REACHABLE * link.bytes_per_second)).max(0.0);
         }
-        // The slowest link of any of its groups bounds the dimension.
+        // The slowest link of any of its groups limits the dimension.
         let known = sum.link.as_ref().map_or(f64::INFINITY, |link| link.1);
         if sum.ranks.is_empty() || link.as_ref().is_some_and(|link| link.bytes_per_second < known) {
             sum.ranks = set.to_string();

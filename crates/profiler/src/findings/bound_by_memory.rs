@@ -1,6 +1,6 @@
-//! Elementwise work and norms that memory bounds.
+//! Element-wise work and norms limited by memory bandwidth.
 //!
-//! Responsible for: a large share of kernels that move more than they compute. Refuses to call a usual share a fault.
+//! Responsible for: a large share of memory-bound kernels. A usual share is no finding.
 
 use super::{Context, Inference, Rule, percent};
 use crate::kernels::KernelTable;
@@ -10,7 +10,8 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct BoundByMemory;
 
-/// What fused transformers spend: the norms, activations and residuals of a compiled model take a sixth of its step (MegaScale and torchtitan report 10% to 20%).
+/// Share of the step in fused transformers: norms, activations and residuals of a compiled model take a sixth (MegaScale and torchtitan
+/// report 10% to 20%).
 const USUAL: f64 = 0.20;
 
 impl Rule for BoundByMemory {
@@ -37,8 +38,8 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are drawn once, before the first step; fusion does not concern them, nor values that the host reads, nor tables of embeddings: their kernels hold the
-        // whole lookup or update.
+        // Parameters are initialised once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
+        // tables, whose kernels contain the whole lookup or update.
         let table = KernelTable::shipped();
         let is_other = |name: &str| is_not_fused(name) || table.family(name) == OperatorFamily::Embedding;
         let other = context.times_under(fits).filter(|(name, _)| is_other(name));
@@ -47,7 +48,7 @@ impl Rule for BoundByMemory {
         if context.share(all) < 0.25 {
             return Vec::new();
         }
-        // Names of kernels that a compiler wrote.
+        // Names of compiler-generated kernels.
         let compiled: i64 = context
             .times_under(fits)
             .filter(|(name, _)| name.starts_with("triton_"))
@@ -71,7 +72,7 @@ impl Rule for BoundByMemory {
     }
 }
 
-/// Whether an operator of the host draws parameters at random or reads a value: neither can be fused.
+/// Tests whether a host operator draws parameters at random or reads a value: neither can be fused.
 fn is_not_fused(name: &str) -> bool {
     [
         "aten::uniform_",

@@ -31,7 +31,7 @@ impl Rule for Copies {
             return Vec::new();
         }
         let kinds = top(context.times_under(|label| label == Label::Copy), 3);
-        // The advice is for what costs most: a read of one number back is no reason to pin memory while copies on the device take the time.
+        // The advice addresses the largest cost: reading one number back is no reason to pin memory if device copies take the time.
         let costliest = kinds.first().map_or("", |(name, _)| name);
         let is_pageable = costliest.contains("Pageable");
         let is_local = costliest.contains("DtoD") || costliest.contains("Memset");

@@ -1,6 +1,6 @@
 //! Steps that grow longer.
 //!
-//! Responsible for: the order of steps by length. Refuses fewer than five steps.
+//! Responsible for: the trend of step times. Excludes fewer than five steps.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};
@@ -35,7 +35,7 @@ impl Rule for Drift {
         if steps.len() < 5 {
             return Vec::new();
         }
-        // Pairs are as many as the square of the steps.
+        // The number of pairs is quadratic in the number of steps.
         let stride = steps.len().div_ceil(MOST);
         let some: Vec<(usize, f64)> = steps.iter().copied().enumerate().step_by(stride).collect();
         let mut slopes = Vec::new();

@@ -9,7 +9,7 @@ use crate::profile::{Explained, Finding};
 use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 
-/// From this share of undivided time on the cost is a bound.
+/// Minimum share of undivided time at which the cost is a bound.
 const BOUNDED: f64 = 0.05;
 
 /// A dimension's rule.
@@ -121,7 +121,7 @@ impl Rule for Exposed {
         if context.share(lost) < 0.03 {
             return Vec::new();
         }
-        // Where one rank of a group was recorded, what is not divided is transfer or waiting: the whole is a bound.
+        // With one recorded rank of a group, transfer and wait cannot be separated: the whole is a bound.
         let bounded = context.mean(Label::Exposed(self.dimension, Share::Undivided)) > BOUNDED * lost;
         let what = if bounded {
             "communication (transfer or waiting: not recorded in the traces)"
@@ -150,7 +150,7 @@ impl Rule for Exposed {
     }
 }
 
-/// Who comes late delays collectives behind the arithmetic that would hide them: the named delays, where they cost as much as these transfers.
+/// Note on named delays that cost as much as these transfers: late ranks delay collectives past the compute that would overlap them.
 fn delayed(context: &Context<'_>, lost: f64) -> Option<String> {
     let named = &context.stragglers?.culprits;
     let late: f64 = named.iter().map(|one| one.cost_s * 1e9).sum();

@@ -1,6 +1,6 @@
-//! Matrix products in float32.
+//! GEMMs in float32.
 //!
-//! Responsible for: products that do not use tensor cores, or use them at the rate of TF32, by the names of kernels. Refuses products of unknown format.
+//! Responsible for: GEMMs without tensor cores, or at the rate of TF32, by the names of kernels. Excludes GEMMs of unknown format.
 
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding};
@@ -20,17 +20,17 @@ fn is_float32(name: &str) -> bool {
         && !name.contains("f16f16")
 }
 
-/// Whether a kernel multiplies in TF32 already. `s1688gemm` is TF32 where no 16-bit format stands before it.
+/// Tests whether a kernel multiplies in TF32. `s1688gemm` is TF32 unless a 16-bit format precedes it.
 fn is_tf32(name: &str) -> bool {
     format(name) == Some(DataType::Tf32)
 }
 
-/// Whether a kernel was written for a generation without bf16 and TF32, which names of NVIDIA's libraries begin with.
+/// Tests whether a kernel targets a generation without bf16 and TF32: names in NVIDIA's libraries begin with the generation.
 fn is_older(name: &str) -> bool {
     ["maxwell_", "volta_", "turing_"].iter().any(|start| name.to_ascii_lowercase().starts_with(start))
 }
 
-/// What the chip offers instead. The chip is that of the catalogue, else that which kernels were written for.
+/// Alternative formats of the chip. The chip is from the catalogue; otherwise it is inferred from the generation of the kernels.
 fn advice(context: &Context<'_>, wide: &[(&str, i64)]) -> &'static str {
     let time = |fits: &dyn Fn(&str) -> bool| -> i64 {
         wide.iter().filter(|(name, _)| fits(name)).map(|(_, time)| *time).sum()

@@ -1,6 +1,6 @@
 //! Many small collectives.
 //!
-//! Responsible for: collectives too small for their latency, by group. Refuses those without a known size.
+//! Responsible for: collectives limited by latency, by group. Excludes collectives without a known size.
 
 use super::{Context, Rule, percent, time};
 use crate::profile::{Explained, Finding};
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 pub(super) struct Fragmented;
 
-/// Below this latency, not bandwidth, sets the time of a collective on current networks.
+/// Bytes below which latency, not bandwidth, determines the time of a collective on current networks.
 const SMALL: u64 = 1 << 20;
 /// Minimum number per step.
 const MANY: f64 = 32.0;

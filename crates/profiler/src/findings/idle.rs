@@ -21,11 +21,11 @@ pub(super) struct IdleCause {
     advice: &'static str,
 }
 
-/// As many frames are listed at least, and at most until they hold half of the cost.
+/// Minimum number of listed frames; more are listed until they cover half of the cost.
 const FEWEST: usize = 3;
 const MOST: usize = 8;
 
-/// One for each cause; `joint` has their labels.
+/// A rule for each cause; `joint` has their labels.
 pub(super) const IDLE: [IdleCause; 14] = [
     IdleCause {
         cause: Cause::Allocation,
@@ -218,7 +218,7 @@ pub(super) fn advice(cause: Cause) -> Option<&'static str> {
     (!matches!(cause, Cause::Unknown | Cause::LaunchBound)).then_some(rule.advice)
 }
 
-/// What a frame is called with all that holds it.
+/// Name of a frame with its enclosing operator, module, function and annotation.
 pub(super) fn place(row: &CauseRow) -> String {
     let Some(frame) = &row.frame else { return "no recorded frame".to_owned() };
     let held = [&row.operator, &row.module, &row.python, &row.annotation];
@@ -249,7 +249,7 @@ impl Rule for IdleCause {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let rows: Vec<&CauseRow> = context.causes.iter().filter(|row| row.cause == self.cause).collect();
-        // Idle time whose launch was not recorded has a finding of its own.
+        // Idle time without a recorded launch has a finding of its own.
         let elsewhere = if self.cause == Cause::Unknown {
             context.mean(Label::Unexplained) - outside(context)
         } else {
@@ -262,7 +262,7 @@ impl Rule for IdleCause {
         let bound = self.cause == Cause::LaunchBound;
         let advice = self.advice_for(context, &rows);
         let shown = rows.iter().filter(|row| !(row.rest || bound && row.frame.is_none()));
-        // Short launches are shown as a whole below; of another cause the frames that hold most of it.
+        // Short launches are summed below; for other causes, the frames with most of the cost are listed.
         let mut explained = 0.0;
         let enough = |(at, row): &(usize, &&CauseRow)| {
             let more = *at < FEWEST || !bound && explained < lost / 2.0;
@@ -281,7 +281,7 @@ impl Rule for IdleCause {
             )
         };
         let mut evidence: Vec<String> = listed.iter().map(line).collect();
-        // Many frames with little each: evidence is what they hold together.
+        // With many short frames, their common parents are the evidence.
         if !bound && explained < lost / 2.0 {
             evidence.push(format!("other frames: {} per step", time(lost - explained)));
         }
@@ -313,7 +313,7 @@ impl Rule for IdleCause {
 }
 
 impl IdleCause {
-    /// What helps in this job.
+    /// Advice for this cause in this job.
     fn advice_for(&self, context: &Context<'_>, rows: &[&CauseRow]) -> &'static str {
         match self.cause {
             Cause::LaunchBound if context.from_host() => {
@@ -342,13 +342,13 @@ pub(super) fn outside(context: &Context<'_>) -> f64 {
     rows.map(|row| row.mean_ns).sum()
 }
 
-/// Whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
+/// Tests whether PyTorch's profiler recorded the job: only it has stacks and `record_function`.
 pub(super) fn of_pytorch(context: &Context<'_>) -> bool {
     let other = |source: Source| matches!(source, Source::XPlane | Source::NsightSystems | Source::Rocpd);
     !context.views.iter().any(|view| other(view.trace.identity.source))
 }
 
-/// What helps in an inference server, where that differs.
+/// Advice for an inference server; `None` if it does not differ.
 fn served(cause: Cause) -> Option<&'static str> {
     Some(match cause {
         Cause::Allocation => {
@@ -373,7 +373,7 @@ fn served(cause: Cause) -> Option<&'static str> {
     })
 }
 
-/// Whether most of this time passed in operators that launch device work themselves.
+/// Tests whether most of this time passed in operators that launch device work themselves.
 fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
     let operators = launching::operators(context.views);
     let launches = |name: &Option<String>| name.as_deref().is_some_and(|name| operators.contains(name));
@@ -382,7 +382,7 @@ fn launch_late(context: &Context<'_>, rows: &[&CauseRow]) -> bool {
     2.0 * rows.iter().filter(of).map(|row| row.mean_ns).sum::<f64>() > all
 }
 
-/// How many kernels there are and how long they take: what launches are measured against.
+/// Number and mean duration of kernels: the reference for launch times.
 fn kernels(context: &Context<'_>) -> String {
     let kernels = context.kernels().filter(|(k, _)| k.role == Role::Compute);
     let (count, duration) = kernels.fold((0, 0), |(n, d), (k, _)| (n + k.count, d + k.duration));
@@ -390,7 +390,7 @@ fn kernels(context: &Context<'_>) -> String {
     format!("{:.0} {} per step, {} on average", count as f64 / context.samples(), context.work(), time(mean))
 }
 
-/// The rank with most of a cause, where it has far more than its share.
+/// The rank with most of a cause, if it has far more than its share.
 fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
     let of = |rank: &crate::waterfall::RankWaterfall| {
         rank.causes.iter().filter(|part| part.cause == cause).map(|part| part.time).sum::<i64>()
@@ -406,7 +406,7 @@ fn on_ranks(context: &Context<'_>, cause: Cause) -> Option<String> {
         .then(|| format!("rank {rank}: {} of it", percent(share)))
 }
 
-/// The step with most of a cause, where it has far more than its share.
+/// The step with most of a cause, if it has far more than its share.
 fn in_steps(context: &Context<'_>, cause: Cause) -> Option<String> {
     let count = context.windows.steps.len();
     let of = |step: usize| {

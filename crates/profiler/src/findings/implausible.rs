@@ -1,7 +1,7 @@
-//! Collectives that last far longer than their bytes can take, where one rank of their group was recorded.
+//! Collectives that last far longer than their bytes require, with one recorded rank of their group.
 //!
-//! Responsible for: naming both readings of such a rank (others late, or a broken transport), with the bandwidth that it implies. Refuses groups of which more ranks were
-//! recorded: they show which it is.
+//! Responsible for: both interpretations of such a rank (others late, or a broken transport), with the implied bandwidth. Excludes groups
+//! with more recorded ranks: these show which one applies.
 
 use super::{Context, Rule, percent, time};
 use crate::certainty::Certainty;
@@ -14,10 +14,11 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Below this share of the link's rate even the fastest collective of its kind is no transfer alone: rings over sockets reach more.
+/// Minimum share of the link's rate for a plausible transfer: rings over sockets reach more. Below it, even the fastest collective of its
+/// kind includes waiting.
 const IMPLAUSIBLE: f64 = 0.05;
 
-/// Collectives that the link would carry in less are bound by latency, in seconds.
+/// Minimum time on the link in seconds; shorter collectives are limited by latency.
 const LARGE: f64 = 20e-6;
 
 /// Minimum number of one kind: of fewer, the fastest may include a wait.
@@ -29,9 +30,9 @@ pub(super) struct ImplausibleBandwidth;
 #[derive(Default)]
 struct Sum {
     count: u32,
-    /// The fastest: bytes per second, and the rate of its link.
+    /// The fastest one: its rate and the rate of its link, in bytes per second.
     fastest: (f64, f64),
-    /// Nanoseconds of all, and the least that their bytes take.
+    /// Total time in nanoseconds, and the minimum for their bytes.
     time: f64,
     least: f64,
 }

@@ -1,8 +1,9 @@
-//! What several findings cost together.
+//! Joint cost of several findings.
 //!
-//! Responsible for: which part of the step a finding can remove, and how much of that findings with a larger cost remove already. Every nanosecond of a rank has one label of
-//! the waterfall; a finding takes its cost from the labels that its rule looks at, and no label is taken twice: the sum never exceeds the step. What a rule finds by replay or
-//! by whole steps lies where its cause lies: in the waits of others, in the labels of the ranks that it names, in what labels take beyond their median step.
+//! Responsible for: the part of the step that a finding can remove, and the part that findings with a larger cost remove already. Every
+//! nanosecond of a rank has one label of the waterfall. A finding takes its cost from the labels of its rule, and no label is taken twice:
+//! the sum never exceeds the step. Findings by replay or by whole steps take their cost from the labels of their cause: waits of others,
+//! labels of the named ranks, or excess of labels over their median step.
 
 use super::Context;
 use crate::attribution::Kind;
@@ -11,7 +12,7 @@ use crate::waterfall::{Label, Share};
 use railwright_step::Dimension;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether the cost of a rule's findings is counted in the time of a label.
+/// Tests whether the time of a label contains the cost of a rule's findings.
 fn covers(id: &str, label: Label) -> bool {
     let exposed = |dimension: Dimension| matches!(label, Label::Exposed(d, Share::Transfer | Share::Undivided) if d == dimension);
     let waits = matches!(label, Label::Exposed(_, Share::Wait));
@@ -55,7 +56,7 @@ fn covers(id: &str, label: Label) -> bool {
         | "clock-throttling" => compute,
         // The excess of the slow rank is a share of one rank; the cost to the step is the wait of the others.
         "slow-chip" => waits || bubble || label == Label::SlowerChip,
-        // Waits of others; what the named ranks do themselves is added by `removable`.
+        // Waits of others; `removable` adds the named ranks' own time.
         "straggler" | "unbalanced-experts" => waits || bubble,
         "slow-group" => bubble || matches!(label, Label::Exposed(_, _)),
         "pipeline-bubble" => bubble,
@@ -63,12 +64,12 @@ fn covers(id: &str, label: Label) -> bool {
     }
 }
 
-/// Whether a rule compares whole steps with each other.
+/// Tests whether a rule compares whole steps with each other.
 fn by_steps(id: &str) -> bool {
     matches!(id, "varying-steps" | "step-time-drift")
 }
 
-/// What a rule's findings can remove of every label, per rank and step, in nanoseconds.
+/// Time by label that a rule's findings can remove, per rank and step, in nanoseconds.
 fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
     let samples = context.samples();
     if by_steps(id) {
@@ -82,7 +83,7 @@ fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
         }
         _ => BTreeSet::new(),
     };
-    // What the named ranks do themselves, beyond the median rank.
+    // Excess of the named ranks over the median rank.
     let own = |label: Label| {
         let mut times: Vec<i64> = context.waterfall.ranks.iter().map(|rank| rank.total.get(label)).collect();
         times.sort_unstable();
@@ -93,7 +94,7 @@ fn removable(context: &Context<'_>, id: &str) -> Vec<f64> {
     Label::all().map(|label| if covers(id, label) { context.mean(label) } else { own(label) }).collect()
 }
 
-/// What a label takes in the mean step beyond its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
+/// Excess of a label in the mean step over its median step, per rank, in nanoseconds: `max(0, mean_s(t_s) - median_s(t_s)) / ranks`.
 fn beyond_median(context: &Context<'_>, label: Label) -> f64 {
     let mut times: Vec<i64> = context.waterfall.steps.iter().map(|step| step.get(label)).collect();
     if times.is_empty() {
@@ -105,7 +106,7 @@ fn beyond_median(context: &Context<'_>, label: Label) -> f64 {
     (mean - times[times.len() / 2] as f64).max(0.0) * steps / context.samples()
 }
 
-/// Notes in every finding what those before it remove already, and gives what all of them cost together. Findings are in the order of their cost.
+/// Adds to every finding the share that previous ones remove already, and returns the joint cost. Findings are in order of cost.
 pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Joint> {
     let mut left: Vec<f64> = Label::all().map(|label| context.mean(label)).collect();
     let mut budgets: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -116,7 +117,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
         let claimed = |one: &&Finding| budgets.get(&one.id).is_some_and(|budget| budget[at] > 0.0);
         found.iter().filter(|one| one.cost.is_some()).filter(claimed).count()
     };
-    // What most findings can remove is taken first: a cause that may lie in several labels lies where others found one.
+    // Labels claimed by most findings come first: a cause that may lie in several labels is charged where other findings agree.
     let mut order: Vec<(usize, usize)> = (0..left.len()).map(|at| (claims(at), at)).collect();
     order.sort_by_key(|&(claims, at)| (std::cmp::Reverse(claims), at));
     let mut joint = Joint::default();
@@ -130,7 +131,7 @@ pub(super) fn joint(context: &Context<'_>, found: &mut [Finding]) -> Option<Join
             budget[at] -= taken;
             open -= taken;
         }
-        // Rounding is no overlap.
+        // A rounding error is no overlap.
         let shared = if open < 1e-3 * cost { 0.0 } else { open };
         finding.shared = shared;
         joint.cost += cost - shared;

@@ -1,4 +1,4 @@
-//! How device work was launched.
+//! Launches of device work.
 //!
 //! Responsible for: the operators that launch, and whether most kernels come from CUDA graphs. Excludes traces without a device.
 
@@ -7,21 +7,21 @@ use crate::view::{Role, View};
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The names of operators within which kernels were launched: arithmetic and communication. Copies need neither algorithms nor libraries.
+/// Names of operators within which kernels were launched: compute and communication. Copies need neither algorithms nor libraries.
 pub(super) fn operators<'a>(views: &[&View<'a>]) -> BTreeSet<&'a str> {
     let mut names = BTreeSet::new();
     views.iter().filter(|view| !view.from_host).for_each(|view| of_rank(view, &mut names));
     names
 }
 
-/// The operators of a thread that have not ended, and how many of them, from the outermost on, are known to launch.
+/// Open operators of a thread, and the number of outer ones that are known to launch.
 #[derive(Default)]
 struct Open {
     stack: Vec<(u32, i64)>,
     known: usize,
 }
 
-/// Linear in the rows: each operator is named once, however many launches are within it.
+/// Linear in the rows: each operator is added once, however many launches it contains.
 fn of_rank<'a>(view: &View<'a>, names: &mut BTreeSet<&'a str>) {
     let host = &view.trace.host;
     let mut launches = vec![false; host.len()];
@@ -48,7 +48,7 @@ fn of_rank<'a>(view: &View<'a>, names: &mut BTreeSet<&'a str>) {
     }
 }
 
-/// Whether most kernels of arithmetic were launched as parts of CUDA graphs.
+/// Tests whether most compute kernels were launched as parts of CUDA graphs.
 pub(super) fn by_graphs(views: &[&View<'_>], windows: &Windows) -> bool {
     let (from, to) = windows.span();
     let (mut graphs, mut all) = (0_usize, 0_usize);
@@ -76,7 +76,7 @@ mod tests {
     use crate::view::Tables;
     use std::time::{Duration, Instant};
 
-    /// Operators that never end: each launch is within all of those before it.
+    /// Operators that never end: each launch is within all previous ones.
     #[test]
     fn operators_that_stay_open_are_named_once() {
         const COUNT: i64 = 30_000;

@@ -1,13 +1,13 @@
-//! Kernels that only move data about.
+//! Kernels that only move data.
 //!
-//! Responsible for: copies and transposes done by kernels. Refuses copies between host and device.
+//! Responsible for: copies and transposes by kernels. Excludes copies between host and device.
 
 use super::{Context, Rule, percent};
 use crate::profile::{Explained, Finding};
 
 pub(super) struct Layout;
 
-/// Operators that move data, as the names of compiled kernels have them, the longest first.
+/// Operators that move data, as in names of compiled kernels, the longest first.
 const MOVING: [&str; 24] = [
     "split_with_sizes",
     "constant_pad_nd",
@@ -35,7 +35,7 @@ const MOVING: [&str; 24] = [
     "cat",
 ];
 
-/// Whether a compiled kernel (`triton_poi_fused_cat_clone_3`) was made of operators that only move data.
+/// Tests whether a compiled kernel (`triton_poi_fused_cat_clone_3`) contains only operators that move data.
 fn moves_alone(fused: &str) -> bool {
     let rest = MOVING.iter().fold(fused.to_owned(), |rest, word| rest.replace(word, ""));
     let rest = rest.trim_matches(|c: char| c == '_' || c.is_ascii_digit());
@@ -66,7 +66,7 @@ fn concatenates(name: &str) -> bool {
     name.contains("CatArrayBatchedCopy") || name == "aten::cat"
 }
 
-/// Whether a kernel that moves data writes another format than it reads: PyTorch's copies with a cast, and a compiled kernel of conversions.
+/// Tests whether a kernel that moves data converts its format: PyTorch's copies with a cast, and compiled conversion kernels.
 fn converts(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("triton_") {

@@ -1,6 +1,6 @@
 //! Ranks that were not recorded.
 //!
-//! Responsible for: reporting the unknown parts.
+//! Responsible for: a finding about results that are unknown without them.
 
 use super::{Context, Rule};
 use crate::job::extent;

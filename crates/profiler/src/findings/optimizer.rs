@@ -1,6 +1,6 @@
 //! A slow optimizer.
 //!
-//! Responsible for: the arithmetic of updates. Refuses its communication, which is data parallel.
+//! Responsible for: compute of updates. Excludes its communication, which is data parallel.
 
 use super::{Context, EXPLAINED, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};
@@ -62,7 +62,7 @@ impl Rule for Optimizer {
     }
 }
 
-/// Whether a kernel updates many tensors at once: multi-tensor kernels of PyTorch and Apex, and fused optimizers by name.
+/// Tests whether a kernel updates many tensors at once: multi-tensor kernels of PyTorch and Apex, and fused optimizers by name.
 fn is_fused(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     ["multi_tensor", "multitensor", "fusedadam", "fused_adam", "fusedoptimizer"]
@@ -70,7 +70,7 @@ fn is_fused(name: &str) -> bool {
         .any(|word| lower.contains(word))
 }
 
-/// What is left to do: fusing only where updates are not fused, sharding only where other ranks are seen.
+/// Remaining advice: fusing if updates are not fused, sharding if there are other ranks.
 fn advice(is_fused: bool, is_one_of_many: bool) -> String {
     let fuse = (!is_fused).then_some("fuse updates (`fused=True`, multi-tensor)");
     let shard = is_one_of_many.then_some("shard them over replicas, if they are not");

@@ -1,6 +1,6 @@
 //! Hosts that pause at different steps.
 //!
-//! Responsible for: steps in which one rank's host holds its device up far beyond its usual. Refuses hosts that are always slow.
+//! Responsible for: steps in which one rank's host delays its device far beyond the usual. Excludes hosts that are always slow.
 
 use super::{Context, EXPLAINED, Inference, Rule, idle, percent, time};
 use crate::causes::Cause;
@@ -65,7 +65,7 @@ impl Rule for HostPauses {
         worst.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         let known = cause(context, &worst);
         let cost = longest.iter().sum::<f64>() / count as f64;
-        // The steps whose longest pause is listed account for as much.
+        // Evidence: the steps whose longest pause is listed.
         let listed: BTreeSet<usize> = worst.iter().take(LISTED).map(|pause| pause.2).collect();
         let explained = listed.iter().map(|&step| longest[step]).sum::<f64>() / count as f64;
         let others = longest.iter().filter(|pause| **pause > 0.0).count() - listed.len();
@@ -103,10 +103,11 @@ impl Rule for HostPauses {
     }
 }
 
-/// The cause that explains most of the pauses, and its share of their time, where that is half at least: what the paused ranks' steps hold of it beyond their median steps.
+/// The cause that explains most of the pauses, with its share of their time (0 to 1); `None` below half. The time of a cause is its excess
+/// in the paused steps over the rank's median step.
 fn cause(context: &Context<'_>, pauses: &[(f64, u32, usize)]) -> Option<(Cause, f64)> {
     let mut sums = [0i64; Cause::ALL.len()];
-    // Ranks and pauses are both thousands in a large job.
+    // A large job has thousands of ranks and of pauses.
     let mut steps: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for &(_, rank, step) in pauses {
         steps.entry(rank).or_default().push(step);

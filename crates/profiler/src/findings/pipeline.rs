@@ -1,6 +1,6 @@
 //! Pipeline bubbles.
 //!
-//! Responsible for: idle time that the pipeline makes. Refuses to divide it; `railwright pipeline` does, with costs by replay.
+//! Responsible for: idle time of the pipeline. Does not divide it: see `railwright pipeline`, with costs by replay.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};

@@ -1,6 +1,6 @@
-//! Forward work done again.
+//! Recompute of forward work.
 //!
-//! Responsible for: arithmetic within recomputation. Refuses to judge whether memory needs it; `railwright recompute` does.
+//! Responsible for: compute within recomputation. Does not decide whether memory requires it: see `railwright recompute`.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};

@@ -1,7 +1,7 @@
 //! Operators far from the roofline of their accelerator.
 //!
-//! Responsible for: what operators with recorded shapes would save at a share of the roofline that others reach. Refuses operators without shapes, and kernels too short to
-//! reach any.
+//! Responsible for: savings of operators with recorded shapes at a share of the roofline that others reach. Excludes operators without
+//! shapes, and kernels too short to reach it.
 
 use super::{Context, EXPLAINED, Rule, percent, short, time};
 use crate::certainty::Certainty;
@@ -45,7 +45,7 @@ impl Rule for BelowRoofline {
         let (shown, others) = saving.split_at(saving.len().min(MOST));
         let explained: f64 = shown.iter().map(|row| row.saving_ns).sum();
         let rest: f64 = others.iter().map(|row| row.saving_ns).sum();
-        // Many operators with little each: evidence is what they save together.
+        // With many small savings, their sum is the evidence.
         let together = (explained < EXPLAINED * lost && rest > 0.0)
             .then(|| format!("{} other operators: save {} per step", others.len(), time(rest)));
         let bounded: f64 = roofline.rows.iter().filter(|row| row.bounded).map(|row| row.saving_ns).sum();
@@ -79,7 +79,7 @@ impl Rule for BelowRoofline {
     }
 }
 
-/// What helps against operators of a kind.
+/// Advice for operators of a kind.
 fn advice(kind: Option<Kind>) -> &'static str {
     match kind {
         Some(Kind::Product) => {

@@ -1,7 +1,7 @@
-//! Matrix products of shapes that tensor cores do not like.
+//! GEMM shapes that are inefficient on tensor cores.
 //!
-//! Responsible for: products whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Refuses products without recorded shapes, and
-//! dimensions of which shapes do not show whether they are contiguous.
+//! Responsible for: GEMMs whose contiguous dimensions are no multiples of 16 bytes, by the operator that launched them. Excludes GEMMs
+//! without recorded shapes, and dimensions that may not be contiguous.
 
 use super::{Context, Inference, Rule, percent};
 use crate::inputs;
@@ -15,12 +15,13 @@ use std::collections::BTreeMap;
 
 pub(super) struct Shapes;
 
-/// Bytes that a tensor core loads at once.
+/// Bytes per load of a tensor core.
 const LOADED: u64 = 16;
-/// What a product of such a shape loses, as a share: alignment of 16 bytes against none on A100 and H100 (measured by vendors between 1.2 and 4 times; the lower end is taken).
+/// Share of the time (0 to 1) lost by such a shape: 16-byte alignment compared with none on A100 and H100. Vendors measured factors between
+/// 1.2 and 4; this is the lower end.
 const LOSS: f64 = 0.2;
 
-/// Elements that are loaded at once: of 2 bytes where the format was not recorded.
+/// Elements per load; 2-byte elements if the format was not recorded.
 fn multiple(text: &str) -> u64 {
     match inputs::element(text) {
         Some(DataType::Fp32) => LOADED / 4,
@@ -29,7 +30,7 @@ fn multiple(text: &str) -> u64 {
     }
 }
 
-/// Rows, columns and the contracted dimension of a product, whatever its leading dimensions.
+/// Rows, columns and contracted dimension of a GEMM, without its leading dimensions.
 fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     let base = operator.rsplit("::").next().unwrap_or_default().trim_end_matches("_out");
     let skip = usize::from(matches!(base, "addmm" | "baddbmm" | "_addmm_activation"));
@@ -41,9 +42,10 @@ fn sides(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 3]> {
     (k == second).then_some([*m, *last, *k])
 }
 
-/// Whether a product of these inputs has an awkward dimension. A dimension of 1 is no product's, it is a vector's. The output's columns are contiguous; of each input one
-/// dimension is, so an input is awkward only if both of its dimensions are. Of a convolution the channels are what tensor cores load (NVIDIA, "Convolutional Layers User's
-/// Guide": channels in multiples of 8); heights, widths and the kernel's size are not, and pictures have 3 or 4 channels.
+/// Tests whether a GEMM with these inputs has a misaligned dimension. A dimension of 1 belongs to a vector, not to a GEMM. The output's
+/// columns are contiguous. One dimension of each input is, so an input counts only if both of its dimensions are misaligned. In a
+/// convolution, tensor cores load channels (NVIDIA, "Convolutional Layers User's Guide": channels in multiples of 8). Heights, widths and
+/// the kernel size do not count, and images have 3 or 4 channels.
 fn awkward(operator: &str, text: &str) -> bool {
     let multiple = multiple(text);
     let is_awkward = |d: u64| d > 1 && !d.is_multiple_of(multiple);
@@ -82,7 +84,8 @@ impl Rule for Shapes {
         let mut times: BTreeMap<String, i64> = BTreeMap::new();
         let (from, to) = context.windows.span();
         for view in context.views {
-            // The operator with shapes that is open on a launch's thread: rows come by start, so the last one that began and has not ended.
+            // The open operator with shapes on a launch's thread. Rows are in order of start, so it is the last one that has begun and not
+            // ended.
             let host = &view.trace.host;
             let mut open: BTreeMap<u32, (i64, u32)> = BTreeMap::new();
             let mut operator_of: Vec<u32> = vec![NONE; host.len()];
@@ -142,14 +145,14 @@ mod tests {
         assert!(awkward("aten::mm", "[[4097, 4097], [4097, 4097]]"));
         assert!(!awkward("aten::addmm", "[[1024], [4096, 5120], [5120, 1024], [], []]"));
         assert!(!awkward("aten::mm", "[[1, 4096], [4096, 1]]"));
-        // A number of tokens: rows of the input and of the output, or contracted for a weight's gradient.
+        // A number of tokens: rows of the input and of the output, or contracted for a weight gradient.
         assert!(!awkward("aten::addmm", "[[768], [788, 768], [768, 768], [], []]"));
         assert!(!awkward("aten::mm", "[[768, 788], [788, 3072]]"));
         assert!(!awkward("aten::linear", "[[4, 197, 768], [3072, 768], [3072]]"));
         // 20 values of 32 bits are 80 bytes, of 16 bits 40.
         assert!(!awkward("aten::bmm", "[[2048, 606, 160], [2048, 160, 20]];type=float"));
         assert!(awkward("aten::bmm", "[[2048, 606, 160], [2048, 160, 20]];type=c10::BFloat16"));
-        // Batches of products: attention's of 4 by 12 heads.
+        // Batched GEMMs: attention with 4 by 12 heads.
         assert!(awkward("aten::matmul", "[[4, 12, 3137, 64], [4, 12, 64, 3137]]"));
         assert!(!awkward("aten::einsum", "[[], [5, 7]]"));
     }
@@ -162,7 +165,7 @@ mod tests {
         ));
         assert!(!of("[[32, 3, 224, 224], [64, 3, 7, 7], [], []]"));
         assert!(of("[[32, 250, 14, 14], [1024, 250, 3, 3], [], []]"));
-        // A backward pass to a weight: the first dimensions of gradient and input agree as in a batch of products.
+        // A weight gradient: the first dimensions of gradient and input agree, as in a batched GEMM.
         assert!(!of("[[32, 256, 14, 14], [32, 256, 14, 14], [], []]"));
     }
 }

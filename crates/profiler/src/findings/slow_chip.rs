@@ -1,6 +1,7 @@
-//! Devices on which the same kernels take longer.
+//! Devices with slower kernels.
 //!
-//! Responsible for: ranks whose kernels of the same name take longer than on the median rank. Refuses single kernels, which caches and contention move, and ranks that the verdict names for more work.
+//! Responsible for: ranks whose kernels take longer than kernels of the same name on the median rank. Excludes single kernels, which caches
+//! and contention affect, and ranks that the verdict names for more work.
 
 use super::{Context, Rule, percent, time};
 use crate::attribution::{CauseClass, Kind, Named};
@@ -27,11 +28,11 @@ impl Rule for SlowChip {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        // Attention on longer sequences takes longer on any chip, and the verdict has compared the matrix products.
+        // Attention on longer sequences takes longer on any chip, and the verdict has compared the GEMMs.
         if context.stragglers.is_some_and(|report| report.culprits.iter().any(Named::is_of_lengths)) {
             return Vec::new();
         }
-        // A stage with more to do, or an expert with more tokens, is no slow chip.
+        // A stage with more work, or an expert with more tokens, is no slow chip.
         let has_more_work = |rank: u32| {
             context.stragglers.is_some_and(|report| {
                 let more =

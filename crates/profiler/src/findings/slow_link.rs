@@ -1,6 +1,7 @@
 //! Groups with slow links, and stages with more work.
 //!
-//! Responsible for: the groups and stages that the straggler report names, with their cost by replay. Refuses groups whose slow transfers cost the step nothing.
+//! Responsible for: groups and stages named by the straggler report, with their cost by replay. Excludes groups whose slow transfers cost
+//! the step nothing.
 
 use super::{Context, Rule, percent, time};
 use crate::attribution::{Kind, Named};

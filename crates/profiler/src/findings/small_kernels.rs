@@ -1,7 +1,7 @@
 //! Kernels too small for the device.
 //!
-//! Responsible for: regions in which short kernels follow each other with gaps as long as themselves. Refuses short kernels that run back to back; those cost
-//! only themselves.
+//! Responsible for: regions of short kernels with gaps as long as themselves. Excludes short kernels back to back: they only cost their own
+//! time.
 
 use super::{Context, Inference, Rule, percent, time};
 use crate::profile::{Explained, Finding};
@@ -9,9 +9,9 @@ use crate::view::Role;
 
 pub(super) struct SmallKernels;
 
-/// Kernels up to this long are small: a launch costs the host about as much.
+/// Maximum duration of a small kernel, in nanoseconds: a launch costs the host about as much.
 const SMALL: i64 = 8_000;
-/// Gaps up to this long belong to a region.
+/// Maximum gap within a region, in nanoseconds.
 const GAP: i64 = 50_000;
 
 impl Rule for SmallKernels {
@@ -37,7 +37,7 @@ impl Rule for SmallKernels {
     }
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
-        // Operators of a host are not launched: graphs of a device do not help them.
+        // Host operators are not launched: CUDA graphs do not help them.
         if context.from_host() {
             return Vec::new();
         }

@@ -11,7 +11,7 @@ use crate::replay::lower_median;
 use crate::waterfall::RankWaterfall;
 use railwright_spec::human;
 
-/// Share of the additional idle time from which on its cause decides the advice.
+/// Minimum share of the additional idle time for a cause that decides the advice.
 const PROVEN: f64 = 0.5;
 
 pub(super) struct Straggler;
@@ -42,7 +42,7 @@ impl Rule for Straggler {
                 report.ranks.iter().filter(|one| named.ranks.contains(&one.rank)).collect();
             let cost = named.cost_s * 1e9;
             let cause = culprits.first().map_or(CauseClass::Unknown, |culprit| culprit.cause);
-            // The replay shows the cost, these numbers the cause: they may account for less.
+            // The replay gives the cost, these numbers the cause: they may explain less.
             let beyond = |culprit: &&Culprit| culprit.evidence.first().map_or(0.0, |e| e.own - e.peers);
             let accounted = culprits.iter().map(beyond).sum::<f64>().max(0.0);
             let partly = cause != CauseClass::Unknown && accounted < EXPLAINED * cost;
@@ -60,7 +60,7 @@ impl Rule for Straggler {
                 ),
                 cost: Some(cost),
                 explained: Explained::Whole,
-                // Ranks that were not traced may have absorbed it: then only the most that it can be is known.
+                // Untraced ranks may have absorbed it: then only an upper bound is known.
                 certainty: report.bounds_only.as_ref().map(|_| named.certainty),
                 evidence: culprits
                     .iter()
@@ -88,15 +88,15 @@ impl Rule for Straggler {
     }
 }
 
-/// The advice for what the host of a slow host's first rank was doing, where that is most of its additional idle time.
+/// Advice for the host activity of a slow host's first rank, if it is most of its additional idle time.
 fn proven(context: &Context<'_>, cause: CauseClass, ranks: &[u32]) -> Option<&'static str> {
     let &first = ranks.first().filter(|_| cause == CauseClass::SlowHost)?;
     let (_, cause, share) = doing(context, first)?;
     super::idle::advice(cause).filter(|_| share >= PROVEN)
 }
 
-/// What the host of a rank did while its device was idle beyond the median of the ranks, most of it, with the cause and its share. None where
-/// every rank is idle for the same.
+/// Host activity of a rank during its excess idle time, with its cause and share (0 to 1). Excess idle time is beyond the median of the
+/// ranks; the largest part counts. `None` if every rank is idle for the same reason.
 fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
     let (rank, names) = context.ranks().find(|(own, _)| own.rank == rank)?;
     let of = |rank: &RankWaterfall, cause: Cause| {
@@ -125,7 +125,7 @@ fn doing(context: &Context<'_>, rank: u32) -> Option<(String, Cause, f64)> {
     Some((line, cause, share))
 }
 
-/// What shows a rank's cause; with its number where it is one of several.
+/// Evidence of a rank's cause; with the rank number if it is one of several.
 fn shown(culprit: &Culprit, several: bool) -> Vec<String> {
     let of = if several { format!("rank {}, ", culprit.rank) } else { String::new() };
     let line = |e: &crate::attribution::Evidence| {

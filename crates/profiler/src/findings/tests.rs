@@ -1,4 +1,4 @@
-//! Each rule on a small job that has its fault, and none on a job that has none.
+//! Each rule on a small job with its fault, and on a job without fault.
 
 mod evidence;
 mod idle;
@@ -14,14 +14,14 @@ use std::collections::BTreeSet;
 const MICROSECOND: i64 = 1_000;
 const GEMM: &str = "nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNT";
 
-/// One rank that is being recorded: a host that launches and a device that follows.
+/// A simulated recording of one rank: a host that launches and a device that follows.
 struct Recorder {
     trace: RankTrace,
     host: i64,
     device: i64,
     correlation: u32,
     sequence: u64,
-    /// The call that launches kernels.
+    /// Name of the call that launches kernels.
     call: &'static str,
 }
 
@@ -88,7 +88,7 @@ impl Recorder {
         });
     }
 
-    /// A collective in a group that ends for all ranks at the same moment.
+    /// A collective of a group, which ends for all ranks at the same moment.
     fn collective(
         &mut self,
         kind: CollectiveKind,
@@ -115,7 +115,7 @@ impl Recorder {
         self.row(kernel, end - self.device, GpuKind::Kernel, 20, Some(at));
     }
 
-    /// The host does something for a while; the device runs dry.
+    /// Host work without launches; the device becomes idle.
     fn host_busy(&mut self, kind: HostKind, name: &str, duration: i64) {
         let from = self.host.max(self.device);
         self.host_row(kind, name, from, from + duration, None);
@@ -124,7 +124,7 @@ impl Recorder {
 
     /// One step, as PyTorch's profiler marks it.
     fn step(&mut self, number: u32, body: impl FnOnce(&mut Self)) {
-        // The host starts a step when the device has come to its end: no step's launches belong to the next.
+        // The host starts a step near the end of the device's work: the launches of a step do not belong to the next one.
         self.host = self.host.max(self.device - 20 * MICROSECOND);
         let start = self.host;
         body(self);
@@ -151,14 +151,14 @@ fn context_of(traces: Vec<RankTrace>) -> Vec<Finding> {
     report.findings
 }
 
-/// Four steps of ten milliseconds of matrix products, and what `body` adds to each.
+/// Four steps of ten milliseconds of GEMMs, with the additions of `body` in each.
 fn one_rank(body: impl Fn(u32, &mut Recorder)) -> Vec<Finding> {
     let mut recorder = Recorder::new(0, 1, &[]);
     for number in 1..=4 {
         recorder.step(number, |r| {
             (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
             body(number, r);
-            // Idle time at the end of the last step would lie outside of it.
+            // Idle time at the end of the last step would be outside of it.
             r.kernel(GEMM, MICROSECOND);
         });
     }
@@ -198,7 +198,7 @@ fn rules_are_distinguished_and_explained() {
     }
 }
 
-/// One pause is one cost for all rules: straggler, host pauses, waits, varying steps.
+/// One pause has one cost in all rules: straggler, host pauses, waits, varying steps.
 #[test]
 fn what_rules_find_of_one_cause_is_counted_once() {
     let plan = Synthetic { stalls: vec![(1, 1, 6_000_000)], ..Synthetic::default() };
@@ -209,7 +209,7 @@ fn what_rules_find_of_one_cause_is_counted_once() {
         |id: &str| report.findings.iter().filter(|one| one.id == id).filter_map(|one| one.cost).sum::<f64>();
     let (straggler, pauses, varying) = (of("straggler"), of("host-pauses"), of("varying-steps"));
     assert!(straggler > 1e6 && pauses > 1e6 && varying > 1e6, "{:#?}", report.findings);
-    // 6 ms of one of four steps: all rules together remove little more than the replay does.
+    // 6 ms in one of four steps: the joint cost of all rules is little more than the replay's.
     let own = ["straggler", "host-pauses", "varying-steps", "waiting"];
     let found = report.findings.iter().filter(|one| own.contains(&one.id.as_str()));
     let together: f64 = found.map(|one| one.cost.unwrap_or(0.0) - one.shared).sum();
@@ -268,7 +268,7 @@ fn updates_and_recomputing_by_their_launch() {
     };
     let found =
         one_rank(|_, r| within(r, "Optimizer.step#AdamW.step", HostKind::Annotation, 2_000 * MICROSECOND));
-    // 2 of 12 ms, less the 4 % that are usual.
+    // 2 of 12 ms, minus the usual 4%.
     assert!((1_450.0..1_550.0).contains(&cost(&found, "optimizer")), "{found:#?}");
     let name = "autograd::engine::evaluate_function: CheckpointFunctionBackward";
     let found = one_rank(|_, r| within(r, name, HostKind::Operator, 2_000 * MICROSECOND));
@@ -355,7 +355,8 @@ fn a_host_that_pauses_once() {
     assert!((950.0..1_050.0).contains(&cost(&found, "host-pauses")), "{found:#?}");
 }
 
-/// Two ranks with equal timing but for what `body` does with (rank, recorder, the moment at which a step's products have ended on both).
+/// Two ranks with equal timing except for `body`. Its arguments are the rank, the recorder and the time at which a step's GEMMs have ended
+/// on both.
 fn two_ranks(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Finding> {
     context_of(two_traces(groups, body))
 }
@@ -370,7 +371,7 @@ fn two_traces(groups: &[&str], body: impl Fn(u32, &mut Recorder, i64)) -> Vec<Ra
                 r.host = begin - 20 * MICROSECOND;
                 (0..20).for_each(|_| r.kernel(GEMM, 500 * MICROSECOND));
                 body(rank, r, begin + 10_000 * MICROSECOND);
-                // The rest of the step, so that it is as long whatever the body does.
+                // The rest of the step: its duration does not depend on the body.
                 let rest = begin + 30_000 * MICROSECOND - r.device;
                 r.kernel(GEMM, rest);
             });
@@ -397,9 +398,9 @@ fn one_rank_of_two_has_upper_bounds_and_an_implausible_bandwidth() {
     assert!((5_800.0..6_000.0).contains(&cost(&found, "implausible-bandwidth")), "{found:#?}");
     assert!(the(&found, "exposed-data").message.contains("up to"), "{found:#?}");
     assert_eq!(the(&found, "exposed-data").certainty, Some(crate::certainty::Certainty::AtMost));
-    // The same bytes counted twice are counted once together.
+    // Bytes counted by two findings count once in the joint cost.
     assert!(the(&found, "implausible-bandwidth").shared > 0.0, "{found:#?}");
-    // 2 GB in 6 ms is what NVLink carries.
+    // NVLink can transfer 2 GB in 6 ms.
     assert!(!ids(&alone(1 << 30)).contains("implausible-bandwidth"));
 }
 
@@ -419,7 +420,7 @@ fn transfers_that_nothing_hides_by_dimension() {
         assert!((5_900.0..6_100.0).contains(&cost(&found, id)), "{description}: {found:#?}");
         assert_eq!(ids(&found).contains("unused-overlap"), id == "exposed-data", "{description}");
     }
-    // Two ranks without a description: whatever is inferred is reported.
+    // Two ranks without a description: the inferred dimension is reported.
     let found = two_ranks(&["undefined"], |_, r, at| {
         r.collective(
             CollectiveKind::Broadcast,
@@ -449,7 +450,7 @@ const EXPOSED_IDS: [&str; 6] = [
 #[test]
 fn ranks_that_are_late_by_turns() {
     let kernel = "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(int)";
-    // Of sixteen collectives in a step each rank is late for every second one, by as much.
+    // Each rank is equally late for every second one of sixteen collectives in a step.
     let found = two_ranks(&["DATA_PARALLEL_GROUP"], |rank, r, at| {
         for n in 0..16 {
             let begin = at + n * 500 * MICROSECOND;
@@ -540,7 +541,7 @@ fn a_slow_link_and_a_cause_counted_twice() {
     let slow = the(&found, "slow-group");
     assert!(slow.message.starts_with("transfers between ranks 1-13:4 are slow"), "{slow:#?}");
     assert!(!ids(&found).contains("straggler"), "{found:#?}");
-    // A rank whose host stands still is a straggler and a pause: one and the same time.
+    // A rank with an idle host is a straggler and a pause: both findings cover the same time.
     let plan = Synthetic { stalls: vec![(1, 2, 40_000_000)], ..Synthetic::default() };
     let found = context_of(plan.job().members.into_iter().map(|m| m.trace).collect());
     let pause = the(&found, "host-pauses").cost.expect("a cost");
@@ -560,15 +561,15 @@ fn links_that_carry_less_than_they_could() {
         }
         context_of(traces)
     };
-    // 128 MiB among four ranks: 201 MB a link in 1 ms, where NVLink carries 450 GB/s.
+    // 128 MiB among four ranks: 201 MB per link in 1 ms; NVLink can transfer 450 GB/s.
     let found = on("NVIDIA H100 80GB HBM3", 100_000);
     let reported = the(&found, "low-bandwidth");
     assert!(reported.message.contains("201 GB/s per link with a limit of 450 GB/s (NVLink"), "{reported:#?}");
     // At 0.8 of the ceiling it would take 559 us.
     assert!((435.0..445.0).contains(&cost(&found, "low-bandwidth")), "{reported:#?}");
-    // Near the ceiling is fast enough.
+    // A rate near the ceiling is no finding.
     assert!(!ids(&on("NVIDIA H100 80GB HBM3", 50_000)).contains("low-bandwidth"));
-    // What no catalogue knows has no ceiling, so nothing is low.
+    // An accelerator outside of the catalogue has no ceiling, so no rate is low.
     let found = on("abacus", 100_000);
     let reported = the(&found, "low-bandwidth");
     assert!(reported.cost.is_none() && reported.message.contains("unknown"), "{reported:#?}");

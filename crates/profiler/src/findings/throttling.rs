@@ -1,6 +1,7 @@
 //! Kernels that slow down over time.
 //!
-//! Responsible for: the same calls of kernels in the first and in the last steps. Refuses recordings of too few steps, and work that routing or sequences change.
+//! Responsible for: the same kernel calls in the first and in the last steps. Excludes recordings with too few steps, and work that depends
+//! on routing or sequences.
 
 use super::unbalanced::is_grouped;
 use super::{Context, Inference, Rule, percent};
@@ -13,20 +14,20 @@ use std::collections::BTreeMap;
 
 pub(super) struct Throttling;
 
-/// Calls of kernels of one name that each end of the recording must have.
+/// Minimum number of calls of a kernel at each end of the recording.
 const ENOUGH: usize = 12;
-/// From which growth on it is reported.
+/// Minimum reported growth, as a share.
 const GROWTH: f64 = 0.03;
-/// A lower clock slows all products: kernels with this share of their time must grow, each by half of [`GROWTH`] or more.
+/// Minimum share of GEMM time in kernels that grow, each by at least half of [`GROWTH`]: a lower clock slows all GEMMs.
 const AGREE: f64 = 0.75;
-/// Below this many steps halves are compared, from there on thirds.
+/// Minimum number of steps for a comparison of thirds; with fewer, halves are compared.
 const THIRDS: usize = 6;
 
-/// Steps at one end, by name the durations of its calls in their order.
+/// Durations of calls by kernel name, step and order, at one end of the recording.
 type Calls = BTreeMap<u32, Vec<Vec<i64>>>;
 
-/// How much longer calls at the same place of the step take at the end than at the beginning, by kernels' names: (time at the beginning, time at the end), both of one step.
-/// Names without as many calls in every step are left out: their calls cannot be distinguished.
+/// Times of calls at the same position of the step, by kernel name: (at the beginning, at the end), in nanoseconds per step. Names with
+/// different call counts between steps are excluded: their calls cannot be matched.
 fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
     let mean = |steps: &[Vec<i64>]| {
         steps.iter().flatten().map(|duration| *duration as f64).sum::<f64>() / steps.len().max(1) as f64
@@ -36,7 +37,7 @@ fn growth(first: &Calls, last: &Calls) -> Vec<(f64, f64)> {
         let calls = early.first()?.len();
         let alike = early.iter().chain(late).all(|step| step.len() == calls);
         let enough = calls * early.len().min(late.len()) >= ENOUGH;
-        // Every late step must be longer than every early one: what grows once and falls again is no trend.
+        // Every late step must be longer than every early one: growth followed by a decline is no trend.
         let grows = |a: &Vec<i64>, b: &Vec<i64>| {
             let sum = |step: &[i64]| step.iter().sum::<i64>() as f64;
             sum(b) >= sum(a) * (1.0 + GROWTH / 2.0)

@@ -1,6 +1,6 @@
 //! Experts of different load.
 //!
-//! Responsible for: time of grouped products by rank. Refuses jobs without such kernels.
+//! Responsible for: time of grouped GEMMs by rank. Excludes jobs without such kernels.
 
 use super::{Context, Rule, percent, time};
 use crate::profile::{Explained, Finding};
@@ -9,7 +9,7 @@ use railwright_step::OperatorFamily;
 
 pub(super) struct UnbalancedExperts;
 
-/// Whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
+/// Tests whether a kernel multiplies groups of tokens by experts: its work depends on the routing.
 pub(super) fn is_grouped(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     ["grouped", "moe", "expert", "m_grouped", "gmm_"].iter().any(|word| name.contains(word))

@@ -1,6 +1,6 @@
-//! Idle time that nothing explains.
+//! Idle time of unknown cause.
 //!
-//! Responsible for: showing how much there is. Refuses to give it a cause.
+//! Responsible for: its amount.
 
 use super::idle::{of_pytorch, outside};
 use super::{Context, Rule, percent, time};

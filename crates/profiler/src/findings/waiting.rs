@@ -43,7 +43,7 @@ impl Rule for Waiting {
             return vec![lengths(context, report, named)];
         }
         let lost = context.sum(|label| matches!(label, Label::Exposed(_, Share::Wait)));
-        // One rank alone does not show who is late.
+        // One rank alone does not show which rank is late.
         let Some(report) = context.stragglers.filter(|_| context.share(lost) >= 0.05) else {
             return Vec::new();
         };
@@ -71,7 +71,7 @@ impl Rule for Waiting {
                     .collect(),
                 "record all ranks in the same steps, or pass `--layout` with the sizes of dimensions",
             ),
-            // One that causes most of the waits and costs nothing by itself does not make it a matter of turns.
+            // A rank that causes most of the waits at no cost of its own: its peers do not delay each other in turn.
             Verdict::None if ranks.first().is_some_and(|rank| rank.waits_share > 0.5) => (
                 format!("ranks wait for each other {share} of the step, mostly for rank {}", ranks[0].rank),
                 most.chain(groups).collect(),
@@ -97,7 +97,7 @@ impl Rule for Waiting {
     }
 }
 
-/// Sequences of different lengths, by replay.
+/// Sequences of different lengths, with the cost by replay.
 fn lengths(context: &Context<'_>, report: &StragglerReport, named: &Named) -> Finding {
     let cost = named.cost_s * 1e9;
     let share = named.certainty.worded(&percent(context.share(cost)));

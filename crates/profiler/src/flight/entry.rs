@@ -33,11 +33,11 @@ pub struct Group {
     pub ranks: Vec<u32>,
 }
 
-/// How far a group has come on the rank that dumped.
+/// Progress of a group on the rank that wrote the dump.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Status {
-    /// The number of the group on this rank.
+    /// Number of the group on this rank.
     pub group: u64,
     /// The last collective that was enqueued.
     pub last_enqueued: Option<u64>,
@@ -51,48 +51,48 @@ pub struct Status {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
-    /// Its place in the order of recording.
+    /// Number in the order of recording.
     pub record: u64,
     /// The number of its group on this rank.
     pub group: u64,
     /// The group's name.
     pub group_name: String,
-    /// What the group is for.
+    /// Purpose of the group.
     pub group_description: String,
-    /// Its number among the collectives of the group; for messages, among the messages.
+    /// Number among the collectives of the group; for a message, among the messages.
     pub sequence: u64,
-    /// What it is (`nccl:all_reduce`, `nccl:send 1->2`).
+    /// Operation (`nccl:all_reduce`, `nccl:send 1->2`).
     pub operation: String,
-    /// Whether it is a message between two ranks.
+    /// True for a message between two ranks.
     pub is_message: bool,
     /// Shapes and types of its inputs.
     pub inputs: String,
     /// Shapes and types of its outputs.
     pub outputs: String,
-    /// When it was enqueued, in nanoseconds since the epoch by the clock of its host.
+    /// Enqueue time in nanoseconds since the epoch, by the clock of its host.
     #[serde(rename = "created_ns")]
     pub created: i64,
-    /// When it was seen to have started.
+    /// Observed start time in nanoseconds since the epoch; `None` if not observed.
     #[serde(rename = "started_ns")]
     pub started: Option<i64>,
-    /// When it was seen to have ended.
+    /// Observed end time in nanoseconds since the epoch; `None` if not observed.
     #[serde(rename = "completed_ns")]
     pub completed: Option<i64>,
     /// The recorder's word for its state.
     pub state: String,
-    /// Whether the recorder is done with it.
+    /// True if the recorder has retired the entry.
     pub retired: bool,
-    /// After how many milliseconds it is given up.
+    /// Timeout in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// From where it was called, innermost first.
+    /// Stack of the call, innermost first.
     pub frames: Vec<Frame>,
 }
 
-/// What one rank dumped.
+/// Dump of one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlightRecord {
-    /// What the user calls the file.
+    /// File name as given by the user.
     pub label: String,
     /// The rank, from the name of the file.
     pub rank: Option<u32>,
@@ -102,16 +102,16 @@ pub struct FlightRecord {
     pub host: Option<String>,
     /// The groups that the dump lists.
     pub groups: Vec<Group>,
-    /// How far they have come.
+    /// Progress of the groups.
     pub statuses: Vec<Status>,
     /// The ring buffer, oldest first.
     pub entries: Vec<Entry>,
-    /// How many entries there were, how many were read, and where which were lost.
+    /// Number of entries in the file, number of entries read, and places of the lost ones.
     pub report: ReadReport,
 }
 
 impl FlightRecord {
-    /// Whether everything that the rank dumped was read. Otherwise it may have entered, or left, more than is known.
+    /// Tests whether the dump was read completely. Otherwise the rank may have entered or left more collectives than are known.
     pub fn is_whole(&self) -> bool {
         self.unreadable() == 0 && self.cut_at().is_none()
     }
@@ -121,14 +121,14 @@ impl FlightRecord {
         self.report.count(DamageKind::UnreadableEvent)
     }
 
-    /// The byte from which on the rest of the file is lost, if it breaks off.
+    /// Position in bytes from which the rest of the file is lost; `None` if the file is complete.
     pub fn cut_at(&self) -> Option<u64> {
         let cut = self.report.damages.iter().find(|damage| damage.kind == DamageKind::Truncated)?;
         cut.places.first().map(|(offset, _)| *offset)
     }
 }
 
-/// The last whole number in a file's name.
+/// The last integer in a file's name.
 fn rank_of(label: &str) -> Option<u32> {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
     let digits: Vec<&str> =
@@ -148,7 +148,7 @@ fn count(value: &Value) -> Option<u64> {
     number(value).and_then(|n| u64::try_from(n).ok())
 }
 
-/// A time; both `None` and 0 are no time.
+/// A time in nanoseconds; `None` for both `None` and 0.
 fn time(value: &Value) -> Option<i64> {
     number(value).filter(|&n| n > 0)
 }
@@ -174,7 +174,7 @@ fn signature(sizes: &Value, types: &Value) -> String {
     format!("{} {}", shown(sizes), shown(types)).replace('"', "").trim().to_owned()
 }
 
-/// A value as an entry, if it can be read as one.
+/// Converts a value to an entry; `None` if that is impossible.
 pub(super) fn entry(value: &Value) -> Option<Entry> {
     value.as_object()?;
     let group = &value["process_group"];
@@ -209,19 +209,19 @@ pub(super) fn entry(value: &Value) -> Option<Entry> {
     })
 }
 
-/// Whether a value can be read as an entry.
+/// Tests whether a value can be read as an entry.
 pub(super) fn is_entry(value: &Value) -> bool {
     entry(value).is_some()
 }
 
-/// A dump of that length with this content.
+/// A dump of `bytes` bytes with this content.
 pub(super) fn record(label: &str, content: Content, bytes: usize) -> Result<FlightRecord, Problem> {
     let Content { value, entries, mut report } = content;
     let value = &value;
     let damage = report.damages.first().and_then(|damage| damage.places.first());
     let entries = match entries {
         Some(entries) => entries,
-        // What stands before the entries is worth having where they are lost.
+        // Content before the entries is useful even if the entries are lost.
         None if damage.is_some() && ["pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) => {
             Entries::default()
         }

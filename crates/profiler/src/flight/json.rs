@@ -10,7 +10,7 @@ use crate::readers::scan;
 use crate::trace::{DamageKind, ReadReport};
 use serde_json::{Map, Value};
 
-/// Whether bytes look like a dump in JSON.
+/// Tests whether bytes look like a dump in JSON.
 pub fn matches(head: &[u8]) -> bool {
     let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
     head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
@@ -19,7 +19,7 @@ pub fn matches(head: &[u8]) -> bool {
         && !has(b"\"traceEvents\"")
 }
 
-/// What a dump holds: all of it, or what can be read of it.
+/// Content of a dump: all of it, or the readable part.
 pub(super) fn content(bytes: &[u8]) -> Content {
     match serde_json::from_slice::<whole::Whole>(bytes) {
         Ok(whole) => whole.0,
@@ -27,24 +27,24 @@ pub(super) fn content(bytes: &[u8]) -> Content {
     }
 }
 
-/// Bytes between a name and its list beyond which they do not belong together.
+/// Maximum number of bytes between a name and its list.
 const NEAR: usize = 64;
 
-/// Members of a dump by which reading finds its way again after damage.
+/// Members of a dump at which reading can continue after damage.
 const MEMBERS: [&str; 6] =
     ["entries", "version", "pg_config", "pg_status", "nccl_comm_state", "comm_lib_version"];
-/// How many times the length of a file may be looked through for what comes after damage: more is a file made to be slow.
+/// Maximum number of bytes scanned for content after damage, in file lengths. Only a crafted file needs more.
 const PATIENCE: usize = 16;
 
-/// A damaged dump while it is being read.
+/// State of reading a damaged dump.
 struct Salvage<'a> {
     bytes: &'a [u8],
     members: Map<String, Value>,
     entries: Option<Entries>,
     report: ReadReport,
-    /// How many bytes may still be looked through for what comes after damage.
+    /// Remaining number of bytes that may be scanned for content after damage.
     patience: usize,
-    /// Where the next known member begins, if that was looked for; the end of the file if there is none.
+    /// Position of the next known member, if searched; the end of the file if there is none.
     ahead: Option<usize>,
 }
 
@@ -68,7 +68,7 @@ impl<'a> Salvage<'a> {
         Content { value: Value::Object(self.members), entries: self.entries, report: self.report }
     }
 
-    /// The file ends here; what would have followed is not known.
+    /// Notes that the file is truncated here; later content is unknown.
     fn cut(&mut self, at: usize, within: &str) {
         let lost = self.bytes.len() - at;
         self.report.note(DamageKind::Truncated, at as u64, || match lost {
@@ -78,7 +78,7 @@ impl<'a> Salvage<'a> {
         });
     }
 
-    /// One member of the outermost object; the place after it, if there is more.
+    /// Reads one member of the outermost object. Returns the position after it, if there is more.
     fn member(&mut self, at: usize) -> Option<usize> {
         let Ok((here, byte)) = scan::next(self.bytes, at) else {
             self.cut(self.bytes.len(), "before its closing bracket");
@@ -93,7 +93,7 @@ impl<'a> Salvage<'a> {
         let name = String::from_utf8_lossy(key).into_owned();
         if self.entries.is_none() {
             if key == b"entries" && self.bytes[value] == b'[' {
-                // A bracket too many stands before the first entry.
+                // An extra bracket precedes the first entry.
                 let first = self.first_entry(value).filter(|first| first - value < NEAR);
                 self.entries = Some(Entries::default());
                 return self.entries(first.unwrap_or(value + 1));
@@ -111,7 +111,7 @@ impl<'a> Salvage<'a> {
                 self.members.insert(name, read);
                 Some(end)
             }
-            // Where brackets are damaged, what follows may have been taken for a part of the value.
+            // If brackets are damaged, the value may have swallowed the content after it.
             (Some(end), None) if self.next_member(value, end).is_none() => {
                 self.report.note(DamageKind::UnreadableEvent, value as u64, || {
                     format!("`{name}` could not be read and was ignored")
@@ -122,7 +122,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// A key that begins here, and the place of its value.
+    /// Reads a key at a position. Returns it with the position of its value.
     fn key(&self, at: usize) -> Option<(&'a [u8], usize)> {
         if self.bytes.get(at) != Some(&b'"') {
             return None;
@@ -133,7 +133,7 @@ impl<'a> Salvage<'a> {
         (byte == b':').then_some((key.bytes, value))
     }
 
-    /// Where the next known member begins that was not read yet.
+    /// Position of the next known member that has not been read.
     fn next_member(&mut self, from: usize, to: usize) -> Option<usize> {
         if self.patience == 0 {
             return None;
@@ -149,7 +149,7 @@ impl<'a> Salvage<'a> {
         places.min()
     }
 
-    /// The same up to the end of the file, looked for once.
+    /// Position of the next known member up to the end of the file, searched once.
     fn member_ahead(&mut self, from: usize) -> Option<usize> {
         let end = self.bytes.len();
         let known = self.ahead.filter(|&ahead| ahead >= from);
@@ -158,11 +158,11 @@ impl<'a> Salvage<'a> {
         (ahead < end).then_some(ahead)
     }
 
-    /// Goes on after damage at the next known member, if there is one.
+    /// Continues after damage at the next known member, if there is one.
     fn find_member(&mut self, at: usize, what: &str) -> Option<usize> {
         let found = self.next_member(at, self.bytes.len());
         let first = if self.entries.is_none() { self.first_entry(at) } else { None };
-        // A list whose name is still readable is found by it.
+        // A list with a readable name is found by the name.
         if let Some(first) = first.filter(|first| found.is_none_or(|found| *first < found)) {
             return self.damaged_entries(at, first);
         }
@@ -175,7 +175,7 @@ impl<'a> Salvage<'a> {
         found
     }
 
-    /// Where the first entry of a list begins whose name may be damaged.
+    /// Position of the first entry in a list whose name may be damaged.
     fn first_entry(&mut self, from: usize) -> Option<usize> {
         if self.patience == 0 {
             return None;
@@ -190,7 +190,7 @@ impl<'a> Salvage<'a> {
         (byte == b'{').then_some(first)
     }
 
-    /// The entries from the first on, where what stands before them is damaged.
+    /// Reads the entries from the first one on, if the content before them is damaged.
     fn damaged_entries(&mut self, at: usize, first: usize) -> Option<usize> {
         self.report.note(DamageKind::UnreadableEvent, at as u64, || {
             "the name of the entries could not be read; they were recognized by their fields".to_owned()
@@ -199,7 +199,7 @@ impl<'a> Salvage<'a> {
         self.entries(first)
     }
 
-    /// The entries; the place after them, if there is more.
+    /// Reads the entries. Returns the position after them, if there is more.
     fn entries(&mut self, mut at: usize) -> Option<usize> {
         loop {
             let Ok((here, byte)) = scan::next(self.bytes, at) else {
@@ -222,7 +222,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// The value that begins here and the place after it; else why not, and where it seems to end.
+    /// Reads a value. Returns it with the position after it, or the reason of a failure with the apparent end of the value.
     fn value(&mut self, at: usize) -> Result<(Value, usize), (String, Option<usize>)> {
         match scan::skip(self.bytes, at) {
             Ok(end) => {
@@ -243,7 +243,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Notes a damaged entry; the place where reading goes on, if there is one.
+    /// Notes a damaged entry and returns the position at which reading continues, if any.
     fn damaged(&mut self, at: usize, why: &str, end: Option<usize>) -> Option<usize> {
         let entry = self.next_entry(at + 1, end.unwrap_or(self.bytes.len()));
         let member = self.member_ahead(at);
@@ -252,7 +252,7 @@ impl<'a> Salvage<'a> {
                 self.cut(at, "within an entry");
                 return None;
             }
-            // What seems to be one entry reaches into what comes after all entries.
+            // The apparent entry extends past the end of the list of entries.
             (Some(next), Some(member)) => next.min(member),
             (Some(next), None) | (None, Some(next)) => next,
         };
@@ -264,7 +264,7 @@ impl<'a> Salvage<'a> {
         Some(next)
     }
 
-    /// Reads on after entries whose closing bracket was lost.
+    /// Continues after entries whose closing bracket is missing.
     fn after_entries(&mut self, mut at: usize) -> Option<usize> {
         while let Some(next) = self.member(at) {
             at = next;
@@ -272,7 +272,7 @@ impl<'a> Salvage<'a> {
         None
     }
 
-    /// Where the next entry begins that can be read.
+    /// Position of the next readable entry.
     fn next_entry(&mut self, mut at: usize, to: usize) -> Option<usize> {
         while self.patience > 0 {
             at += memchr::memchr(b'{', self.bytes.get(at..to)?)?;
@@ -289,7 +289,7 @@ impl<'a> Salvage<'a> {
 mod tests {
     use super::*;
 
-    /// Texts of three entries and what is around them.
+    /// A dump with the texts of three entries.
     fn dump(entries: [&str; 3]) -> Vec<u8> {
         let [a, b, c] = entries;
         let text = format!(

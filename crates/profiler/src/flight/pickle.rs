@@ -1,9 +1,9 @@
 //! Dumps as Python pickles.
 //!
-//! Responsible for: the handful of instructions that plain data needs (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Refuses every
-//! instruction that would import or call something: nothing in a pickle is ever run. Memory is bounded by the file: no length in
-//! it is believed beyond the bytes that are there, and shared parts are copied only up to a limit. Where reading cannot go on, what was
-//! complete before is handed back (`salvage`).
+//! Responsible for: the few instructions of plain data (dictionaries, lists, tuples, texts, numbers, booleans, `None`). Rejects every
+//! instruction that would import or call something: no code of a pickle is ever executed. Memory is bounded by the file size: lengths
+//! beyond the available bytes are rejected, and shared parts are copied only up to a limit. If reading fails, the values completed before
+//! are returned (`salvage`).
 
 mod salvage;
 
@@ -12,7 +12,7 @@ use crate::trace::{DamageKind, ReadReport};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Number, Value};
 
-/// Parts of a value, by their place in the reader's store.
+/// Parts of a value, by their index in the reader's store.
 #[derive(Clone, Debug)]
 enum Part {
     Mark,
@@ -21,12 +21,12 @@ enum Part {
     Dictionary(Vec<(usize, usize)>),
 }
 
-/// How deep values may nest.
+/// Maximum nesting depth of values.
 const DEPTH: usize = 64;
-/// How many parts a value may have for each byte of its file; shared parts count as often as they are met.
+/// Maximum number of parts of a value per byte of its file; shared parts count at every occurrence.
 const SHARING: usize = 16;
 
-/// Whether bytes look like a pickle of protocol 2 or later that begins with a dictionary.
+/// Tests whether bytes look like a pickle of protocol 2 or later that begins with a dictionary.
 pub fn matches(head: &[u8]) -> bool {
     match head {
         [0x80, 2..=3, rest @ ..] => rest.first() == Some(&b'}'),
@@ -42,9 +42,9 @@ struct Machine<'a> {
     stack: Vec<usize>,
     memo: Vec<Option<usize>>,
     label: &'a str,
-    /// Where the instruction begins that is being carried out.
+    /// Position of the current instruction.
     begun: usize,
-    /// The last instruction that was carried out.
+    /// The last executed instruction.
     done: u8,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Machine<'a> {
         Ok(taken)
     }
 
-    /// A little-endian number of up to eight bytes without sign.
+    /// Reads an unsigned little-endian number of up to eight bytes.
     fn unsigned(&mut self, width: usize) -> Result<usize, Problem> {
         let value = self.take(width)?.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
         usize::try_from(value).map_err(|_| self.problem("a length is too large"))
@@ -91,7 +91,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A little-endian number in two's complement.
+    /// Reads a little-endian number in two's complement.
     fn long(&mut self, width: usize) -> Result<(), Problem> {
         let length = self.unsigned(width)?;
         let digits = self.take(length)?;
@@ -109,7 +109,7 @@ impl<'a> Machine<'a> {
         self.stack.pop().ok_or_else(|| self.problem("a value is missing"))
     }
 
-    /// What lies above the last mark, which goes too.
+    /// Removes and returns the values above the last mark. The mark is removed, too.
     fn above_mark(&mut self) -> Result<Vec<usize>, Problem> {
         let mark = self.stack.iter().rposition(|&at| matches!(self.store[at], Part::Mark));
         let Some(mark) = mark else { return Err(self.problem("a mark is missing")) };
@@ -137,7 +137,7 @@ impl<'a> Machine<'a> {
     }
 
     fn remember(&mut self, place: usize) -> Result<(), Problem> {
-        // A memo larger than the file is never needed: every place costs a byte.
+        // A memo is never larger than the file: every index costs a byte.
         let Some(&top) = self.stack.last() else { return Err(self.problem("a value is missing")) };
         if place > self.bytes.len() {
             return Err(self.problem("a memo index is too large"));
@@ -157,7 +157,7 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// Runs to the end; the place of the result.
+    /// Runs to the end. Returns the index of the result.
     fn run(&mut self) -> Result<usize, Problem> {
         loop {
             self.begun = self.at;
@@ -257,7 +257,7 @@ impl<'a> Machine<'a> {
         Ok(match &self.store[at] {
             Part::Mark => Value::Null,
             Part::Plain(Value::String(text)) => {
-                // A long text that is shared many times costs as it is copied.
+                // A long shared text costs budget for every copy.
                 *budget = budget.saturating_sub(text.len() / 8);
                 Value::String(text.clone())
             }
@@ -281,7 +281,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// The plain data of a pickle as it lies in the file: parts that are shared are one part, so a value takes no more memory than its file accounts for.
+/// Plain data of a pickle in the form of the file: shared parts exist once, so a value takes no more memory than its file justifies.
 #[derive(Debug)]
 pub(crate) struct Parts {
     store: Vec<Part>,
@@ -301,13 +301,13 @@ impl Parts {
         self.root
     }
 
-    /// A member of a dictionary. Of members with one name the last counts, as in Python.
+    /// Index of a member of a dictionary. Of members with the same name the last one counts, as in Python.
     pub(crate) fn member(&self, at: usize, name: &str) -> Option<usize> {
         let Some(Part::Dictionary(pairs)) = self.store.get(at) else { return None };
         pairs.iter().rev().find(|pair| self.text(pair.0) == Some(name)).map(|pair| pair.1)
     }
 
-    /// The items of a list or tuple; none of what is neither.
+    /// Items of a list or tuple; empty for any other part.
     pub(crate) fn items(&self, at: usize) -> &[usize] {
         match self.store.get(at) {
             Some(Part::List(items)) => items,
@@ -315,7 +315,7 @@ impl Parts {
         }
     }
 
-    /// A text.
+    /// The text at an index; `None` for other parts.
     pub(crate) fn text(&self, at: usize) -> Option<&str> {
         match self.store.get(at) {
             Some(Part::Plain(Value::String(text))) => Some(text),
@@ -323,7 +323,7 @@ impl Parts {
         }
     }
 
-    /// A whole number that is not negative.
+    /// The non-negative integer at an index; `None` for other parts.
     pub(crate) fn number(&self, at: usize) -> Option<u64> {
         match self.store.get(at) {
             Some(Part::Plain(Value::Number(number))) => number.as_u64(),
@@ -332,7 +332,7 @@ impl Parts {
     }
 }
 
-/// The plain data of a pickle; of one that cannot be read to its end, what was complete before.
+/// Plain data of a pickle; for one that cannot be read to its end, the values completed before.
 pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
     let mut machine = Machine::new(label, bytes);
     let mut budget = bytes.len().saturating_mul(SHARING);
@@ -346,7 +346,7 @@ pub(super) fn content(label: &str, bytes: &[u8]) -> Result<Content, Problem> {
         Err(problem) => (machine.salvage(&mut budget)?, problem),
     };
     let mut value = value;
-    // What is no dump at all is refused for the reason why it could not be read.
+    // A file that is no dump fails with the reason why it could not be read.
     if !["entries", "pg_config", "pg_status"].iter().any(|key| value.get(key).is_some()) {
         return Err(problem);
     }
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn nothing_is_run() {
-        // The classic: os.system, called with a command.
+        // The classic attack: a call of os.system.
         let evil = b"\x80\x02}cos\nsystem\n(X\x02\x00\x00\x00idtR.";
         let problem = content("evil", evil).err().expect("code");
         assert!(
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn a_bomb_of_shared_lists_is_refused() {
-        // Thirty lists, each holding the one before it twice: 2^30 parts from some 150 bytes.
+        // Thirty lists, each with the previous one twice: 2^30 parts from about 150 bytes.
         let mut bomb = b"\x80\x02]q\x00".to_vec();
         for n in 0..30u8 {
             bomb.extend([b'0', b']', b'(', b'h', n, b'h', n, b'e', b'q', n + 1]);

@@ -1,4 +1,4 @@
-//! Dumps that are cut and damaged, from dumps of a real run.
+//! Truncated and damaged dumps, from dumps of a real run.
 
 use super::*;
 use crate::hang::{RootCause, hang};
@@ -14,7 +14,7 @@ fn file(name: &str) -> (String, Vec<u8>) {
     (path, bytes)
 }
 
-/// JSON and pickle of rank 3, with stacks in the pickle alone, and what they hold.
+/// JSON and pickle of rank 3 with their content. Only the pickle has stacks.
 static WHOLE: LazyLock<Vec<(String, Vec<u8>, FlightRecord)>> = LazyLock::new(|| {
     ["fr_ok_rank_3.json", "fr_ok_trace_rank_3.pickle"]
         .map(|name| {
@@ -71,7 +71,7 @@ fn damage_before_the_entries_costs_no_entries() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Every prefix of a dump gives a prefix of its entries, with a warning that names where it ends.
+    /// Every prefix of a dump gives a prefix of its entries, with a warning about the position of its end.
     #[test]
     fn a_cut_dump_gives_the_entries_before_the_cut(which in 0..2_usize, at in 0.0..1.0_f64) {
         let (path, bytes, whole) = &WHOLE[which];
@@ -81,7 +81,7 @@ proptest! {
             prop_assert!(!record.is_whole());
             prop_assert!(record.cut_at().is_some_and(|place| place as usize <= cut));
             prop_assert_eq!(record.report.kept as usize, record.entries.len());
-            // About as many entries as fit before the cut, and not one less.
+            // At least as many entries as are complete before the cut.
             let complete = complete(bytes, cut, which == 1);
             prop_assert_eq!(record.entries.len(), complete, "cut at {}", cut);
         } else {
@@ -89,7 +89,7 @@ proptest! {
         }
     }
 
-    /// A byte that turned into another costs no more than what can be read, and never panics.
+    /// A changed byte loses only what cannot be read, and never causes a panic.
     #[test]
     fn a_bad_byte_ends_in_no_panic(which in 0..2_usize, at in 0.0..1.0_f64, byte in any::<u8>()) {
         let (path, bytes, whole) = &WHOLE[which];
@@ -98,7 +98,7 @@ proptest! {
         bytes[place] = byte;
         if let Ok(record) = read(path, &bytes) {
             let kept = record.entries.iter().filter(|entry| whole.entries.contains(entry)).count();
-            // Of JSON the entry that it is in.
+            // In JSON, only the entry with the changed byte is lost.
             prop_assert!(which == 1 || kept + 1 >= whole.entries.len(), "byte {}: {} of {}", place, kept, whole.entries.len());
         }
         drop(hang(&[read(path, &bytes).unwrap_or_default()], &[]));
@@ -135,7 +135,7 @@ fn complete(bytes: &[u8], cut: usize, is_pickle: bool) -> usize {
 
 #[test]
 fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
-    // Rank 3 stopped before the 20th all-reduce of its group with rank 1; then its dump was cut even earlier.
+    // Rank 3 stopped before the 20th all-reduce of its group with rank 1; then its dump was truncated even earlier.
     let hanging = |cut: Option<f64>| {
         let mut records: Vec<FlightRecord> = (0..3)
             .map(|rank| {
@@ -183,7 +183,7 @@ fn a_cut_dump_of_the_rank_that_never_came_blames_no_one_else() {
 
 #[test]
 fn a_mismatched_call_is_not_inferred_from_the_remaining_calls() {
-    // Two ranks call one thing, one the other; a fourth call is cut off and could be of either camp.
+    // Two ranks made one call, one rank another; a fourth call is lost and may be either.
     let entry = |operation: &str| Entry {
         group_description: "default_pg".to_owned(),
         sequence: 1,
@@ -222,7 +222,7 @@ fn a_mismatched_call_is_not_inferred_from_the_remaining_calls() {
 
 #[test]
 fn a_lost_entry_shifts_no_message() {
-    // Five messages from 0 to 1, the last one pending at the sender; the second of the sender's entries could not be read.
+    // Five messages from 0 to 1, the last one pending at the sender. The sender's second entry is unreadable.
     let entry = |record: u64, operation: &str, retired: bool| Entry {
         record,
         group_name: "0".to_owned(),
@@ -283,7 +283,7 @@ fn what_is_no_dump_is_refused_with_the_place_of_the_damage() {
 
 #[test]
 fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
-    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list for ever; `pg_status`, behind the entries, records its end.
+    // Rank 1's 64th all-reduce of `mesh_dp` stays open in its list; `pg_status`, after the entries, records its end.
     let (path, bytes) = file("fr_ok_rank_1.json");
     let whole = read(&path, &bytes).expect("a dump");
     assert!(whole.entries.iter().any(|entry| !entry.retired && entry.sequence == 64));
@@ -293,7 +293,7 @@ fn a_wait_that_depends_on_a_lost_count_is_not_assumed() {
         "only what is behind the entries is lost"
     );
     assert_eq!(hang(std::slice::from_ref(&cut), &[]).stuck, []);
-    // NCCL's recorder asks the device, so its open entries are open.
+    // NCCL's recorder queries the device, so its open entries are open.
     let mut nccl = cut;
     for entry in &mut nccl.entries {
         entry.operation = entry.operation.replace("gloo:", "nccl:");

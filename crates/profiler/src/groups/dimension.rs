@@ -8,7 +8,7 @@ use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reason why a group is taken for a dimension.
+/// Evidence for the dimension of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -17,7 +17,7 @@ pub enum Evidence {
     Sizes,
     /// The framework described the group.
     Description,
-    /// Sets of ranks tile the world in one way.
+    /// Sets of ranks tile the world in only one way.
     Tiling,
     /// Kind of traffic: messages, all-to-all, many equal all-reduces, norms.
     Operations,
@@ -29,11 +29,11 @@ pub enum Evidence {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupDimension {
-    /// Which; [`Dimension::Other`] when unknown or none of them.
+    /// The dimension; [`Dimension::Other`] if unknown or none of the others.
     pub dimension: Dimension,
     /// Label.
     pub label: String,
-    /// Reason.
+    /// Evidence for the dimension.
     pub evidence: Evidence,
 }
 
@@ -51,13 +51,13 @@ impl GroupDimension {
     }
 }
 
-/// What a group's operations give away.
+/// Evidence from a group's operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Answer {
     dimension: Option<Dimension>,
-    /// Whether they reduce and gather in many sizes.
+    /// True if they reduce and gather in many sizes.
     reduces: bool,
-    /// Whether they move nothing but single numbers.
+    /// True if they transfer only single numbers.
     scalars: bool,
 }
 
@@ -73,7 +73,8 @@ pub fn infer(
     mut profile: impl FnMut(usize) -> GroupProfile,
 ) {
     let tiles = tiling(groups, world);
-    // Sets of one size and stride serve one dimension, so one of them is asked for all; of several groups of one set each by itself.
+    // Sets of one size and stride serve one dimension, so one of them is examined for all. If several groups share a set, each is examined
+    // on its own.
     let mut asked: BTreeMap<(Option<u32>, u32, u32), (Answer, u32)> = BTreeMap::new();
     let mut replicas: BTreeMap<RankSet, u32> = BTreeMap::new();
     let mut answers = vec![Answer::default(); groups.groups.len()];
@@ -105,7 +106,7 @@ pub fn infer(
         let size = group.ranks.as_ref().map_or(group.size, RankSet::len);
         let mut ask = || {
             let profile = profile(at);
-            // All ranks of a job exchange embeddings and samples, too.
+            // All ranks of a job also exchange embeddings and samples.
             let doubted =
                 |dimension: &Dimension| *dimension == Dimension::Expert && size == world && !profile.experts;
             Answer {
@@ -139,7 +140,7 @@ pub fn infer(
         }
     }
     mark_drains(groups, &answers);
-    // With groups for other purposes, the group of all ranks is not for gradients.
+    // If there are groups for other purposes, the group of all ranks is not for gradients.
     let others = groups.groups.iter().any(|group| {
         group.size > 1 && !matches!(group.dimension.dimension, Dimension::Data | Dimension::Other)
     });
@@ -160,8 +161,8 @@ pub fn infer(
     }
 }
 
-/// Marks the groups that hold all ranks of a pipeline and are described as model parallel as a whole, or reduce nothing but norms and flags:
-/// collectives in them come after the last pass, so their waits are bubble.
+/// Marks the groups whose waits are bubble. They contain all ranks of a pipeline, and either their description is model parallel, or they
+/// reduce only norms and flags. Their collectives come after the last pass.
 fn mark_drains(groups: &mut Groups, answers: &[Answer]) {
     let is_pipeline = |group: &&Group| group.dimension.dimension == Dimension::Pipeline && group.size > 1;
     let pipelines: BTreeSet<RankSet> =
@@ -174,13 +175,13 @@ fn mark_drains(groups: &mut Groups, answers: &[Answer]) {
     }
 }
 
-/// Whether a description is of the tensor and the pipeline dimension together.
+/// Tests whether a description covers the tensor and the pipeline dimension together.
 fn is_model_parallel(description: &str) -> bool {
     let text = description.to_ascii_lowercase();
     matches!(text.strip_prefix("mesh_").unwrap_or(&text), "model_parallel_group" | "mp")
 }
 
-/// What a description means: a dimension, or something else that is known (`Some(None)`: embeddings, all ranks).
+/// Dimension from a description. `Some(None)` if the purpose is known but no dimension (embeddings, all ranks); `None` if unknown.
 #[allow(clippy::option_option, reason = "a known purpose without a dimension is not unknown")]
 pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     let text = description.to_ascii_lowercase();
@@ -226,10 +227,9 @@ pub(crate) fn described(description: &str) -> Option<Option<Dimension>> {
     }
 }
 
-/// Dimensions by (stride, size) where the listed sets leave one reading: two or more classes of sets, each of
-/// which tiles the world, whose strides follow from each other's sizes and whose sizes make the world. The
-/// innermost is tensor, then data, then pipeline, which is how Megatron numbers ranks; with two classes the
-/// outer one must be inferred from its operations.
+/// Dimensions by (stride, size), if the listed sets allow only one assignment. It needs two or more classes of sets that tile the world.
+/// Their strides follow from each other's sizes, and the product of the sizes is the world size. The innermost is tensor, then data, then
+/// pipeline, as Megatron numbers ranks. With two classes the outer one must be inferred from its operations.
 fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
     let mut classes: BTreeSet<(u32, u32)> = BTreeSet::new();
     for group in &groups.groups {
@@ -242,7 +242,7 @@ fn tiling(groups: &Groups, world: u32) -> BTreeMap<(u32, u32), Dimension> {
             classes.insert((stride, size));
         }
     }
-    // A chain from stride 1 upwards that makes the world.
+    // A chain from stride 1 upwards to the world size.
     let mut chain: Vec<(u32, u32)> = Vec::new();
     let mut inner = 1;
     while inner < world {

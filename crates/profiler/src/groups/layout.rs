@@ -14,7 +14,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Reads `tp=2,cp=1,dp=4,pp=2`: the innermost first. A dimension that is not named has size 1.
+    /// Reads `tp=2,cp=1,dp=4,pp=2`: the innermost first. Missing dimensions have size 1.
     pub fn read(text: &str) -> Result<Self, Problem> {
         let mut sizes: Vec<(Dimension, u32)> = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -53,7 +53,7 @@ impl Layout {
         self.sizes.iter().map(|&(_, size)| size).collect()
     }
 
-    /// The size of a dimension and the distance between its neighbours; none where its size is 1.
+    /// Size of a dimension and distance between its neighbours; `None` if its size is 1.
     pub fn place(&self, dimension: Dimension) -> Option<(u32, u32)> {
         let mut stride = 1_u32;
         for &(known, size) in &self.sizes {
@@ -65,13 +65,13 @@ impl Layout {
         None
     }
 
-    /// How many ranks the sizes make.
+    /// Product of the sizes: number of ranks.
     pub fn world(&self) -> u64 {
         self.sizes.iter().fold(1, |world: u64, &(_, size)| world.saturating_mul(u64::from(size)))
     }
 
-    /// The dimension of a set of ranks: the one whose size and stride it has; of several neighbouring dimensions in one set, the
-    /// outermost that is not of size 1.
+    /// Dimension of a set of ranks, by its size and stride. For a set over several neighbouring dimensions, the outermost of them with a
+    /// size above 1.
     pub fn dimension(&self, set: &RankSet) -> Option<Dimension> {
         let (stride, size) = (set.stride()?, set.len());
         let start = *set.ranks().first()?;

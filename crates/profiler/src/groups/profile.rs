@@ -1,19 +1,18 @@
 //! Dimension of a group inferred from its operations.
 //!
-//! Responsible for: distinguishing activations from gradients and parameters by their phase (activations are
-//! also reduced in the forward pass, gradients never), and, without recorded phases, by their order.
-//! Ambiguous cases stay unknown.
+//! Responsible for: distinguishing activations from gradients and parameters by their phase. Activations are also reduced in the forward
+//! pass, gradients never. Without recorded phases, their order decides. Ambiguous cases stay unknown.
 
 use crate::communication::Operation;
 use railwright_step::{Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One thing that a group was seen doing.
+/// An observed operation of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Subject.
+    /// The operation; `None` if unknown.
     pub operation: Option<Operation>,
-    /// How much, if that is known.
+    /// Size in bytes; `None` if unknown.
     pub bytes: Option<u64>,
     /// Start time in nanoseconds.
     pub start: i64,
@@ -21,16 +20,16 @@ pub struct Call {
     pub phase: Phase,
 }
 
-/// What a group was seen doing on its busiest rank, in order.
+/// Operations of a group on its busiest rank, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GroupProfile {
-    /// One by one.
+    /// The operations in order.
     pub calls: Vec<Call>,
-    /// From when until when that rank was recorded, in nanoseconds.
+    /// Start and end of that rank's recording, in nanoseconds.
     pub recorded: (i64, i64),
-    /// How many steps were recorded.
+    /// Number of recorded steps.
     pub steps: u32,
-    /// Whether names in that rank's recording mention experts.
+    /// True if names in that rank's recording mention experts.
     pub experts: bool,
 }
 
@@ -38,25 +37,25 @@ pub struct GroupProfile {
 /// or gradients of a layer are larger.
 const SCALARS: u64 = 32;
 
-/// A share below which what was seen in a phase is taken for a stray: loss and metrics are averaged in the forward pass too.
+/// Maximum share of a phase (0 to 1) that is ignored as stray: loss and metrics are averaged in the forward pass, too.
 const STRAY: f64 = 0.02;
 
 /// Minimum share for a classification: half of the all-reduces of tensor parallel layers belong to the
 /// forward pass, a third with recomputation.
 const REGULAR_SHARE: f64 = 0.2;
 
-/// Phases must be known of this share.
+/// Minimum share of operations with a known phase.
 const KNOWN: f64 = 0.8;
 
-/// Between the gradients of two steps lies a forward pass, a quarter of the time at least; of activations, which come through the whole step, less
-/// than this share of the time lies in pauses of twice the usual length.
+/// Threshold of the share of time in pauses of more than twice the usual length. Between the gradients of two steps there is a forward
+/// pass, at least a quarter of the time. Activations are exchanged during the whole step, so their share is below.
 const PAUSES: f64 = 0.2;
 
-/// Layers reduce activations so often in a step at least (twice forward and twice backward, of two layers).
+/// Minimum number of all-reduces of activations per step: twice forward and twice backward, for two layers.
 const LAYERS: usize = 8;
 
-/// Parameters of this many layers are gathered before the first gradients are scattered; of activations at most three gathers follow each other (the
-/// weight gradient gathers its input again).
+/// Minimum number of layers whose parameters are gathered before the first gradients are scattered. Activations have at most three
+/// successive gathers (the weight gradient gathers its input again).
 const GATHERED: usize = 4;
 
 impl GroupProfile {
@@ -64,7 +63,7 @@ impl GroupProfile {
         self.calls.iter().filter(|call| call.operation.is_some_and(&wanted)).count()
     }
 
-    /// How often each size of an operation came; what is unknown counts as one size.
+    /// Number of calls by size of an operation; unknown sizes count as one size.
     fn sizes(&self, operation: Operation) -> BTreeMap<Option<u64>, usize> {
         let mut sizes = BTreeMap::new();
         for call in self.calls.iter().filter(|call| call.operation == Some(operation)) {
@@ -73,7 +72,8 @@ impl GroupProfile {
         sizes
     }
 
-    /// Which share of an operation belongs to the forward pass, by bytes where all sizes are known; none where phases are not known.
+    /// Share of an operation in the forward pass (0 to 1), by bytes if all sizes are known, otherwise by calls. `None` if phases are
+    /// unknown.
     fn forward(&self, operation: Operation) -> Option<f64> {
         let calls = || self.calls.iter().filter(|call| call.operation == Some(operation));
         let sized = calls().all(|call| call.bytes.is_some());
@@ -87,7 +87,8 @@ impl GroupProfile {
             .then(|| sum(&|phase| matches!(phase, Phase::Forward | Phase::Recompute)) / known)
     }
 
-    /// The share of the recording that lies in pauses of an operation which are longer than twice the usual one, the time before the first and after the last included.
+    /// Share of the recording (0 to 1) in long pauses of an operation: longer than twice the usual one. Includes the time before the first
+    /// and after the last call.
     fn pauses(&self, operation: Operation) -> f64 {
         let (from, to) = self.recorded;
         let starts =
@@ -100,7 +101,7 @@ impl GroupProfile {
         long as f64 / (to - from).max(1) as f64
     }
 
-    /// The most gathers that follow each other without a scatter between them.
+    /// Largest number of successive gathers without a scatter between them.
     fn longest_row_of_gathers(&self) -> usize {
         let mut longest = 0;
         let mut row = 0;
@@ -115,14 +116,14 @@ impl GroupProfile {
         longest
     }
 
-    /// Whether the group moves nothing but single numbers: norms, losses, flags. That is the purpose of no dimension.
+    /// Tests whether the group transfers only single numbers: norms, losses, flags. No dimension serves that purpose.
     pub(super) fn scalars(&self) -> bool {
         let scalar = |call: &Call| call.bytes.is_some_and(|bytes| bytes <= SCALARS);
         let moves = |call: &&Call| call.operation != Some(Operation::Barrier);
         self.calls.iter().any(|call| moves(&call)) && self.calls.iter().filter(moves).all(scalar)
     }
 
-    /// The dimension that operations give away.
+    /// Dimension inferred from the operations; `None` if ambiguous.
     pub(super) fn dimension(&self) -> Option<Dimension> {
         let all = self.calls.len();
         if all == 0 {
@@ -156,7 +157,7 @@ impl GroupProfile {
             Some(_) => return None,
             None => {}
         }
-        // Activations have one size, over and over through the whole step; buckets of gradients come in its second half.
+        // Activations have one size throughout the step; buckets of gradients occur in its second half.
         let steps = self.steps.max(1) as usize;
         let sizes = self.sizes(Operation::AllReduce);
         let most = sizes.values().copied().max().unwrap_or(0);
@@ -177,13 +178,14 @@ impl GroupProfile {
         if self.longest_row_of_gathers() >= GATHERED {
             return Some(Dimension::Data);
         }
-        // As many operations as there are sizes: every shard has its own.
+        // Every shard has its own size, so there are as many operations as sizes.
         let sizes: BTreeSet<Option<u64>> = self.calls.iter().map(|call| call.bytes).collect();
         let steps = self.steps.max(1) as usize;
         (sizes.len() > 1 && sizes.len() * steps * 4 >= self.calls.len()).then_some(Dimension::Data)
     }
 
-    /// Whether most of what a group does is reducing and gathering, in several sizes: gradients and shards of parameters, where activations have one.
+    /// Tests whether most operations of a group reduce and gather in several sizes: gradients and parameter shards. Activations have one
+    /// size.
     pub(super) fn reduces_many_sizes(&self) -> bool {
         let is_it = |operation: Operation| {
             matches!(operation, Operation::AllReduce | Operation::ReduceScatter | Operation::AllGather)
@@ -199,7 +201,8 @@ impl GroupProfile {
 mod tests {
     use super::*;
 
-    /// A step of this many layers over and over: what each does in the forward pass and in the backward pass, at equal distances, and what ends the step.
+    /// Steps of `layers` layers: their operations in the forward pass and in the backward pass at equal distances, and the operations at
+    /// the end of the step.
     fn profile(
         steps: u32,
         layers: i64,
@@ -248,7 +251,7 @@ mod tests {
                 let twice = [(AllReduce, 8_192), (AllReduce, 8_192)];
                 let label = format!("{steps} steps, phases {phased}");
                 assert_eq!(of(&twice, &twice, &[]), Some(Dimension::Tensor), "{label}");
-                // Buckets of equal size, more than three a step.
+                // Buckets of equal size, more than three per step.
                 assert_ne!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Tensor), "{label}");
                 if phased {
                     assert_eq!(of(&[], &[(AllReduce, 25 << 20)], &[]), Some(Dimension::Data), "{label}");

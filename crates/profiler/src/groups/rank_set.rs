@@ -1,13 +1,14 @@
 //! A set of ranks.
 //!
-//! Responsible for: comparing sets and writing them as start, stride and size. Refuses duplicates and keeps order.
+//! Responsible for: comparing sets, and formatting them as start, stride and size. Ranks are unique and ordered.
 
 use serde::{Serialize, Serializer};
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// Ranks, each once, in order. Copies share their ranks, and sets that share them are equal without a look at them: every rank of a large job lists the same sets.
+/// Ranks in order, without duplicates. Copies share their ranks, and comparison of such copies is immediate: every rank of a large job
+/// lists the same sets.
 #[derive(Clone, Debug, Default, Eq)]
 pub struct RankSet(Arc<[u32]>);
 
@@ -48,7 +49,7 @@ impl RankSet {
         self.0.len() as u32
     }
 
-    /// Whether it is empty.
+    /// Tests whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -58,12 +59,12 @@ impl RankSet {
         &self.0
     }
 
-    /// Whether a rank is in it.
+    /// Tests whether the set contains a rank.
     pub fn contains(&self, rank: u32) -> bool {
         self.0.binary_search(&rank).is_ok()
     }
 
-    /// The distance of neighbours when it is the same for all; a single rank has 1.
+    /// Distance between neighbours if it is constant; 1 for a single rank.
     pub fn stride(&self) -> Option<u32> {
         let mut gaps = self.0.windows(2).map(|pair| pair[1] - pair[0]);
         let Some(first) = gaps.next() else { return Some(1) };

@@ -37,7 +37,7 @@ fn a_counter_of_one_rank_means_nothing_on_another() {
 
 #[test]
 fn several_groups_of_one_set_are_distinguished() {
-    // Two groups of the same ranks: by name where names agree, else by the order in which they were made.
+    // Two groups of the same ranks: joined by name if names agree, otherwise by order of creation.
     let same = Job::new(vec![
         trace(0, 2, &[("13", None, &[0, 1]), ("20", None, &[0, 1])]),
         trace(1, 2, &[("20", None, &[0, 1]), ("13", None, &[0, 1])]),
@@ -105,7 +105,7 @@ fn dimensions_in_the_order_of_trust() {
 #[test]
 fn what_a_group_does_is_the_last_word() {
     let job = Job::new(vec![trace(0, 2, &[("13", None, &[0, 1])])]);
-    // Over and over through a step of a thousand nanoseconds.
+    // Repeated throughout a step of a thousand nanoseconds.
     let even = |list: Vec<(Operation, u64)>| {
         let count = list.len() as i64;
         let calls = list.into_iter().enumerate().map(|(k, (operation, bytes))| Call {
@@ -134,7 +134,7 @@ fn what_a_group_does_is_the_last_word() {
         of(&profile(Operation::Broadcast, &[(100, 4)])),
         ("0,1 whole world".to_owned(), Evidence::Nothing)
     );
-    // Shards of parameters of many sizes, more often than a plain step would have them.
+    // Parameter shards of many sizes, in more calls than a plain step has.
     let shards = |_: &Group| {
         let list = [
             (Operation::ReduceScatter, 100),
@@ -145,7 +145,7 @@ fn what_a_group_does_is_the_last_word() {
         even(list.repeat(9))
     };
     assert_eq!(of(&shards), ("0,1 data".to_owned(), Evidence::Operations));
-    // Activations of sequence parallelism have one size: that is no sign of gradients.
+    // Activations of sequence parallelism have one size: no evidence of gradients.
     let activations =
         |_: &Group| even([(Operation::ReduceScatter, 100), (Operation::AllGather, 100)].repeat(40));
     assert_eq!(of(&activations).0, "0,1 whole world");

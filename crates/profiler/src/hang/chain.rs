@@ -1,7 +1,7 @@
-//! From the ranks that are missing somewhere to the ranks that wait for no one.
+//! From ranks that a collective lacks to ranks that wait for no other.
 //!
-//! Responsible for: following each missing rank to where it is stuck itself, until a rank that is stuck nowhere, or around a circle. Refuses to look at other ranks' clocks:
-//! of several places where one rank is stuck the first by its own clock counts.
+//! Responsible for: following each missing rank to its own stuck collective, until a rank without one, or around a cycle. If a rank is
+//! stuck in several collectives, the first by its own clock counts: clocks of different ranks are not compared.
 
 use super::progress::{State, Stuck};
 use crate::flight::{Entry, FlightRecord, Frame};
@@ -23,9 +23,9 @@ pub enum RootCause {
     /// The group does not list its ranks and too few are known: the missing rank is unknown. The ranks are
     /// those outside of all collectives.
     MembersUnknown,
-    /// It waits, through others, for itself.
+    /// It waits for itself through other ranks.
     Circle,
-    /// Everyone is there and nothing ends: a link, a device or a kernel; or the dump was taken while all was well.
+    /// All ranks entered and none finished: a link, a device or a kernel is at fault, or the dump was taken during normal operation.
     Transfer,
 }
 
@@ -33,28 +33,28 @@ pub enum RootCause {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Root {
-    /// The rank, or the first one of a circle or of a group whose transfer is stuck.
+    /// The rank; the first one of a cycle or of a group with a stuck transfer.
     pub rank: u32,
-    /// Reason.
+    /// Reason why the search ends here.
     pub cause: RootCause,
-    /// All ranks that share it: of a circle, of a stuck transfer.
+    /// All ranks of the cycle or of the stuck transfer.
     pub ranks: Vec<u32>,
     /// Index of the stuck collective that it did not enter.
     pub stuck: usize,
-    /// The ranks that wait for it in the end.
+    /// Ranks that wait for it, directly or through others.
     pub victims: Vec<u32>,
     /// Last entered collective.
     pub last_operation: Option<String>,
-    /// The group of what it entered last.
+    /// Group of the last collective that it entered.
     pub last_group: Option<String>,
-    /// Time, in nanoseconds since the epoch.
+    /// Time of that call, in nanoseconds since the epoch.
     #[serde(rename = "last_time_ns")]
     pub last_time: Option<i64>,
-    /// From where it was called, innermost first.
+    /// Stack of that call, innermost first.
     pub last_frames: Vec<Frame>,
 }
 
-/// Where a rank waits first.
+/// Index of the first stuck collective in which a rank waits.
 fn waits_at(all: &[Stuck], rank: u32) -> Option<usize> {
     all.iter().position(|s| s.waiting.contains(&rank))
 }
@@ -77,7 +77,7 @@ fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
             (stuck.unknown.clone(), Some(RootCause::NoDump))
         }
         State::Mismatched => {
-            // Those who called what fewest did; with two camps of one size, all. Ranks whose call is not known may be of any camp.
+            // Blames the ranks with the rarest call; with two camps of equal size, all. Ranks with an unknown call may belong to any camp.
             let mut camps: BTreeMap<&str, usize> = BTreeMap::new();
             for (_, call) in &stuck.calls {
                 *camps.entry(call).or_default() += 1;
@@ -95,7 +95,7 @@ fn blamed(stuck: &Stuck, idle: &[u32]) -> (Vec<u32>, Option<RootCause>) {
     }
 }
 
-/// The roots, those with most victims first.
+/// The roots, those with most waiting ranks first.
 pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root> {
     let mut roots: Vec<Root> = Vec::new();
     let mut add =
@@ -127,7 +127,7 @@ pub(super) fn roots(all: &[Stuck], records: &[(u32, &FlightRecord)]) -> Vec<Root
                 last_frames: entry.map(|e| e.frames).unwrap_or_default(),
             });
         };
-    // Where a damaged dump's rank waits may have been lost.
+    // A damaged dump may have lost the collective in which its rank waits.
     let whole = records.iter().filter(|(_, record)| record.is_whole());
     let idle: Vec<u32> = whole.map(|&(rank, _)| rank).filter(|&rank| waits_at(all, rank).is_none()).collect();
     for (place, begun) in all.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! How far every group has come on every rank, and where it is stuck.
+//! Progress of every group on every rank, and its stuck collective.
 //!
-//! Responsible for: joining groups across ranks (by their ranks where the dumps list them, else by name and purpose), and the first collective that is entered and
-//! not left. Refuses to follow ranks from one group to another; [`super::chain`] does.
+//! Responsible for: joining groups across ranks, and the first collective that was entered and not left. Groups are joined by their ranks
+//! if the dumps list them, otherwise by name and purpose. Does not follow ranks from one group to another: see [`super::chain`].
 
 use crate::flight::{Entry, FlightRecord, Group as Listed, Status};
 use serde::Serialize;
@@ -11,9 +11,9 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// Purpose of the group, else its name.
+    /// Purpose of the group, otherwise its name.
     pub name: String,
-    /// Its ranks: those that the dumps list, else those that used it.
+    /// Its ranks as the dumps list them, otherwise those that used it.
     pub ranks: Vec<u32>,
 }
 
@@ -26,13 +26,13 @@ pub enum State {
     NotEntered,
     /// Ranks called different operations, or the same with other sizes or types.
     Mismatched,
-    /// All entered it, some left it, some did not.
+    /// All ranks entered it, only some left it.
     PartlyFinished,
-    /// All entered it and none left it.
+    /// All ranks entered it and none left it.
     NoneFinished,
 }
 
-/// A collective or message that some rank entered and has not left.
+/// A collective or message that a rank entered and has not left.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stuck {
@@ -42,31 +42,31 @@ pub struct Stuck {
     pub sequence: u64,
     /// Call of the ranks that entered it.
     pub operation: String,
-    /// Way.
+    /// State.
     pub state: State,
     /// The ranks that entered it and have not left it.
     pub waiting: Vec<u32>,
-    /// The ranks that never entered it, as far as their dumps are there.
+    /// Ranks that never entered it, among those with a dump.
     pub missing: Vec<u32>,
-    /// The ranks of the group of which there is no dump, or only a damaged one that does not hold it; where the group does not list its ranks, all
-    /// of which there is none.
+    /// Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group does not list its ranks, all ranks
+    /// without a dump.
     pub unknown: Vec<u32>,
-    /// Whether the dumps list the group's ranks. Otherwise only those that used it are known.
+    /// True if the dumps list the group's ranks. Otherwise only the ranks that used it are known.
     pub listed: bool,
     /// Call of each rank, if they differ.
     pub calls: Vec<(u32, String)>,
-    /// When the first rank entered it, in nanoseconds since the epoch.
+    /// Time at which the first rank entered it, in nanoseconds since the epoch.
     #[serde(rename = "since_ns")]
     pub since: i64,
-    /// After how many milliseconds it is given up.
+    /// Timeout in milliseconds.
     pub timeout_ms: Option<u64>,
 }
 
-/// A lane: what is numbered on its own. The collectives of a group, or the messages of one direction between two ranks.
+/// A sequence with its own numbering: the collectives of a group, or the messages of one direction between two ranks.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CallSequence {
     name: String,
-    /// The group's ranks where dumps list them, to distinguish groups of one name and purpose.
+    /// The group's ranks if dumps list them, to distinguish groups with the same name and purpose.
     ranks: Vec<u32>,
     message: Option<(u32, u32)>,
 }
@@ -80,8 +80,8 @@ fn ends(operation: &str) -> Option<(u32, u32)> {
     numbers(operation, "->").or_else(|| numbers(operation, "<-").map(|(to, from)| (from, to)))
 }
 
-/// The ranks of an entry's group as the dump lists them, else as others' dumps list the one group of this name and purpose that holds the rank. A list that
-/// does not hold the rank that dumped numbers ranks within the group: no help.
+/// Ranks of an entry's group as listed by its dump. Otherwise as listed by other dumps, if exactly one group of this name and purpose
+/// contains the rank. A list without the dump's own rank numbers ranks within the group and is ignored.
 fn listed(records: &[(u32, &FlightRecord)], record: &FlightRecord, rank: u32, entry: &Entry) -> Vec<u32> {
     let lists = |of: &FlightRecord, dumped: u32, any_purpose: bool| {
         let named = |g: &&Listed| {
@@ -115,33 +115,33 @@ fn sequence_of(
     let described = (&entry.group_description, &entry.group_name);
     let name = match described {
         (description, name) if description.is_empty() || description == "undefined" => name.clone(),
-        // With listed ranks the counter in the name differs from rank to rank and means nothing.
+        // With listed ranks, the counter in the name differs from rank to rank and has no meaning.
         (description, _) if !ranks.is_empty() => description.clone(),
         (description, name) => format!("{description} ({name})"),
     };
     let message = message_of(entry);
-    // Ends are numbered within the group where it is listed.
+    // If the group is listed, message ends are numbered within it.
     let global = |local: u32| ranks.get(local as usize).copied().unwrap_or(local);
     let message = message.map(|(from, to)| (global(from), global(to)));
     CallSequence { name: if name.is_empty() { "default".to_owned() } else { name }, ranks, message }
 }
 
-/// The ends of a message, as its group numbers its ranks.
+/// The ends of a message, in the group's own numbering.
 fn message_of(entry: &Entry) -> Option<(u32, u32)> {
     if entry.is_message { ends(&entry.operation) } else { None }
 }
 
-/// By what entries of one record are of one lane: their group's name and purpose, and what they are if they are messages.
+/// Key of entries of one sequence within a record: name and purpose of the group, and for messages the operation.
 type Alike<'a> = (&'a str, &'a str, Option<&'a str>);
 
-/// Lanes by number: thousands of entries are of one, which is worked out once for each record.
+/// Numbers of sequences. Thousands of entries belong to one, which is determined once per record.
 #[derive(Default)]
 struct CallSequences {
     numbers: BTreeMap<CallSequence, usize>,
 }
 
 impl CallSequences {
-    /// The number of an entry's lane. `own` remembers those of its record.
+    /// Number of an entry's sequence. `own` caches those of its record.
     fn of<'a>(
         &mut self,
         own: &mut BTreeMap<Alike<'a>, usize>,
@@ -159,29 +159,28 @@ impl CallSequences {
     }
 }
 
-/// Whether a rank has left a collective. A recorder that never sees starts (gloo) only retires.
+/// Tests whether a rank has left a collective. A recorder without start times (gloo) only retires entries.
 fn left(record: &FlightRecord, statuses: &BTreeMap<u64, &Status>, entry: &Entry) -> bool {
     let status = statuses.get(&entry.group).filter(|_| !entry.is_message);
     let by_count = status.and_then(|s| s.last_completed).is_some_and(|last| last >= entry.sequence);
-    // Where a damaged dump lost how far its groups had come, only the recorder's completion state is used:
-    // doubtful ranks are not reported as waiting.
+    // If a damaged dump lost the progress of its groups, only the recorder's completion state is used: doubtful ranks are not reported as
+    // waiting.
     let is_counted = !record.statuses.is_empty() || record.is_whole();
     let retired = entry.retired && !(is_counted && (entry.state == "started" || entry.started.is_some()));
     entry.state == "completed" || entry.completed.is_some() || by_count || retired
 }
 
-/// Whether only the progress of the groups could show that a collective was left out, and a damaged dump lost
-/// it: JSON has it after the entries. NCCL's recorder looks at the device when it dumps; entries of other
-/// recorders may stay open.
+/// Tests whether a collective may have been left although its entry is open. Only the progress of the groups could show it, and a damaged
+/// dump lost it: JSON has it after the entries. NCCL's recorder queries the device for a dump; entries of other recorders may stay open.
 fn may_have_been_left(record: &FlightRecord, entry: &Entry) -> bool {
     !record.is_whole() && record.statuses.is_empty() && !entry.operation.starts_with("nccl:")
 }
 
-/// What one rank did in one lane.
+/// Entries of one rank in one sequence.
 #[derive(Default)]
 struct Walk<'a> {
     entries: BTreeMap<u64, (&'a Entry, bool)>,
-    /// Those that may have been left all the same, by what was lost of the dump.
+    /// Numbers of entries that may have been left: the lost part of the dump would show it.
     doubtful: BTreeSet<u64>,
 }
 
@@ -189,7 +188,7 @@ fn call(entry: &Entry) -> String {
     format!("{} {} -> {}", entry.operation, entry.inputs, entry.outputs)
 }
 
-/// Whether two ranks' calls cannot be the same collective. Sizes may differ where ranks hold different parts.
+/// Tests whether calls of two ranks cannot be the same collective. Sizes may differ if ranks hold different parts.
 fn differs(a: &Entry, b: &Entry) -> bool {
     let kind =
         |e: &Entry| e.operation.split_once(':').map_or(e.operation.clone(), |(_, kind)| kind.to_owned());
@@ -204,16 +203,16 @@ fn differs(a: &Entry, b: &Entry) -> bool {
     !uneven.iter().any(|word| kind_a.contains(word)) && a.inputs != b.inputs
 }
 
-/// Which ranks there are dumps of.
+/// Ranks by the state of their dumps.
 struct Dumps {
-    /// Those of which all entries could be read.
+    /// Ranks with completely read entries.
     whole: BTreeSet<u32>,
-    /// Those of which there is none, as far as is known, or only a damaged one.
+    /// Ranks without a dump, or with a damaged one.
     doubtful: Vec<u32>,
 }
 
-/// The groups and messages that hint at ranks of which there is no dump: a group whose ranks no dump lists and that one rank alone used, and a message to or from a
-/// rank that is not among `records`. In order, each once.
+/// Groups and messages that hint at ranks without a dump. These are groups that only one rank used and no dump lists, and messages to or
+/// from a rank outside of `records`. Ordered, without duplicates.
 pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
     let mut sequences = CallSequences::default();
     let mut users: BTreeMap<usize, BTreeSet<u32>> = BTreeMap::new();
@@ -236,17 +235,18 @@ pub(super) fn incomplete(records: &[(u32, &FlightRecord)]) -> Vec<Group> {
     hints.collect::<BTreeSet<_>>().into_iter().collect()
 }
 
-/// Where every group is stuck, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks that are known to have no dump.
+/// Stuck collectives of all groups, in order of time. `records` are (rank, dump) in order of rank, each rank once; `none` are the ranks
+/// known to have no dump.
 pub(super) fn stuck(records: &[(u32, &FlightRecord)], none: &[u32]) -> Vec<Stuck> {
     let mut sequences = CallSequences::default();
     let mut walks: Vec<BTreeMap<u32, Walk<'_>>> = Vec::new();
     for &(rank, record) in records {
         let mut own = BTreeMap::new();
-        // Of several for one group the first counts.
+        // Of several states of one group, the first counts.
         let statuses: BTreeMap<u64, &Status> = record.statuses.iter().rev().map(|s| (s.group, s)).collect();
-        // Messages are numbered by their place in their lane: the recorder numbers those of a group together.
+        // Messages are numbered by their order in the sequence: the recorder numbers those of a group together.
         let mut counts: BTreeMap<usize, u64> = BTreeMap::new();
-        // Behind a hole that damage left, the places of messages are not known.
+        // After a gap caused by damage, the numbers of messages are unknown.
         let (mut expected, mut hole) = (0, false);
         for entry in &record.entries {
             hole |= record.unreadable() > 0 && entry.record != expected;
@@ -294,7 +294,7 @@ fn of_lane(sequence_of: &CallSequence, walks: &BTreeMap<u32, Walk<'_>>, dumps: &
     };
     let at = |rank: &u32| walks.get(rank).and_then(|walk| walk.entries.get(&sequence));
     let waiting: Vec<u32> = ranks.iter().copied().filter(|r| at(r).is_some_and(|(_, left)| !left)).collect();
-    // A rank whose ring buffer begins later has been there.
+    // A rank whose ring buffer begins later has entered it.
     let later = |rank: &u32| {
         walks.get(rank).is_some_and(|w| w.entries.keys().next_back().is_some_and(|&last| last > sequence))
     };
@@ -302,7 +302,7 @@ fn of_lane(sequence_of: &CallSequence, walks: &BTreeMap<u32, Walk<'_>>, dumps: &
     let (missing, mut unknown): (Vec<u32>, Vec<u32>) = absent.partition(|r| dumps.whole.contains(r));
     let is_listed = sequence_of.message.is_some() || !sequence_of.ranks.is_empty();
     if !is_listed {
-        // Any rank without a whole dump may be a member.
+        // Any rank without a complete dump may be a member.
         unknown.extend(dumps.doubtful.iter().filter(|rank| !ranks.contains(rank)));
         unknown.sort_unstable();
     }

@@ -1,4 +1,4 @@
-//! Hangs made from the dumps of a good run: what a rank would have dumped had it, or another, stopped earlier.
+//! Hangs made from the dumps of a successful run: dumps as if one rank had stopped earlier.
 
 use super::*;
 use crate::flight::{self, Entry, FlightRecord};
@@ -19,7 +19,7 @@ fn good() -> Vec<FlightRecord> {
     (0..4).map(|rank| dump(rank, true)).collect()
 }
 
-/// Forgets what a rank did from its `from`-th entry of a group on.
+/// Removes a rank's entries of a group from number `from` on.
 fn stop(record: &mut FlightRecord, group: &str, from: u64) {
     record.entries.retain(|e| e.group_description != group || e.sequence < from);
     forget_status(record);
@@ -29,7 +29,7 @@ fn forget_status(record: &mut FlightRecord) {
     record.statuses.clear();
 }
 
-/// What a rank entered from there on has not ended.
+/// Makes a rank's entry `from` of a group pending, and removes later ones.
 fn pend(record: &mut FlightRecord, group: &str, from: u64) {
     record.entries.retain(|e| e.group_description != group || e.sequence <= from);
     for entry in &mut record.entries {
@@ -64,7 +64,7 @@ fn a_good_run_does_not_hang() {
 
 #[test]
 fn the_rank_that_never_came_is_found() {
-    // Data parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second.
+    // Data parallel groups are {0, 2} and {1, 3}; rank 3 never enters the 20th all-reduce of the second one.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -122,7 +122,7 @@ fn everyone_there_and_nothing_ends() {
 
 #[test]
 fn ranks_in_a_circle_are_named() {
-    // 1 waits for 3 in one group, 3 waits for 1 in another that the dumps call by the same ranks.
+    // 1 waits for 3 in one group, and 3 waits for 1 in another one; the dumps list the same ranks for both.
     let mut dumps = good();
     pend(&mut dumps[1], "mesh_dp", 20);
     stop(&mut dumps[3], "mesh_dp", 20);
@@ -147,7 +147,7 @@ fn ranks_in_a_circle_are_named() {
 fn a_missing_dump_is_a_finding() {
     let mut dumps = good();
     for record in &mut dumps {
-        // As NCCL's dumps do, and unlike gloo's, list the group.
+        // Lists the group, as NCCL's dumps do, unlike gloo's.
         let rank = record.rank.expect("a rank");
         let name =
             record.entries.iter().find(|e| e.group_description == "mesh_dp").expect("one").group_name.clone();
@@ -192,7 +192,7 @@ fn a_message_without_receiver() {
     assert_eq!(verdict.roots[0].rank, 1);
 }
 
-/// All ranks that are there wait in a group of the whole world whose members no dump lists.
+/// All present ranks wait in a group of the whole world whose members no dump lists.
 fn unlisted(ranks: &[u32]) -> Vec<FlightRecord> {
     let entry = |record: u64, retired: bool| Entry {
         record,
@@ -225,7 +225,7 @@ fn a_rank_whose_dump_is_lost_may_be_the_one() {
     // rank.
     assert_eq!(cause(&unlisted(&[0, 1, 3]), &[]), (RootCause::NoDump, vec![2], vec![0, 1, 3]));
     assert_eq!(cause(&unlisted(&[0, 1, 2]), &[3]), (RootCause::NoDump, vec![3], vec![0, 1, 2]));
-    // With all dumps there it is the transfer.
+    // With all dumps present, the transfer is stuck.
     assert_eq!(cause(&unlisted(&[0, 1, 2]), &[]).0, RootCause::Transfer);
     let dumps = unlisted(&[0, 1]);
     assert_eq!(lost_rank("other/nccl_trace_rank_7", &dumps), Some(7));
@@ -240,7 +240,7 @@ fn one_rank_alone_in_an_unlisted_group_is_no_transfer() {
     assert_eq!(verdict.stuck[0].state, State::NoneFinished);
     assert_eq!((verdict.roots[0].cause, &verdict.roots[0].ranks[..]), (RootCause::MembersUnknown, &[1][..]));
     assert_eq!(verdict.roots[0].victims, [0]);
-    // Where another's dump lists the group, it is known after all.
+    // The group is known if another rank's dump lists it.
     dumps[1].groups =
         vec![flight::Group { name: "0".to_owned(), description: "default_pg".to_owned(), ranks: vec![0, 1] }];
     let verdict = hang(&dumps, &[]);
@@ -290,7 +290,7 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
     assert_eq!((&verdict.without_dump[..], verdict.hangs()), (&[][..], None));
     let lone: Vec<_> = verdict.incomplete_groups.iter().map(|g| (g.name.as_str(), &g.ranks[..])).collect();
     assert_eq!(lone, [("mesh_dp (1)", &[0][..]), ("mesh_dp (2)", &[1][..])]);
-    // A message to a rank of which there is no dump.
+    // A message to a rank without a dump.
     let mut sending = good();
     let entry = sending[0].entries.last_mut().expect("one");
     (entry.is_message, entry.operation) = (true, "gloo:send 0->7".to_owned());
@@ -313,7 +313,7 @@ fn nothing_hangs_only_where_all_dumps_are_there() {
 
 #[test]
 fn complete_attendance_needs_all_dumps() {
-    // Rank 1 left what rank 0 is still in: groups of one name are not distinguished without a list of ranks.
+    // Rank 1 left a collective that rank 0 is still in: without a list of ranks, groups of one name are not distinguished.
     let mut dumps = unlisted(&[0, 1, 3]);
     for rank in [1, 2] {
         dumps[rank].entries[1].retired = true;

@@ -1,7 +1,6 @@
-//! The verdict over all dumps.
+//! Verdict from all dumps.
 //!
-//! Responsible for: which ranks there are and which are missing, what is stuck, who is to blame, and what makes the verdict doubtful. Refuses nothing: dumps of some ranks
-//! give bounds.
+//! Responsible for: present and missing ranks, stuck collectives, causes, and reasons for doubt. Dumps of some ranks give bounds.
 
 use super::chain::{Root, roots};
 use super::progress::{Group as Used, Stuck, incomplete, stuck};
@@ -11,19 +10,19 @@ use crate::trace::DamageKind;
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// A dump of which a part is lost: its rank may have entered more than is known.
+/// A dump with a lost part: its rank may have entered more collectives than are known.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DamagedDump {
-    /// Owner.
+    /// Rank that wrote it.
     pub rank: u32,
-    /// What the user calls the file.
+    /// File name as given by the user.
     pub label: String,
     /// Number of entries read.
     pub entries: u64,
     /// Number of unreadable entries or other parts.
     pub unreadable: u64,
-    /// The byte of the (inflated) file from which on the rest is lost.
+    /// Position in the (inflated) file from which the rest is lost, in bytes.
     pub cut_at: Option<u64>,
 }
 
@@ -43,15 +42,16 @@ impl DamagedDump {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hang {
-    /// The ranks whose dumps are there.
+    /// Ranks with a dump.
     pub ranks: Vec<u32>,
-    /// World size, as far as the dumps record it.
+    /// World size recorded in the dumps: a lower bound unless `world_size_listed`.
     pub world_size: u32,
-    /// Whether a listed group contains all of these ranks. Otherwise there may be more.
+    /// True if a listed group contains all of these ranks. Otherwise there may be more.
     pub world_size_listed: bool,
-    /// Ranks of which there is no dump, or only one that could not be read.
+    /// Ranks without a readable dump.
     pub without_dump: Vec<u32>,
-    /// Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
+    /// Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no
+    /// dump.
     pub incomplete_groups: Vec<Used>,
     /// The partly read dumps: results for their ranks are bounds.
     pub damaged: Vec<DamagedDump>,
@@ -64,15 +64,15 @@ pub struct Hang {
 }
 
 impl Hang {
-    /// Whether the job hangs. Not known where nothing hangs in the dumps that are there while others are missing or damaged. Where no dump has the number of ranks
-    /// ([`Self::world_size_listed`]) and nothing hints at one without a dump, nothing hangs among those that are here, and more is not known.
+    /// Tests whether the job hangs. `None` if the present dumps show no hang while others are missing or damaged. If no dump lists all
+    /// ranks ([`Self::world_size_listed`]) and there is no hint at ranks without a dump, the answer covers only the present ranks.
     pub fn hangs(&self) -> Option<bool> {
         let all_is_seen =
             self.without_dump.is_empty() && self.incomplete_groups.is_empty() && self.damaged.is_empty();
         if self.stuck.is_empty() { all_is_seen.then_some(false) } else { Some(true) }
     }
 
-    /// Of how many ranks there are dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` where no dump lists all.
+    /// Number of ranks with dumps: `3 of 4 ranks`, or `3 of at least 4 ranks` if no dump lists all.
     pub fn extent(&self) -> String {
         let least = if self.world_size_listed { "" } else { "at least " };
         let plural = if self.world_size == 1 { "" } else { "s" };
@@ -80,14 +80,14 @@ impl Hang {
     }
 }
 
-/// The rank of a file that could not be read, if it is called like one of the dumps.
+/// Rank of an unreadable file, if its name is similar to that of a dump.
 pub fn lost_rank(label: &str, records: &[FlightRecord]) -> Option<u32> {
     let name = |label: &str| label.rsplit(['/', '\\']).next().unwrap_or(label).to_owned();
     let alike = records.iter().any(|record| skeleton(&name(&record.label)) == skeleton(&name(label)));
     rank_in_name(&name(label), true).filter(|_| alike)
 }
 
-/// What was read of a damaged dump and what was lost, where.
+/// Remark on a damaged dump: entries read, parts lost, and their positions.
 fn damage_text(record: &FlightRecord) -> String {
     let entries = if record.report.kept == 1 {
         "1 entry was".to_owned()
@@ -107,7 +107,7 @@ fn damage_text(record: &FlightRecord) -> String {
     message.join("; ")
 }
 
-/// Judges the dumps of a job; `lost` are the ranks whose dumps are there and could not be read. Of two dumps of one rank the one with the later last entry counts.
+/// Analyses the dumps of a job; `lost` are ranks with unreadable dumps. Of two dumps of one rank, the one with the later last entry counts.
 pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
     let mut warnings = Vec::new();
     let mut ranked: Vec<(u32, &FlightRecord)> = Vec::new();
@@ -136,7 +136,7 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
             }
         }
         let lost = record.entries.first().map_or(0, |e| e.record);
-        // Where entries could not be read, the first may be one of them.
+        // If entries could not be read, the first may be one of them.
         if lost > 0 && record.unreadable() == 0 {
             let message = format!(
                 "the ring buffer of rank {rank} has overwritten its first {lost} entries; collectives entered \
@@ -155,7 +155,7 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
         .chain(lost.iter().copied())
         .max()
         .map_or(0, |highest| highest.saturating_add(1));
-    // The group of the whole world by PyTorch's name; another that holds all ranks seen may be one of several like it.
+    // PyTorch's default group of the whole world; other groups of all known ranks may be one of several.
     let whole = |group: &Group| {
         let mut of = group.ranks.clone();
         of.sort_unstable();
@@ -168,13 +168,13 @@ pub fn hang(records: &[FlightRecord], lost: &[u32]) -> Hang {
         record.groups.iter().any(|g| g.ranks.contains(rank) && whole(g))
     };
     let world_size_listed = ranked.iter().any(lists_all);
-    // The highest listed rank may be nonsense: no list longer than what dumps could name.
+    // The highest listed rank may be invalid: the list is limited.
     let without_dump: Vec<u32> =
         (0..world_size).filter(|r| ranks.binary_search(r).is_err()).take(1024).collect();
     let damaged = ranked.iter().filter_map(|(rank, record)| DamagedDump::of(*rank, record)).collect();
     let stuck = stuck(&ranked, &without_dump);
     let roots = roots(&stuck, &ranked);
-    // Where a dump lists all ranks, whose dump is missing is known without hints.
+    // If a dump lists all ranks, missing dumps are known without hints.
     let incomplete_groups = if world_size_listed { Vec::new() } else { incomplete(&ranked) };
     Hang {
         ranks,

@@ -1,6 +1,6 @@
-//! The events that HolisticTraceAnalysis looks at, in its microseconds.
+//! The events that HolisticTraceAnalysis uses, in its microseconds.
 //!
-//! Responsible for: rounding, the cut at steps, and the type that a kernel's name gives. Refuses nothing that the tool takes.
+//! Responsible for: rounding, the cut at steps, and the type from a kernel's name. Includes everything that the tool accepts.
 
 use crate::trace::{GpuKind, HostKind, NONE};
 use crate::{NameId, RankTrace};
@@ -15,7 +15,7 @@ pub(super) enum Type {
     Other,
 }
 
-/// Something that ran on a stream.
+/// A row on a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OnStream {
     pub(super) start: i64,
@@ -23,7 +23,7 @@ pub(super) struct OnStream {
     pub(super) stream: u32,
     pub(super) correlation: Option<u32>,
     pub(super) name: NameId,
-    /// What it is on the device; nothing of a row of the host that names a stream, which the tool takes for a kernel in places.
+    /// Activity on the device. `None` for a host row that names a stream, which the tool treats as a kernel in some tables.
     pub(super) kind: Option<GpuKind>,
     pub(super) of: Type,
 }
@@ -33,7 +33,7 @@ impl OnStream {
         self.end - self.start
     }
 
-    /// Whether it is a kernel, a copy or a set, and no wait or row of the host.
+    /// Tests whether it is a kernel, a copy or a set, not a wait or a host row.
     pub(super) fn is_work(&self) -> bool {
         matches!(self.kind, Some(GpuKind::Kernel | GpuKind::Copy | GpuKind::Set))
     }
@@ -44,19 +44,19 @@ impl OnStream {
 pub(super) struct Call {
     pub(super) start: i64,
     pub(super) end: i64,
-    /// Whether its name is one of those whose launches are studied.
+    /// True if its name is in the tool's launch analysis.
     pub(super) launches: bool,
-    /// Whether it is one of those whose queues are.
+    /// True if its name is in the tool's queue analysis.
     pub(super) queues: bool,
 }
 
-/// The events of one rank.
+/// Events of one rank.
 #[derive(Debug)]
 pub(super) struct Events<'a> {
     pub(super) trace: &'a RankTrace,
-    /// What ran on the device by start, then the rows of the host that name a stream.
+    /// Device rows by start, then host rows that name a stream.
     pub(super) gpu: Vec<OnStream>,
-    /// By correlation; the last one when there are several.
+    /// By correlation; the last one of several.
     pub(super) calls: BTreeMap<u32, Call>,
 }
 
@@ -89,7 +89,7 @@ impl<'a> Events<'a> {
         let mut types: BTreeMap<NameId, Type> = BTreeMap::new();
         let mut gpu = Vec::new();
         for row in trace.gpu.iter() {
-            // Kineto writes the -1 of a wait for the whole context as 4294967295, and the tool takes that for a stream.
+            // Kineto writes the -1 of a wait for the whole context as 4294967295, which the tool treats as a stream.
             let wide = row.kind == GpuKind::Sync && trace.names.get(row.name) == "Context Sync";
             if row.kind == GpuKind::Annotation || (row.stream == NONE && !wide) {
                 continue;
@@ -112,7 +112,8 @@ impl<'a> Events<'a> {
             };
             gpu.extend(std::iter::repeat_n(event, copies.min(16)));
         }
-        // Whatever names a stream is on it for the tool, operators of compiled kernels too. One that names no call is cut as the host is.
+        // For the tool, every row that names a stream is on it, including operators of compiled kernels. A row without a call is cut like
+        // host rows.
         for named in trace.host.named_streams() {
             let Some(row) = trace.host.get(named.row as usize) else { continue };
             let copies = match (cut, named.correlation) {
@@ -142,14 +143,14 @@ impl<'a> Events<'a> {
     }
 }
 
-/// How the tool turns times into whole microseconds.
+/// Conversion of times to whole microseconds, as in the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
-    /// They are whole.
+    /// Times are whole.
     Whole,
-    /// Starts up and ends down: short kernels get nothing or less.
+    /// Starts are rounded up and ends down: short kernels have zero or negative length.
     Inward,
-    /// The same, of doubles of absolute time, which hold a quarter of a microsecond.
+    /// The same for absolute times as doubles, which have a resolution of a quarter of a microsecond.
     Coarse,
 }
 
@@ -176,7 +177,8 @@ impl Clock {
     }
 }
 
-/// With two steps and more, everything from the start of the last one on is left out; the device's side of a step counts as a step too.
+/// Start of the last step in nanoseconds: with two or more steps, everything from it on is excluded. The device rows of a step count as a
+/// step, too.
 fn cut(trace: &RankTrace) -> Option<i64> {
     let is_step = |name: NameId| trace.names.get(name).starts_with("ProfilerStep");
     let mut names = BTreeSet::new();
@@ -192,7 +194,7 @@ fn cut(trace: &RankTrace) -> Option<i64> {
     (names.len() >= 2).then_some(last)
 }
 
-/// What a kernel is by its name.
+/// Type of a kernel, from its name.
 pub(super) fn type_of(name: &str) -> Type {
     let communication = name.starts_with("nccl") || name.starts_with("hccl") || name.contains("ncclKernel");
     if communication {

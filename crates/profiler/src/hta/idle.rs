@@ -1,6 +1,6 @@
-//! Why streams are idle between two kernels.
+//! Reasons for idle time of streams between two kernels.
 //!
-//! Responsible for: the idle table by stream. Refuses gaps before the first and after the last kernel.
+//! Responsible for: the idle table by stream. Excludes gaps before the first and after the last kernel.
 
 use super::events::{Events, OnStream};
 use super::two_digits;
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 pub enum IdleCause {
     /// The next kernel had not been launched when the last one ended.
     HostWait,
-    /// It had, and started within 30 microseconds.
+    /// The next kernel had been launched, and started within 30 microseconds.
     KernelWait,
-    /// It had, and started later.
+    /// The next kernel had been launched, and started later.
     Other,
 }
 
@@ -30,14 +30,14 @@ pub struct IdleRow {
     pub stream: u32,
     /// The cause.
     pub idle_category: IdleCause,
-    /// Microseconds.
+    /// Idle time, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub idle_time: i64,
-    /// Share of the stream's idle time; nothing when it was never idle.
+    /// Share of the stream's idle time (0 to 1); `None` if it was never idle.
     pub idle_time_ratio: Option<f64>,
 }
 
-/// Gaps below this are the device's own, in microseconds.
+/// Gaps below this are caused by the device, in microseconds.
 const CONSECUTIVE: i64 = 30;
 
 pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<IdleRow> {
@@ -48,7 +48,7 @@ pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<IdleRow> {
     let mut rows = Vec::new();
     for (stream, mut kernels) in streams {
         kernels.sort_by_key(|k| k.start);
-        // The first kernel has no gap and counts as another cause of no time.
+        // The first kernel has no gap and counts as another cause of zero length.
         let mut causes = BTreeMap::from([(IdleCause::Other, 0)]);
         for pair in kernels.windows(2) {
             let gap = pair[1].start - pair[0].end;

@@ -1,17 +1,18 @@
-//! Unions and intersections of spans of time.
+//! Unions and intersections of time spans.
 //!
-//! Responsible for: sorted, disjoint lists of spans and their lengths. Refuses to correct spans that rounding has turned around: the tool does not either.
+//! Responsible for: sorted, disjoint lists of spans and their lengths. Spans reversed by rounding are kept, as in the tool.
 
-/// A span of time, from and until.
+/// A time span: start and end.
 pub(super) type Span = (i64, i64);
 
-/// The union of spans. One that ends before it starts, which is what the tool's rounding makes of events below a microsecond, is a part of its own of less
-/// than no length unless another covers it; where such a one starts with another, the tool's unstable sort decides, and here the shorter comes first.
+/// Union of spans. The tool's rounding makes events below a microsecond end before they start. Such a span is a separate part with negative
+/// length, unless another one covers it. If it starts with another span, the tool's unstable sort decides; here the shorter one comes
+/// first.
 pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     let mut all: Vec<Span> = spans.collect();
     all.sort_unstable();
     let mut merged: Vec<Span> = Vec::new();
-    // The latest end so far, which need not be the last part's.
+    // The latest end so far, not necessarily that of the last part.
     let mut latest = i64::MIN;
     for (start, end) in all {
         match merged.last_mut().filter(|_| start <= latest) {
@@ -23,12 +24,12 @@ pub(super) fn union(spans: impl Iterator<Item = Span>) -> Vec<Span> {
     merged
 }
 
-/// How long disjoint spans are together.
+/// Total length of disjoint spans.
 pub(super) fn length(spans: &[Span]) -> i64 {
     spans.iter().map(|(start, end)| end - start).sum()
 }
 
-/// How long two unions run at once.
+/// Length of the intersection of two unions.
 pub(super) fn common(a: &[Span], b: &[Span]) -> i64 {
     let (mut i, mut j, mut sum) = (0, 0, 0);
     while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {

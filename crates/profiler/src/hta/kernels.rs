@@ -1,6 +1,6 @@
 //! Kernels by type and by name.
 //!
-//! Responsible for: the time of each mix of types, and the kernels that take most. Refuses types that the tool does not know.
+//! Responsible for: the time of each mix of types, and the kernels with the largest time. Excludes types outside of the tool's table.
 
 use super::events::{Events, OnStream, Type};
 use super::intervals::union;
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelTypeRow {
-    /// The types that run at once, as the tool writes them.
+    /// Concurrent types, with the tool's names.
     pub kernel_type: String,
-    /// Microseconds, summed over ranks.
+    /// Time in microseconds, summed over ranks.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub sum: i64,
-    /// Percent of the time in which anything ran.
+    /// Percent of the busy time.
     pub percent: f64,
 }
 
@@ -27,7 +27,7 @@ pub struct KernelTypeRow {
 pub struct KernelRow {
     /// The rank.
     pub rank: u32,
-    /// Its type, as the tool writes it.
+    /// Its type, with the tool's name.
     pub kernel_type: String,
     /// Its name, or `others`.
     pub name: String,
@@ -39,14 +39,14 @@ pub struct KernelRow {
 const TYPES: [(Type, &str); 3] =
     [(Type::Compute, "COMPUTATION"), (Type::Communication, "COMMUNICATION"), (Type::Memory, "MEMORY")];
 
-/// The mixes of types while ranks are added.
+/// State of the sums of type mixes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Types {
     time: [i64; 8],
 }
 
 impl Types {
-    /// Adds a rank: a sweep over the ends of the three unions, with a bit for each type that runs.
+    /// Adds a rank: a sweep over the ends of the three unions, with a bit for each active type.
     pub(super) fn add(&mut self, events: &Events<'_>) {
         let mut changes: Vec<(i64, i64)> = Vec::new();
         for (bit, (of, _)) in TYPES.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Types {
             }
         }
         changes.sort_unstable_by_key(|&(time, _)| time);
-        // A part that ends before it starts takes its bit away first: where no mix is left, nothing counts.
+        // A part that ends before it starts clears its bit first: without an active type nothing counts.
         let (mut running, mut since) = (0, 0);
         for (time, change) in changes {
             let mix = usize::try_from(running).ok().filter(|&mix| mix > 0);
@@ -88,13 +88,13 @@ impl Types {
     }
 }
 
-/// Types of more names than this have rows for that many, and `others`.
+/// Maximum number of rows per type; the rest is `others`.
 const ROWS: usize = 5;
-/// Names beyond this share of their type's time are `others`.
+/// Names beyond this share of their type's time are in `others`.
 const SHARE: f64 = 0.8;
 
-/// The kernels that take most. Where a type has few names, times are those of its events; where it has many, the tool sums each name first
-/// and takes maximum, minimum, mean and deviation over those sums.
+/// Kernels with the largest time. For a type with few names, statistics are over its events. For a type with many names, the tool sums each
+/// name first: maximum, minimum, mean and deviation are over those sums.
 pub(super) fn breakdown(rank: u32, events: &Events<'_>) -> Vec<KernelRow> {
     let mut rows = Vec::new();
     for (of, kernel_type) in TYPES {

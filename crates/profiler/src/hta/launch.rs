@@ -1,6 +1,6 @@
-//! Launches, what they launch, and how many launched kernels wait.
+//! Launches, the launched kernels, and the lengths of queues.
 //!
-//! Responsible for: the launch statistics and the lengths of queues. Refuses kernels whose launch is not in the trace.
+//! Responsible for: the launch statistics and the numbers of waiting kernels. Excludes kernels without a launch in the trace.
 
 use super::events::Events;
 use railwright_spec::{median, quantiles};
@@ -13,32 +13,32 @@ use std::collections::BTreeMap;
 pub struct LaunchRow {
     /// The rank.
     pub rank: u32,
-    /// Pairs of a launch and what it launched.
+    /// Number of pairs of a launch and its kernel.
     pub pairs: usize,
-    /// Duration of the calls.
+    /// Duration of the calls, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub cpu_duration: i64,
-    /// Duration of the kernels.
+    /// Duration of the kernels, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub gpu_duration: i64,
-    /// From the end of a call to the start of its kernel, summed.
+    /// Sum of the delays from the end of a call to the start of its kernel, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay: i64,
-    /// The median of it.
+    /// Median delay, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay_median: f64,
-    /// The largest.
+    /// Largest delay, in microseconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub launch_delay_max: i64,
-    /// Kernels shorter than their call, of calls up to 50 microseconds.
+    /// Number of kernels shorter than their call, for calls up to 50 microseconds.
     pub short_kernels: usize,
-    /// Calls beyond 50 microseconds.
+    /// Number of calls above 50 microseconds.
     pub slow_calls: usize,
-    /// Delays beyond 100 microseconds.
+    /// Number of delays above 100 microseconds.
     pub long_delays: usize,
 }
 
-/// The queue of one stream: kernels that were launched and have not started, looked at after every change.
+/// Queue of one stream: launched kernels that have not started, sampled after every change.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QueueRow {
@@ -46,27 +46,27 @@ pub struct QueueRow {
     pub rank: u32,
     /// The stream.
     pub stream: u32,
-    /// Changes: one for each launch and one for each start.
+    /// Number of changes: one for each launch and one for each start.
     pub count: usize,
-    /// Mean over changes, not over time.
+    /// Mean length over changes, not over time.
     pub mean: f64,
-    /// Sample standard deviation.
+    /// Sample standard deviation of the length.
     pub deviation: f64,
-    /// The smallest.
+    /// Smallest length.
     pub min: f64,
-    /// A quarter is at most this.
+    /// Lower quartile of the length.
     pub quarter: f64,
-    /// Half is at most this.
+    /// Median of the length.
     pub median: f64,
-    /// Three quarters are at most this.
+    /// Upper quartile of the length.
     pub three_quarters: f64,
-    /// The largest.
+    /// Largest length.
     pub max: f64,
 }
 
-/// A call beyond this is slow, in microseconds.
+/// Threshold of a slow call, in microseconds.
 const SLOW_CALL: i64 = 50;
-/// A delay beyond this is long, in microseconds.
+/// Threshold of a long delay, in microseconds.
 const LONG_DELAY: i64 = 100;
 
 pub(super) fn statistics(rank: u32, events: &Events<'_>) -> LaunchRow {
@@ -106,7 +106,7 @@ pub(super) fn queues(rank: u32, events: &Events<'_>) -> Vec<QueueRow> {
     for event in events.gpu.iter().filter(|e| e.is_work()) {
         let Some(call) = events.call(event).filter(|c| c.queues) else { continue };
         let changes = streams.entry(event.stream).or_default();
-        // The tool's sort leaves the order within a microsecond open; here a launch comes first.
+        // The tool's sort leaves the order within a microsecond open; here launches come first.
         changes.push((call.start, 1));
         changes.push((event.start, -1));
     }

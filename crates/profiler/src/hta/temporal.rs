@@ -1,4 +1,4 @@
-//! Idle, compute and the rest of a rank's device, and communication under computation.
+//! Idle, compute and other time of a rank's device, and overlap of communication.
 //!
 //! Responsible for: the temporal breakdown and the overlap percentage. Excludes causes.
 
@@ -7,29 +7,29 @@ use super::intervals::{common, length, union};
 use super::two_digits;
 use serde::Serialize;
 
-/// Where the time of a rank's device goes, in microseconds. Exposed copies count as not computing; hidden communication does not.
+/// Device time of a rank by activity, in microseconds. Exposed copies count as non-compute; overlapped communication does not.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TemporalRow {
     /// The rank.
     pub rank: u32,
-    /// Nothing ran.
+    /// Time without activity.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub idle_time: i64,
-    /// Something computed.
+    /// Time with compute.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub compute_time: i64,
-    /// Something ran and nothing computed.
+    /// Time with other activity and without compute.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub non_compute_time: i64,
-    /// From the first start to the last end.
+    /// Time from the first start to the last end.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub kernel_time: i64,
-    /// Percent of the whole.
+    /// Percent of `kernel_time`.
     pub idle_percent: f64,
-    /// Percent of the whole.
+    /// Percent of `kernel_time`.
     pub compute_percent: f64,
-    /// Percent of the whole.
+    /// Percent of `kernel_time`.
     pub non_compute_percent: f64,
 }
 
@@ -39,7 +39,7 @@ pub struct TemporalRow {
 pub struct OverlapRow {
     /// The rank.
     pub rank: u32,
-    /// Percent of the communication; nothing when there is none.
+    /// Percent of the communication; `None` without communication.
     pub overlap_percent: Option<f64>,
 }
 

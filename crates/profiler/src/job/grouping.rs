@@ -22,7 +22,7 @@ pub enum Family {
     Passes,
     /// Dumps of flight recorders.
     Flight,
-    /// What monitors write of collectives and metrics.
+    /// Collectives and metrics written by monitors.
     Monitors,
     /// Training logs.
     Log,
@@ -33,40 +33,40 @@ pub enum Family {
 pub struct Clue {
     /// The rank.
     pub rank: Option<u32>,
-    /// How many ranks the job has.
+    /// World size of the job.
     pub world_size: Option<u32>,
-    /// When it begins, in microseconds since 1970.
+    /// Start time in microseconds since 1970.
     pub start: Option<u64>,
-    /// The first step in a file of all ranks: such files follow one another.
+    /// The first step in a file of all ranks: such files are consecutive.
     pub first_step: Option<u32>,
 }
 
-/// How a file belongs to a job.
+/// Relation of a file to a job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Standing {
-    /// It is a part of one, such as a rank.
+    /// A part of a job, such as a rank.
     #[default]
     Part,
-    /// It is a whole one.
+    /// A whole job.
     Whole,
     /// It only describes files in the same folder.
     Beside,
 }
 
-/// A file, as little as is known of it before it is read.
+/// Data of a file before it is read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sighting {
     /// Its path.
     pub path: String,
-    /// The archive that it lies in.
+    /// The archive that contains it.
     pub archive: Option<String>,
-    /// Its size on the disk.
+    /// Size on disk, in bytes.
     pub bytes: u64,
     /// The name of its format.
     pub format: String,
     /// Kind of record.
     pub family: Family,
-    /// How it belongs to a job.
+    /// Relation to a job.
     pub standing: Standing,
     /// Its header.
     pub clue: Clue,
@@ -78,7 +78,7 @@ pub struct Sighting {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Found {
-    /// A folder, a file, or a pattern that stands for exactly its files; empty when nothing shorter than the list of files does.
+    /// A folder, a file, or a pattern that matches exactly its files. Empty if none of these is shorter than the list of files.
     pub path: String,
     /// Its label.
     pub name: String,
@@ -86,39 +86,40 @@ pub struct Found {
     pub format: String,
     /// Kind of record.
     pub family: Family,
-    /// How many ranks there are records of; of a file that holds a whole job, none is counted.
+    /// Number of recorded ranks. `None` for a file with a whole job, whose ranks are not counted.
     pub ranks: Option<u32>,
     /// World size recorded by the job.
     pub world_size: Option<u32>,
     /// Number of files.
     pub files: usize,
-    /// Their size on the disk.
+    /// Size on disk, in bytes.
     pub bytes: u64,
-    /// What to give to a command, without patterns: a folder or files. Empty for a part of an archive, which has to be unpacked.
+    /// Arguments for a command, without patterns: a folder or files. Empty for a part of an archive, which has to be unpacked.
     pub paths: Vec<String>,
-    /// Its files among those that were looked at.
+    /// Indices of its files in the input.
     #[serde(skip)]
     pub members: Vec<usize>,
-    /// The ranks, if all files record theirs.
+    /// The ranks, if all files record them.
     #[serde(skip)]
     pub own_ranks: Option<BTreeSet<u32>>,
 }
 
-/// Starts of one job lie this near to each other, in microseconds.
+/// Maximum distance between starts of one job, in microseconds.
 const TOGETHER: u64 = 600_000_000;
-/// Ranks of one job are recorded from the same step on, so recordings that begin this near to each other, in microseconds, run side by side: five seconds.
+/// Maximum distance between the starts of concurrent recordings, in microseconds (five seconds): ranks of one job are recorded from the
+/// same step on.
 const SIDE_BY_SIDE: u64 = 5_000_000;
-/// Clocks of one job's hosts are not further from each other than this, in microseconds: six hours.
+/// Maximum clock difference between the hosts of one job, in microseconds (six hours).
 const WRONG_CLOCKS: u64 = 6 * 3_600_000_000;
 
 fn split(path: &str) -> (&str, &str) {
     path.rfind(['/', '\\']).map_or(("", path), |at| (&path[..at], &path[at + 1..]))
 }
 
-/// What files of one job have in common beyond doubt: folder, archive, family, format and size of the world.
+/// Properties that all files of one job share: folder, archive, family, format and world size.
 type Kindred<'a> = (&'a str, Option<&'a str>, Family, &'a str, Option<u32>);
 
-/// What is known of a file from its name and its head together.
+/// Properties of a file from its name and its head.
 struct Seen<'a> {
     at: usize,
     of: &'a Sighting,
@@ -132,20 +133,20 @@ impl<'a> Seen<'a> {
     fn new(at: usize, of: &'a Sighting) -> Self {
         let (folder, name) = split(&of.path);
         let by_name = || rank_in_name(name, of.family != Family::Ranks).or_else(|| rank_in_folder(folder));
-        // A file of all ranks is numbered by its steps.
+        // A file of all ranks is identified by its steps.
         let rank = of.clue.rank.or_else(|| by_name().filter(|_| of.clue.first_step.is_none()));
         Self { at, of, folder, name, rank, start: of.clue.start.or_else(|| time_in_name(name)) }
     }
 }
 
 impl Seen<'_> {
-    /// The folder that the file, or its archive, lies in.
+    /// The folder that contains the file or its archive.
     fn place(&self) -> &str {
         self.of.archive.as_deref().map_or(self.folder, |archive| split(archive).0)
     }
 }
 
-/// Files of one job in the making.
+/// Files of one job during grouping.
 struct Bunch<'a> {
     parts: Vec<Seen<'a>>,
 }
@@ -159,15 +160,15 @@ impl Bunch<'_> {
         world_of(self.parts.iter())
     }
 
-    /// Whether several files are all ranks of their recorded job.
+    /// Tests whether several files contain all ranks of their recorded job.
     fn is_complete(&self) -> bool {
         let world = self.world();
         self.parts.len() > 1
             && world.is_some_and(|world| self.ranks().is_some_and(|ranks| ranks.into_iter().eq(0..world)))
     }
 
-    /// Whether two sets of files in one folder with different world sizes can still be one job, of which some heads are wrong: with similar names, and
-    /// neither is whole without the other. That their ranks are different ones that began together is asked of all.
+    /// Tests whether two sets of files in one folder can be one job although their world sizes differ: some heads are wrong. Their names
+    /// must be similar, and neither set may be complete alone. The caller checks that the ranks are different and began together.
     fn differs_by_mistake(&self, other: &Self) -> bool {
         let names: BTreeSet<String> =
             self.parts.iter().chain(&other.parts).map(|part| skeleton(part.name)).collect();
@@ -178,7 +179,7 @@ impl Bunch<'_> {
         self.parts.iter().filter_map(|part| part.start).min()
     }
 
-    /// Whether two bunches of different folders are ranks of one job.
+    /// Tests whether two bunches of different folders are ranks of one job.
     fn is_one_job_with(&self, other: &Self) -> bool {
         let ([a, ..], [b, ..]) = (self.parts.as_slice(), other.parts.as_slice()) else { return false };
         if (a.of.family, &a.of.format) != (b.of.family, &b.of.format) || a.of.standing == Standing::Whole {
@@ -295,7 +296,7 @@ fn settle(parts: &mut [Seen<'_>]) {
     }
 }
 
-/// Whether recordings have start times and started together.
+/// Tests whether all recordings have start times and started together.
 fn are_side_by_side<'p, 'a: 'p>(parts: impl Iterator<Item = &'p Seen<'a>>) -> bool {
     let starts: Option<Vec<u64>> = parts.map(|part| part.of.clue.start).collect();
     let ends = starts.and_then(|starts| Some((*starts.iter().min()?, *starts.iter().max()?)));
@@ -355,7 +356,7 @@ fn part(parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     bunches
 }
 
-/// Whether a rank comes twice, copies of a file aside, packed or not.
+/// Tests whether a rank occurs twice, except for copies of a file, packed or not.
 fn comes_twice(parts: &[Seen<'_>]) -> bool {
     let mut seen: BTreeMap<u32, u64> = BTreeMap::new();
     parts.iter().any(|part| {
@@ -363,7 +364,7 @@ fn comes_twice(parts: &[Seen<'_>]) -> bool {
     })
 }
 
-/// Dumps that a recorder wrote in two forms, such as JSON and pickle, each of the same ranks: one job, of which the reader takes each rank once.
+/// Tests whether these are dumps of the same ranks in two formats, such as JSON and pickle: one job. The reader takes each rank once.
 fn in_two_forms(classes: &[Bunch<'_>]) -> bool {
     let ending = |class: &Bunch<'_>| {
         class.parts.first().and_then(|part| part.name.rsplit_once('.')).map(|(_, ending)| ending.to_owned())
@@ -431,7 +432,7 @@ fn runs(mut parts: Vec<Seen<'_>>) -> Vec<Bunch<'_>> {
     bunches
 }
 
-/// The places of a bunch's files and of what describes them.
+/// Indices of a bunch's files and of the files that describe them.
 fn with_neighbours(bunch: &Bunch<'_>, sightings: &[Sighting]) -> Vec<usize> {
     let folders: BTreeSet<&str> = bunch.parts.iter().map(|part| part.folder).collect();
     // A whole job in one file needs no description.
@@ -499,7 +500,7 @@ fn is_within(path: &str, folder: &str) -> bool {
     path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with(['/', '\\']))
 }
 
-/// A pattern with one `*` that stands for these files of a folder and no others that were looked at.
+/// A pattern with one `*` that matches these files of a folder and no other known file.
 fn pattern(folder: &str, paths: &[&str], sightings: &[Sighting]) -> Option<String> {
     let names: Vec<&str> = paths.iter().map(|path| split(path).1).collect();
     if paths.iter().any(|path| split(path).0 != folder) {

@@ -1,4 +1,4 @@
-//! Tests of parting files into jobs.
+//! Tests of grouping files into jobs.
 
 use super::*;
 
@@ -38,7 +38,7 @@ fn folders_with_the_same_ranks_are_jobs_of_their_own() {
         (found[2].world_size, found[2].bytes, &found[2].paths),
         (Some(2), 20, &vec!["all/resnet18".to_owned()])
     );
-    // One of them alone is named by its folder, and so is the folder of folders when it holds only one.
+    // A single job is named by its folder, and so is the outer folder if it contains only one.
     assert_eq!(paths(&group(&all[..4])), [("all/a_3", Some(4), 4)]);
 }
 
@@ -51,7 +51,7 @@ fn folders_of_hosts_or_ranks_are_one_job() {
     let silent: Vec<_> =
         (0..2).map(|p| trace(&format!("run/proc{p}/trace.json"), None, None, None)).collect();
     assert_eq!(paths(&group(&silent)), [("run", Some(2), 2)]);
-    // Hosts may be called anything as long as they began together.
+    // Hosts may have any name if they began together.
     let named = |later: u64| {
         vec![
             trace("run/amber/t.json", Some(0), Some(2), Some(1_700_000_000)),
@@ -60,7 +60,7 @@ fn folders_of_hosts_or_ranks_are_one_job() {
     };
     assert_eq!(group(&named(3)).len(), 1);
     assert_eq!(group(&named(9_000)).len(), 2);
-    // More ranks than the job has are two jobs.
+    // More ranks than the job's size are two jobs.
     let many: Vec<_> = [("n1", 0), ("n2", 1), ("n3", 2)]
         .map(|(node, rank)| trace(&format!("run/{node}/t.json"), Some(rank), Some(2), None))
         .into();
@@ -77,7 +77,7 @@ fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
         paths(&group(&named)),
         [("ab/hook-rank*.json", Some(2), 2), ("ab/current-rank*.json", Some(2), 2)]
     );
-    // Two runs whose files are called alike: those that begin together are together.
+    // Two runs whose files have similar names: recordings that begin together belong together.
     let timed: Vec<_> = [(0, 100), (1, 101), (0, 200), (1, 199), (2, 201)]
         .iter()
         .map(|&(r, at)| {
@@ -87,7 +87,7 @@ fn one_folder_of_two_jobs_is_parted_by_names_or_by_time() {
     let found = group(&timed);
     assert_eq!(found.iter().map(|job| job.members.clone()).collect::<Vec<_>>(), [vec![0, 1], vec![2, 3, 4]]);
     assert_eq!(found[0].paths, ["x/h_40100.json", "x/h_41101.json"]);
-    // Worlds of other sizes are other jobs, whatever the ranks.
+    // Different world sizes are different jobs, regardless of the ranks.
     let worlds = [trace("y/a.json", Some(0), Some(2), None), trace("y/b.json", Some(1), Some(4), None)];
     assert_eq!(group(&worlds).len(), 2);
 }
@@ -103,7 +103,7 @@ fn one_trace_with_another_world_size_belongs_to_the_job_of_its_folder() {
         assert_eq!(paths(&found), [("run", Some(4), 4)], "rank {odd} says {says}");
         assert_eq!(found[0].world_size, Some(4), "what most record");
     }
-    // A rank that comes twice, another name, another day or a job that is whole by itself are of another job.
+    // A duplicate rank, another name, another day, or a complete job belongs to another job.
     let mut twice = of(2, 8);
     twice[2].clue.rank = Some(3);
     assert_eq!(group(&twice).len(), 2);
@@ -202,7 +202,7 @@ fn neither_order_nor_names_of_files_matter_where_traces_hold_ranks() {
             all.swap(0, 5);
             assert_eq!(paths(&group(&all)), [("run", Some(8), 8)]);
         }
-        // Some of them alone are a part of the job.
+        // Some of them are a part of the job.
         all.truncate(3);
         let found = group(&all);
         assert_eq!((found.len(), found[0].ranks, found[0].world_size), (1, Some(3), Some(8)));
@@ -215,14 +215,14 @@ fn a_trace_without_job_data_belongs_to_the_job_of_its_folder() {
         (0..3).map(|rank| trace(&format!("run/rank{rank}.json"), Some(rank), Some(4), None)).collect();
     all.push(trace("run/rank3.json", None, None, None));
     assert_eq!(paths(&group(&all)), [("run", Some(4), 4)]);
-    // By its name alone where the header has no rank either.
+    // By name alone if the header has no rank either.
     let mut hosts: Vec<_> =
         (0..3).map(|rank| trace(&format!("run/h_{}.json", 90 + rank), Some(rank), Some(4), None)).collect();
     hosts.push(trace("run/h_93.json", None, None, None));
     assert_eq!(group(&hosts).len(), 1);
     hosts.push(trace("run/other.json", None, None, None));
     assert_eq!(group(&hosts).len(), 2);
-    // A fifth of four is of another job.
+    // A fifth of four ranks belongs to another job.
     all.push(trace("run/rank4.json", None, None, None));
     assert_eq!(group(&all).len(), 2);
 }
@@ -237,7 +237,7 @@ fn an_archive_and_the_ranks_beside_it_are_one_job() {
     let found = group(&[within(0), within(1), beside(2), beside(3)]);
     assert_eq!(paths(&found), [("run", Some(4), 4)]);
     assert_eq!(found[0].paths, ["run"]);
-    // A rank that comes twice is of another job.
+    // A duplicate rank belongs to another job.
     assert_eq!(group(&[within(0), within(1), beside(1), beside(2)]).len(), 2);
 }
 
@@ -248,11 +248,11 @@ fn ranks_that_go_on_where_others_end_are_of_their_job() {
         ranks.map(|rank| trace(&path(rank), Some(rank), world, start)).collect()
     };
     let count = |a: Vec<Sighting>, b: Vec<Sighting>| group(&[a, b].concat()).len();
-    // Hosts of any name, without worlds.
+    // Hosts of any name, without world sizes.
     let of_start = |ranks, folder: &'static str| of(folder, ranks, None, Some(1_700_000_000));
     assert_eq!(count(of_start(0..4, "alpha"), of_start(4..8, "beta")), 1);
     assert_eq!(count(of_start(0..4, "alpha"), of_start(5..8, "beta")), 2);
-    // Without times, other names are other jobs, except dumps, which have none.
+    // Without start times, other names are other jobs. Dumps are an exception: they have no start times.
     let silent = |family| {
         let with = |mut one: Sighting| {
             one.family = family;
@@ -262,12 +262,12 @@ fn ranks_that_go_on_where_others_end_are_of_their_job() {
         group(&all.into_iter().map(with).collect::<Vec<_>>()).len()
     };
     assert_eq!((silent(Family::Ranks), silent(Family::Flight)), (2, 1));
-    // Folders within the folders of hosts.
+    // Nested folders within the folders of hosts.
     let soon = Some(1_700_000_060);
     let begun = Some(1_700_000_000);
     assert_eq!(count(of("node0/it_10", 0..4, Some(8), begun), of("node1/it_10", 4..8, Some(8), soon)), 1);
     assert_eq!(count(of("node0/it_10", 0..4, Some(8), begun), of("node1/it_20", 0..4, Some(8), soon)), 2);
-    // A clock that is twenty minutes off, and another day.
+    // A clock with an error of twenty minutes, and another day.
     let late = Some(1_700_001_200);
     assert_eq!(count(of("node0", 0..4, Some(8), begun), of("node1", 4..8, Some(8), late)), 1);
     let tomorrow = Some(1_700_086_400);
@@ -306,10 +306,10 @@ fn a_file_with_the_rank_of_another_takes_the_rank_of_its_name() {
     let found = group(&all);
     assert_eq!(paths(&found), [("run", Some(8), 8)]);
     assert_eq!(found[0].own_ranks, Some((0..8).collect()));
-    // A copy of the other's file is a copy.
+    // A copy of the other's file counts as a copy.
     all[5].digest = all[6].digest;
     assert_eq!(group(&all)[0].own_ranks.as_ref().map(BTreeSet::len), Some(7));
-    // Names that are no ranks settle nothing: two recordings.
+    // Names without ranks decide nothing: two recordings.
     let named: Vec<_> = [(0, "a"), (1, "b"), (1, "c")]
         .map(|(rank, name)| trace(&format!("run/{name}.json"), Some(rank), Some(3), None))
         .into();
@@ -327,7 +327,7 @@ fn processes_of_a_host_that_is_called_like_a_rank_are_one_job() {
     assert_eq!(group(&gpu1)[0].own_ranks, None);
     assert_eq!(group(&of(&|n| format!("gpu{}", n / 4), 0)).len(), 1);
     assert_eq!(group(&of(&|n| ["amber", "coral"][n as usize / 4].to_owned(), 0)).len(), 1);
-    // One after the other they are recordings of their own, and so are those without a start time.
+    // Consecutive recordings are separate, and so are those without a start time.
     assert_eq!(group(&of(&|_| "gpu1".to_owned(), 60)).len(), 8);
     let mut timeless = gpu1;
     for one in &mut timeless {

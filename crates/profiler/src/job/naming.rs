@@ -42,8 +42,9 @@ pub(crate) fn rank_in_folder(folder: &str) -> Option<u32> {
     rank_in_name(name, false)
 }
 
-/// The file whose name has precedence over its header: two headers have the same rank, one of the two files is named after a rank that is otherwise missing, and the names of all
-/// others agree with their headers. Its index and the rank in its name; `None` where more than one file qualifies. `files` are (rank in the header, rank in the name).
+/// The file whose name has precedence over its header, as its index and the rank in its name. Two headers have the same rank, and one of
+/// the two files is named after a rank that is otherwise missing. The names of all other files agree with their headers. `None` if more
+/// than one file qualifies. `files` are (rank in the header, rank in the name).
 pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, u32)> {
     let (at, (stated, called)) = files.iter().enumerate().find_map(|(at, &(stated, called))| {
         Some((at, stated.zip(called).filter(|(stated, called)| stated != called)?))
@@ -55,8 +56,8 @@ pub(super) fn miscalled(files: &[(Option<u32>, Option<u32>)]) -> Option<(usize, 
     (is_free && is_taken && all_agree).then_some((at, called))
 }
 
-/// Host and process of a name as PyTorch's profiler makes it where none names the worker: `HOST_PROCESS.TIME.pt.trace.json`, or of its digest. Numbers in it are the host's.
-/// Nothing where what stands before the number marks a step number.
+/// Host and process from a default name of PyTorch's profiler (`HOST_PROCESS.TIME.pt.trace.json`) or of its digest. Numbers in it belong to
+/// the host. `None` if the word before the number marks a step.
 pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
     let stem = name.split_once(".pt.trace.json").or_else(|| name.split_once(".digest.parquet"))?.0;
     let (worker, time) = stem.rsplit_once('.')?;
@@ -68,7 +69,7 @@ pub(super) fn host_and_process(name: &str) -> Option<(&str, &str)> {
         .then_some((host, process))
 }
 
-/// The time that a name holds, in microseconds since 1970: seconds, milli-, micro- or nanoseconds by the number of digits.
+/// Time in a name, in microseconds since 1970. Seconds, milli-, micro- or nanoseconds are distinguished by the number of digits.
 pub(crate) fn time_in_name(name: &str) -> Option<u64> {
     numbers(name).find_map(|(_, digits)| {
         let number: u64 = digits.parse().ok()?;
@@ -138,7 +139,7 @@ mod tests {
         let files =
             |pairs: &[(u32, u32)]| -> Vec<_> { pairs.iter().map(|&(s, c)| (Some(s), Some(c))).collect() };
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2)])), Some((1, 1)));
-        // No other states 2; 1 is not free; another disagrees too; names are no ranks at all.
+        // No other header has 2; 1 is not free; another one disagrees, too; the names are no ranks.
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (3, 3)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (1, 1)])), None);
         assert_eq!(miscalled(&files(&[(0, 0), (2, 1), (2, 2), (3, 7)])), None);

@@ -34,7 +34,7 @@ impl PhasesOf {
         Self { device, host: host_phases(trace), around }
     }
 
-    /// The phase of a communication: its own, else that of the arithmetic before it.
+    /// Phase of a communication: its own, otherwise that of the previous compute.
     fn of(&self, part: &Part) -> Phase {
         let own = match part.lane {
             Lane::Stream(_) => self.device.get(part.row as usize).copied(),
@@ -48,7 +48,7 @@ impl PhasesOf {
     }
 }
 
-/// Whether a name is of a mixture of experts: its layers, its router, its exchange of tokens, its products by group.
+/// Tests whether a name belongs to a mixture of experts: its layers, router, token exchange or grouped GEMMs.
 pub(crate) fn speaks_of_experts(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let words = [
@@ -64,11 +64,11 @@ pub(crate) fn speaks_of_experts(name: &str) -> bool {
     words.iter().any(|word| lower.contains(word))
 }
 
-/// What groups were seen doing.
+/// Observed operations of groups.
 pub(super) struct Seen<'a> {
     job: &'a Job,
     matching: &'a Matching,
-    /// For every group the member that did most in it, and which of its parts.
+    /// By group: the most active member, with its parts.
     busiest: BTreeMap<u32, &'a Membership>,
     phases: BTreeMap<u32, PhasesOf>,
     steps: u32,

@@ -1,6 +1,6 @@
-//! Patterns of names: parts that must follow one another, tied to the start or the end or not.
+//! Patterns of names: successive parts, optionally anchored at the start or the end.
 //!
-//! Responsible for: fitting one pattern to one lowercase name in time linear in the name. Refuses regular expressions.
+//! Responsible for: matching a pattern against a lowercase name in time linear in the name. Regular expressions are not supported.
 
 /// A pattern, in lowercase.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ impl Pattern {
         (!parts.is_empty()).then_some(Self { parts, start, end })
     }
 
-    /// Whether it fits a lowercase name.
+    /// Tests whether the pattern fits a lowercase name.
     pub(crate) fn fits(&self, name: &str) -> bool {
         let mut rest = name;
         let last = self.parts.len() - 1;

@@ -1,16 +1,17 @@
 //! Every report of a log as a point over the iterations.
 //!
-//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, so that no peak is lost. Refuses to smooth: levels come from [`super::judge()`].
+//! Responsible for: time, MFU, loss, gradient norm and learning rate of single reports, few enough to draw, without loss of peaks. Does not
+//! smooth: levels come from [`super::judge()`].
 
 use super::judge::Known;
 use super::lines::{Report, TrainingLog};
 use serde::Serialize;
 
-/// A report: its iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
+/// A report: its iteration, seconds per iteration, MFU (0 to 1) if known.
 pub type Point = (u64, f64, Option<f64>);
 
-/// The reports of a log in their order, at most `limit` of them (2 at least): of each stretch of reports the fastest and the slowest, in their order.
-/// Reports without a time are left out.
+/// Reports of a log in their order, at most `limit` of them (at least 2): the fastest and the slowest of each range of reports. Excludes
+/// reports without a time.
 pub fn curve(log: &TrainingLog, known: &Known, limit: usize) -> Vec<Point> {
     let timed: Vec<&Report> = log.reports.iter().filter(|report| report.seconds.is_finite()).collect();
     let stretch = if timed.len() <= limit { 1 } else { timed.len().div_ceil((limit / 2).max(1)) };
@@ -59,12 +60,12 @@ impl Measure {
 pub struct MeasureCurve {
     /// Measure.
     pub measure: Measure,
-    /// Every report that has it, or the extremes of stretches of them: iteration and value.
+    /// Iteration and value of every report that has it, or the extremes of ranges.
     pub points: Vec<(u64, f64)>,
 }
 
-/// The measures that a log reports, at most `limit` points each: of each stretch of reports the lowest and the highest, in their order. What
-/// is not a finite number is left out; [`super::Judged::not_a_number`] counts losses that were not.
+/// Reported measures, at most `limit` points each: the lowest and the highest of each range of reports, in their order. Excludes values
+/// that are not finite; [`super::Judged::not_a_number`] counts such losses.
 pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     let curves = Measure::ALL.into_iter().map(|measure| {
         let reports = log.reports.iter();
@@ -88,7 +89,8 @@ pub fn measures(log: &TrainingLog, limit: usize) -> Vec<MeasureCurve> {
     curves.filter(|curve| !curve.points.is_empty()).collect()
 }
 
-/// MFU of a report: the one in the log, else its TFLOP/s over the peak, else `flop_per_sequence · batch / (seconds · devices · peak)`.
+/// MFU of a report (0 to 1): from the log, otherwise its TFLOP/s over the peak, otherwise `flop_per_sequence · batch / (seconds · devices ·
+/// peak)`.
 fn mfu(report: &Report, known: &Known) -> Option<f64> {
     let tflops = || {
         report

@@ -1,11 +1,13 @@
-//! What DeepSpeed's own engine reports when no framework around it does: samples per second, skipped updates, and the timers of its wall-clock breakdown.
+//! Reports of DeepSpeed's own engine, without a framework around it: samples per second, skipped updates, and the timers of its wall-clock
+//! breakdown.
 //!
-//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the log prints. Refuses to make a time of a rate without the batch, and of the
-//! average since the start that the oldest versions print.
+//! Responsible for: lines of `timer.py` and `logging.py` of any version to reports, and the batch that the log prints. A rate gives no time
+//! without the batch. Excludes the average since the start, which the oldest versions print.
 //!
-//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to the end of its update (DeepSpeed's `ThroughputTimer`), so
-//! `step time = train_batch_size / CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`), `bwd` and `step` are sums over the micro steps of one step, one after the other on the
-//! host's clock, so `step time = fwd + bwd + step`. Neither holds what passes between two steps, such as the loading of data.
+//! `CurrSamplesPerSec` is `train_batch_size` over the time of the last step, from its first forward pass to the end of its update
+//! (DeepSpeed's `ThroughputTimer`). Hence `step time = train_batch_size / CurrSamplesPerSec`. The breakdown's `fwd` (older: `forward`),
+//! `bwd` and `step` are sums over the micro-steps of one step, sequential on the host's clock. Hence `step time = fwd + bwd + step`. Both
+//! exclude time between two steps, such as loading of data.
 
 use super::lines::{Report, Timer};
 use super::numbers::{after, count_after, leading};
@@ -20,17 +22,17 @@ pub enum TimesFrom {
     /// The log prints them.
     #[default]
     Reports,
-    /// The batch over DeepSpeed's samples per second, each of one step.
+    /// Batch over DeepSpeed's samples per second, of single steps.
     SamplesPerSecond,
     /// Sums of DeepSpeed's timers of forward pass, backward pass and update.
     Timers,
-    /// Tokens of a step over tokens per second and device, where the log has no clock.
+    /// Tokens of a step over tokens per second and device, if the log has no clock.
     TokensPerSecond,
     /// Whole seconds of a progress bar between two reports.
     ProgressBar,
     /// One mean over the whole run, with its start, evaluation and checkpoints.
     WholeRun,
-    /// Nothing: there are samples per second and the batch is not known, or there is no time at all.
+    /// No time: there are samples per second without a known batch, or no times at all.
     Nothing,
 }
 
@@ -40,26 +42,26 @@ const MOST: usize = 1 << 22;
 /// Content of DeepSpeed's lines, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct DeepSpeed {
-    /// Sequences of a step, as the log prints it.
+    /// Sequences of a step, as printed by the log.
     batch: Option<u64>,
     /// Reports of samples per second.
     rates: Vec<Report>,
-    /// Reports whose time is a sum of timers.
+    /// Reports with a sum of timers as their time.
     sums: Vec<Report>,
-    /// Bytes that the allocator had handed out at most.
+    /// Peak of the allocated bytes.
     pub(super) allocated: Option<f64>,
-    /// The step of the last line that names one, and whether it is before the one that was named before.
+    /// Step of the last line with a number, and whether it is lower than the previous one.
     step: u64,
     began_again: bool,
     /// Updates skipped so far, and those already reported.
     skipped: u64,
     reported: u64,
-    /// Timers of micro steps since the last step.
+    /// Timers of micro-steps since the last step.
     micro: BTreeMap<String, Timer>,
 }
 
 impl DeepSpeed {
-    /// Takes a line, the `number`-th of the log.
+    /// Reads a line, the `number`-th of the log.
     pub(super) fn line(&mut self, line: &str, number: u64, stamp: impl Fn(&str) -> Option<String>) {
         if line.contains("SamplesPerSec=") {
             self.rate(line, number, stamp(line));
@@ -135,11 +137,11 @@ impl DeepSpeed {
             return;
         };
         let mut timers = std::mem::take(&mut self.micro);
-        // What the whole step has as well need not be there twice.
+        // Timers that exist for the whole step, too, are redundant.
         timers.retain(|name, _| !name.ends_with("_microstep"));
         timers.extend(named.iter().map(|&(name, ms)| (name.to_owned(), Timer { min_ms: ms, max_ms: ms })));
         let seconds = (forward + backward + update) / 1e3;
-        // The breakdown is printed for every step, its number only for some of them; a number that goes back begins the run again.
+        // The breakdown is printed for every step, its number only for some of them; a decreasing number is a restart.
         let last = self.sums.last().map_or(0, |last| last.iteration);
         let iteration = if self.began_again { self.step.max(1) } else { (last + 1).max(self.step) };
         self.began_again = false;
@@ -149,7 +151,7 @@ impl DeepSpeed {
         }
     }
 
-    /// The reports, once the whole log is read, and where their times come from. `batch` is set by the user.
+    /// Reports after reading the whole log, and the source of their times. `batch` is set by the user.
     pub(super) fn reports(&self, batch: Option<u64>) -> (Vec<Report>, TimesFrom) {
         let batch = batch.or(self.batch).filter(|batch| *batch > 0);
         if let Some(batch) = batch.filter(|_| self.rates.iter().any(|r| r.samples_per_second.is_some())) {
@@ -174,7 +176,8 @@ impl DeepSpeed {
     }
 }
 
-/// Sequences of a step: DeepSpeed's configuration as it prints it (`  train_batch_size ............. 256`, or as JSON), or the Trainer of Hugging Face.
+/// Sequences of a step: from DeepSpeed's printed configuration (`  train_batch_size ............. 256`, or as JSON), or from the Trainer of
+/// Hugging Face.
 fn batch(line: &str) -> Option<u64> {
     let key = "train_batch_size";
     let rest = match line.find(key) {

@@ -1,16 +1,16 @@
-//! Lines as DeepSpeed's versions print them, with times that are known.
+//! Lines of several DeepSpeed versions, with known times.
 
 use super::super::{Known, TimesFrom, TrainingLog, judge};
 
 const CONFIG: &str = "[2024-05-01 10:00:00,000] [INFO] [config.py:1003:print]   train_batch_size ............. 256\n\
     [2024-05-01 10:00:00,000] [INFO] [config.py:1003:print]   train_micro_batch_size_per_gpu  4\n";
 
-/// Step `n` takes this long, in seconds.
+/// Duration of step `n` in seconds.
 fn seconds(step: u64) -> f64 {
     if step == 70 { 4.0 } else { 2.0 + (step % 3) as f64 / 1000.0 }
 }
 
-/// The lines of some steps; `each` of them has its rate.
+/// Lines of some steps; each has its rate.
 fn rates(steps: impl Iterator<Item = u64>, form: &str) -> String {
     steps
         .map(|step| {
@@ -44,7 +44,7 @@ fn a_step_takes_its_batch_over_its_rate() {
         let judged = judge(&log, &Known::default()).expect("a judgement");
         assert!((judged.step_time - 2.001).abs() < 2e-3, "{}", judged.step_time);
         assert_eq!(judged.slow.iter().map(|s| s.iteration).collect::<Vec<_>>(), [70]);
-        // Of the one timed step; the nine before it are unknown.
+        // Loss of the one timed step; the nine before it are unknown.
         assert!((judged.slow[0].lost - 2.0).abs() < 5e-3, "{}", judged.slow[0].lost);
         assert_eq!(judged.iterations, 100);
     }
@@ -60,7 +60,7 @@ fn without_the_batch_a_rate_is_no_time() {
     log.take_batch(256);
     assert_eq!(log.times_from(), TimesFrom::SamplesPerSecond);
     assert!((log.reports[1].seconds - seconds(20)).abs() < 1e-9);
-    // An average since the start is no step's rate.
+    // An average since the start is not the rate of a step.
     let old = "[2022-03-11 02:06:58,985] [INFO] [timer.py:189:stop] 0/40, SamplesPerSec=83.48, MemAllocated=0.26GB, MaxMemAllocated=9.02GB\n";
     let mut log = TrainingLog::read(old);
     log.take_batch(64);
@@ -92,7 +92,7 @@ fn timers_of_a_step_are_summed() {
         for (at, report) in log.reports.iter().enumerate() {
             let step = at as u64 + 1;
             assert_eq!((report.iteration, report.weight, report.start), (step, 1, 0));
-            // 100 + 200 + 50 + step ms; the inner ones are parts of the backward pass.
+            // 100 + 200 + 50 + step ms; the inner timers are parts of the backward pass.
             assert!((report.seconds - (350 + step) as f64 / 1e3).abs() < 1e-12, "{report:?}");
             assert_eq!(report.timers["optimizer_step"].max_ms, 40.0);
             assert!(report.timers.keys().all(|name| !name.ends_with("_microstep")));

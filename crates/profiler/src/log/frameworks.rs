@@ -1,23 +1,24 @@
-//! Step lines of nanotron, NeMo and MaxText: each holds the time of its step.
+//! Step lines of nanotron, NeMo and MaxText: each contains the time of its step.
 //!
-//! Responsible for: one line to one [`Report`], as those frameworks print it. Refuses rates of progress bars (`2.13s/it`), which are averages.
+//! Responsible for: one line to one [`Report`], as those frameworks print it. Excludes rates of progress bars (`2.13s/it`), which are
+//! averages.
 //!
-//! Sources of the formats: nanotron issue 390 and pull request 23 (`iteration: 5 / 15 | ...`, numbers of three digits with K, M, G); NeMo pull request 10128
-//! (`Training epoch 0, iteration 0/9 | ...`) and the progress bar of NeMo 1 (`global_step=49.00, ...]`, three digits, so `2e+3`); MaxText pull request 761
-//! and issue 8 (`completed step: 9, seconds: 1.341, ...`; before 2024 `TFLOP/s:`).
+//! Sources of the formats: nanotron issue 390 and pull request 23 (`iteration: 5 / 15 | ...`, numbers of three digits with K, M, G); NeMo
+//! pull request 10128 (`Training epoch 0, iteration 0/9 | ...`) and the progress bar of NeMo 1 (`global_step=49.00, ...]`, three digits, so
+//! `2e+3`); MaxText pull request 761 and issue 8 (`completed step: 9, seconds: 1.341, ...`; before 2024 `TFLOP/s:`).
 
 use super::lines::Report;
 use super::numbers::{after, count_after, leading, scaled_after};
 use super::progress::Bar;
 
-/// What a step line of nanotron has.
+/// Marker of nanotron's step lines.
 pub(super) const NANOTRON: &str = "elapsed_time_per_iteration_ms:";
-/// What a step line of NeMo has.
+/// Marker of NeMo's step lines.
 pub(super) const NEMO: &str = "train_step_timing in s";
-/// What a step line of MaxText has.
+/// Marker of MaxText's step lines.
 pub(super) const MAXTEXT: &str = "completed step:";
 
-/// A line of nanotron. Its numbers have three digits, so a step of 11.5K ms is known to 0.4%.
+/// Reads a line of nanotron. Its numbers have three digits, so a step of 11.5K ms is accurate to 0.4%.
 pub(super) fn nanotron(line: &str) -> Option<Report> {
     let seconds = scaled_after(line, NANOTRON)? / 1e3;
     let report = Report {
@@ -34,13 +35,13 @@ pub(super) fn nanotron(line: &str) -> Option<Report> {
     sound(seconds).then_some(report)
 }
 
-/// A line of NeMo 2 (`name: value | `) or a progress bar of NeMo 1 (`name=value, `).
+/// Reads a line of NeMo 2 (`name: value | `) or a progress bar of NeMo 1 (`name=value, `).
 pub(super) fn nemo(line: &str) -> Option<Report> {
     let value = |name: &str| {
         let at = line.find(name)? + name.len();
         leading(line[at..].trim_start_matches([':', '=']))
     };
-    // A progress bar rounds to three digits: from 1,000 on its own counter is the step.
+    // A progress bar rounds to three digits: from 1,000 on, its own counter is the step.
     let is_rounded = |name: &str| {
         line.find(name).is_some_and(|at| {
             line[at..].split([',', ']', '|']).next().is_some_and(|pair| pair.contains("e+"))
@@ -66,7 +67,7 @@ pub(super) fn nemo(line: &str) -> Option<Report> {
     sound(seconds).then_some(report)
 }
 
-/// A line of MaxText.
+/// Reads a line of MaxText.
 pub(super) fn maxtext(line: &str) -> Option<Report> {
     let seconds = after(line, "seconds:")?;
     let report = Report {

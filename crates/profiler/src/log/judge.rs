@@ -1,9 +1,8 @@
 //! Analysis of a training log.
 //!
-//! Responsible for: the typical step, MFU over time, slow steps and what they cost, a period among them,
-//! jumps of the level, drift, restarts and the work they repeat. Uses medians: one checkpoint must not change
-//! the result. Reports that average over several iterations are weighted with their number, and a slow step
-//! within one shows only as its share.
+//! Responsible for: the typical step, MFU over time, slow steps with their cost and period, jumps of the level, drift, restarts and the
+//! repeated work. Uses medians: one checkpoint must not change the result. Reports that average over several iterations are weighted with
+//! their number, and a slow step within one shows only as its share.
 
 use super::deepspeed::TimesFrom;
 use super::lines::TrainingLog;
@@ -14,23 +13,23 @@ use serde::Serialize;
 /// Run settings that are not in the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Known {
-    /// Model FLOP of one sequence, all devices together.
+    /// Model FLOP of one sequence, over all devices.
     pub flop_per_sequence: Option<f64>,
-    /// Devices.
+    /// Number of devices.
     pub devices: Option<f64>,
     /// Peak FLOP/s of one device.
     pub peak: Option<f64>,
 }
 
 impl Known {
-    /// Model TFLOP/s of one device when a step of `batch` sequences takes `seconds`: `flop_per_sequence · batch / seconds / devices`.
+    /// Model TFLOP/s of one device for a step of `batch` sequences in `seconds`: `flop_per_sequence · batch / seconds / devices`.
     pub(super) fn tflops(&self, batch: Option<u64>, seconds: f64) -> Option<f64> {
         let devices = self.devices.filter(|devices| *devices > 0.0)?;
         Some(self.flop_per_sequence? * batch? as f64 / seconds / devices / 1e12)
     }
 }
 
-/// A report that took long.
+/// A slow report.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SlowStep {
@@ -38,7 +37,7 @@ pub struct SlowStep {
     pub iteration: u64,
     /// The line in the log.
     pub line: u64,
-    /// Seconds of an iteration.
+    /// Seconds per iteration.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
     /// Seconds lost beyond the typical step, over all iterations of the report.
@@ -46,20 +45,20 @@ pub struct SlowStep {
     pub lost: f64,
 }
 
-/// Slow steps that come again and again.
+/// Periodic slow steps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pause {
-    /// Iterations from one to the next.
+    /// Iterations between two of them.
     pub period: u64,
     /// Number of entries.
     pub count: u64,
-    /// Seconds that each costs, the median.
+    /// Median cost of one, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
 
-/// A stretch of iterations at one level.
+/// A range of iterations at one level.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Segment {
@@ -67,19 +66,19 @@ pub struct Segment {
     pub from: u64,
     /// The last iteration.
     pub to: u64,
-    /// Seconds of the typical iteration.
+    /// Seconds of a typical iteration.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
     /// Sequences per step, if logged.
     pub batch: Option<u64>,
-    /// MFU, 0 to 1, if it can be known.
+    /// MFU (0 to 1); `None` if unknown.
     pub mfu: Option<f64>,
-    /// Model TFLOP/s of one device, if it can be known.
+    /// Model TFLOP/s of one device; `None` if unknown.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops: Option<f64>,
 }
 
-/// A new start of the run within the log.
+/// A restart of the run within the log.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Restart {
@@ -89,9 +88,9 @@ pub struct Restart {
     pub before: u64,
     /// Its first iteration.
     pub from: u64,
-    /// Iterations done twice.
+    /// Number of repeated iterations.
     pub repeated: u64,
-    /// Seconds that they took the first time.
+    /// Seconds of these iterations before the restart.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub lost: f64,
 }
@@ -100,50 +99,50 @@ pub struct Restart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Judged {
-    /// Reports.
+    /// Number of reports.
     pub reports: u64,
-    /// Iterations that they cover.
+    /// Number of iterations that they cover.
     pub iterations: u64,
-    /// Starts.
+    /// Number of starts.
     pub starts: u32,
-    /// Iterations of warm-up that were left out.
+    /// Number of excluded warm-up iterations.
     pub warm_up: u64,
     /// Seconds of the typical step at the last batch size.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub step_time: f64,
-    /// Half of the spread of the middle half of the steps, relative to the typical one.
+    /// Half of the interquartile range of the steps, relative to the typical one.
     pub noise: f64,
-    /// The stretches at one level.
+    /// Ranges of iterations at one level.
     pub segments: Vec<Segment>,
-    /// Change of the step's time over the last segment, relative, by a robust line; `None` where there are too few reports.
+    /// Relative change of the step time over the last segment, by a robust line; `None` with too few reports.
     pub drift: Option<f64>,
-    /// The slow steps, those that cost most first.
+    /// Slow steps, the largest cost first.
     pub slow: Vec<SlowStep>,
-    /// Seconds that all slow steps cost, as a share of the whole time.
+    /// Cost of all slow steps as a share of the whole time (0 to 1).
     pub slow_share: f64,
-    /// A period among the slow steps.
+    /// A period of the slow steps, if any.
     pub pause: Option<Pause>,
     /// New starts.
     pub restarts: Vec<Restart>,
-    /// Iterations whose update was skipped.
+    /// Number of iterations with a skipped update.
     pub skipped: u64,
-    /// Iterations whose loss was not a number.
+    /// Number of iterations whose loss is not a number.
     pub not_a_number: u64,
-    /// Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest.
+    /// Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub timers: Vec<(String, f64, f64)>,
-    /// Bytes that the allocator held at most.
+    /// Peak of the reserved bytes.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// A step is slow when it is this many times the noise above the typical one, and 5% at least.
+/// Threshold of a slow step above the typical one, in multiples of the noise; at least 5%.
 const NOISES: f64 = 6.0;
-/// A level is another when it differs by this much.
+/// Minimum relative difference between two levels.
 const JUMP: f64 = 0.03;
-/// Reports that a level needs.
+/// Minimum number of reports of a level.
 const SHORTEST: usize = 8;
 
 struct Row {
@@ -154,7 +153,7 @@ struct Row {
     batch: Option<u64>,
 }
 
-/// Judges a log; `None` when nothing in it reports the time of an iteration.
+/// Analyses a log; `None` if it contains no iteration time.
 pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     let timed: Vec<usize> =
         (0..log.reports.len()).filter(|&at| log.reports[at].seconds.is_finite()).collect();
@@ -175,7 +174,7 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         rows.push(Row {
             at,
             seconds: report.seconds,
-            // A rate is that of one step; others are unknown.
+            // A rate belongs to one step; the others are unknown.
             weight: if log.times_from() == TimesFrom::SamplesPerSecond {
                 1.0
             } else {
@@ -196,14 +195,14 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
         let level = level(range);
         away.extend(rows[range.clone()].iter().map(|r| (r.seconds - level).abs() / level));
     }
-    // What the log rounds away is not known to be still.
+    // Noise below the rounding of the log cannot be observed.
     let noise = median(&away).unwrap_or_default().max(log.rounding() / step_time.max(f64::MIN_POSITIVE));
     let rounding = log.rounding();
     let mut slow = Vec::new();
     for range in &segments {
         let level = level(range);
         for row in &rows[range.clone()] {
-            // An average over n iterations hides a slow one among them n times.
+            // An average over n iterations shows a slow one only as an n-th.
             let limit = (NOISES * noise).max(0.05 / row.weight.sqrt());
             let limit = limit.max(2.0 * rounding / level);
             if row.seconds > level * (1.0 + limit) {
@@ -258,8 +257,8 @@ pub fn judge(log: &TrainingLog, known: &Known) -> Option<Judged> {
     })
 }
 
-/// Cuts where the batch changes or the level jumps: each stretch is split where the medians of both sides differ most, as long as they differ by more than
-/// [`JUMP`] and by more than the stretch's own noise.
+/// Splits at changes of the batch and at jumps of the level. A range is split where the medians of both sides differ most. The difference
+/// must exceed [`JUMP`] and the noise of the range.
 fn segments(rows: &[Row]) -> Vec<std::ops::Range<usize>> {
     let mut cuts = vec![0];
     cuts.extend((1..rows.len()).filter(|&at| rows[at].batch != rows[at - 1].batch));
@@ -284,12 +283,12 @@ fn split(rows: &[Row], range: std::ops::Range<usize>, found: &mut Vec<std::ops::
     }
 }
 
-/// The place where absolute deviations from the medians of both sides are least, if both levels differ enough.
+/// Position at which the absolute deviations from the medians of both sides are least; `None` unless both levels differ enough.
 fn best_cut(seconds: &[f64]) -> Option<usize> {
     if seconds.len() < 2 * SHORTEST {
         return None;
     }
-    // Signs about the median: a walk that strays furthest from its expectation strays at a change of level. Outliers count once.
+    // Signs relative to the median: the largest excursion of their random walk is at a change of level. Outliers count once.
     let middle = median(seconds)?;
     let mut walk = 0.0;
     let (mut best, mut stray) = (0, 0.0);
@@ -306,7 +305,7 @@ fn best_cut(seconds: &[f64]) -> Option<usize> {
             (best, stray) = (cut, f64::abs(walk));
         }
     }
-    // Without a change the walk strays beyond 1.63 roots in one of a hundred cases (Kolmogorov's distribution).
+    // Without a change, the walk exceeds 1.63 roots in one of a hundred cases (Kolmogorov's distribution).
     if stray < 1.63 * (seconds.len() as f64).sqrt() {
         return None;
     }
@@ -318,7 +317,7 @@ fn best_cut(seconds: &[f64]) -> Option<usize> {
     ((a - b).abs() > (JUMP * a.min(b)).max(2.0 * noise)).then_some(best)
 }
 
-/// Change over a stretch, relative to its level, by the median of slopes (Theil-Sen) between its first and last thirds.
+/// Change over a range relative to its level, by the median of slopes (Theil-Sen) between its first and last thirds.
 fn drift(rows: &[Row]) -> Option<f64> {
     if rows.len() < 3 * SHORTEST {
         return None;
@@ -340,7 +339,7 @@ fn drift(rows: &[Row]) -> Option<f64> {
     Some(median(&slopes)? * span / level)
 }
 
-/// The period of slow steps: the distance from one to the next that most of them share.
+/// Period of slow steps: the most frequent distance between two of them.
 fn period(slow: &[SlowStep]) -> Option<Pause> {
     if slow.len() < 4 {
         return None;
@@ -348,7 +347,7 @@ fn period(slow: &[SlowStep]) -> Option<Pause> {
     let gaps: Vec<f64> =
         slow.windows(2).map(|pair| pair[1].iteration.saturating_sub(pair[0].iteration) as f64).collect();
     let period = median(&gaps)?;
-    // Missing one makes a gap a multiple of the period.
+    // After a missing one, the gap is a multiple of the period.
     let fits = |gap: &&f64| {
         let turns = (*gap / period).round();
         turns >= 1.0 && (*gap - turns * period).abs() <= (0.1 * period).min(1.0)
@@ -392,7 +391,7 @@ fn restarts(log: &TrainingLog) -> Vec<Restart> {
         if before.start == after.start {
             continue;
         }
-        // Its first report stands for `weight` iterations; the ones before it are where it began.
+        // Its first report covers `weight` iterations; the run resumed at the first of them.
         let from = (after.iteration + 1).saturating_sub(after.weight);
         let again =
             log.reports[..=at].iter().rev().take_while(|r| r.start == before.start && r.iteration >= from);

@@ -1,8 +1,7 @@
-//! Report lines, one after the other.
+//! Report lines in order.
 //!
-//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, for all
-//! frameworks, and detecting restarts. A line costs one search for a few markers; only numbers are kept. Does
-//! not analyse.
+//! Responsible for: turning lines into [`Report`]s with their timers, memory and straggler lines, for all frameworks, and detecting
+//! restarts. A line costs one search for a few markers; only numbers are kept. Does not analyse.
 
 use super::deepspeed::{DeepSpeed, TimesFrom};
 use super::frameworks::{self, MAXTEXT, NANOTRON, NEMO};
@@ -17,7 +16,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Framework {
-    /// Megatron-LM, or what prints its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
+    /// Megatron-LM, and frameworks with its lines: MindSpeed, Megatron-Bridge, Primus, Megatron-DeepSpeed.
     Megatron,
     /// DeepSpeed's engine.
     Deepspeed,
@@ -29,12 +28,12 @@ pub enum Framework {
     Nemo,
     /// MaxText.
     Maxtext,
-    /// The Trainer of Hugging Face, and what is built on it: TRL, Axolotl, LLaMA-Factory, ms-swift.
+    /// The Trainer of Hugging Face, and frameworks based on it: TRL, Axolotl, LLaMA-Factory, ms-swift.
     Trainer,
 }
 
 impl Framework {
-    /// Its name for people.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Megatron => "Megatron-LM",
@@ -48,11 +47,11 @@ impl Framework {
     }
 }
 
-/// A timer of a report: what it took on the fastest and on the slowest rank.
+/// A timer of a report: times of the fastest and of the slowest rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Timer {
-    /// Milliseconds on the fastest rank; the same as `max_ms` where the log has one number.
+    /// Milliseconds on the fastest rank; equal to `max_ms` if the log has one number.
     pub min_ms: f64,
     /// Milliseconds on the slowest rank.
     pub max_ms: f64,
@@ -62,29 +61,29 @@ pub struct Timer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// The iteration that it reports on, the last one if it averages over several.
+    /// The reported iteration; the last one of an average over several.
     pub iteration: u64,
-    /// How many iterations it averages over.
+    /// Number of iterations in the average.
     pub weight: u64,
-    /// Which start of the run it belongs to, counted from 0.
+    /// Number of the run's start that the report belongs to, from 0.
     pub start: u32,
     /// The line in the log, counted from 1.
     pub line: u64,
-    /// Time, as the log writes it.
+    /// Time as written in the log.
     pub at: Option<String>,
-    /// Seconds of one iteration.
+    /// Seconds per iteration.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "s")))]
     pub seconds: f64,
-    /// Model TFLOP/s of one device, as the log has it.
+    /// Model TFLOP/s of one device, from the log.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops: Option<f64>,
-    /// MFU as the log has it, 0 to 1.
+    /// MFU from the log (0 to 1).
     pub mfu: Option<f64>,
     /// Sequences of a step.
     pub batch: Option<u64>,
     /// Tokens per second and device.
     pub tokens_per_second: Option<f64>,
-    /// Sequences per second of all devices, as DeepSpeed has them for this step.
+    /// Sequences per second of all devices, from DeepSpeed's report of this step.
     pub samples_per_second: Option<f64>,
     /// The loss.
     pub loss: Option<f64>,
@@ -92,11 +91,11 @@ pub struct Report {
     pub gradient_norm: Option<f64>,
     /// The learning rate.
     pub learning_rate: Option<f64>,
-    /// Iterations whose update was skipped.
+    /// Number of iterations with a skipped update.
     pub skipped: u64,
-    /// Iterations whose loss was not a number.
+    /// Number of iterations whose loss is not a number.
     pub not_a_number: u64,
-    /// Timers that follow the report.
+    /// Timers after the report.
     pub timers: BTreeMap<String, Timer>,
 }
 
@@ -104,9 +103,9 @@ pub struct Report {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Straggler {
-    /// The report before it, by its iteration.
+    /// Iteration of the previous report.
     pub iteration: Option<u64>,
-    /// The measure as the log calls it (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...).
+    /// Name of the measure in the log (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...).
     pub measure: String,
     /// The lowest value and its rank.
     pub lowest: (f64, u32),
@@ -114,11 +113,11 @@ pub struct Straggler {
     pub highest: (f64, u32),
 }
 
-/// What a log reports.
+/// Content of a training log.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrainingLog {
-    /// Lines that were read.
+    /// Number of lines read.
     pub lines: u64,
     /// The reports in their order.
     pub reports: Vec<Report>,
@@ -127,17 +126,17 @@ pub struct TrainingLog {
     /// Peak allocated bytes, if logged.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub allocated: Option<f64>,
-    /// Bytes that the allocator held at most.
+    /// Peak of the reserved bytes.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
-    /// What comes before the second report, for readers of printed arguments: at most 4 MiB.
+    /// Text before the second report, for readers of printed arguments: at most 4 MiB.
     #[serde(skip)]
     pub head: String,
-    /// Lines that look like reports but hold no sound time.
+    /// Numbers of lines that look like reports but contain no valid time.
     pub unreadable: Vec<u64>,
-    /// A dump of arguments was seen since the last report: the next report begins a start.
+    /// True if arguments were dumped after the last report: the next report begins a start.
     is_new: bool,
-    /// Timers are being listed for the last report.
+    /// True while the timers of the last report are being listed.
     timers: bool,
     #[serde(skip)]
     deepspeed: DeepSpeed,
@@ -146,16 +145,16 @@ pub struct TrainingLog {
     /// Framework that wrote the reports.
     pub framework: Option<Framework>,
     times_from: TimesFrom,
-    /// Reports to leave the average of which is not yet known.
+    /// Excludes reports until their average is known.
     fresh: bool,
     start: u32,
 }
 
-/// Bytes of the head that are kept.
+/// Maximum number of kept bytes of the head.
 const HEAD: usize = 4 << 20;
-/// Timers that one report may have; more are noise.
+/// Maximum number of timers per report; more are noise.
 const TIMERS: usize = 256;
-/// Bytes of a mebibyte, which logs print as MB.
+/// Bytes per mebibyte, which logs print as MB.
 const MEBIBYTE: f64 = 1_048_576.0;
 
 impl TrainingLog {
@@ -175,7 +174,7 @@ impl TrainingLog {
         }
         let is_timed = log.reports.iter().any(|report| report.seconds.is_finite());
         if !is_timed && let Some((reports, times_from)) = log.trainer.reports() {
-            // DeepSpeed's samples per second under a Trainer are times once the batch is known, so they stay where it has none.
+            // DeepSpeed's samples per second under a Trainer become times with a known batch, so they are kept if the Trainer has no times.
             if log.reports.is_empty() || times_from != TimesFrom::Nothing {
                 log.place(reports, times_from, Framework::Trainer);
             }
@@ -183,7 +182,7 @@ impl TrainingLog {
         log
     }
 
-    /// Takes reports that are known as a whole, with their weights.
+    /// Replaces the reports by complete ones with their weights.
     fn place(&mut self, reports: Vec<Report>, times_from: TimesFrom, framework: Framework) {
         (self.reports, self.start, self.is_new, self.fresh) = (Vec::new(), 0, true, false);
         for report in reports {
@@ -201,7 +200,7 @@ impl TrainingLog {
         self.framework = Some(framework);
     }
 
-    /// Takes the reports of DeepSpeed's engine, where no framework around it has its own.
+    /// Uses the reports of DeepSpeed's engine if no framework around it has its own.
     fn take(&mut self, batch: Option<u64>) {
         let (reports, times_from) = self.deepspeed.reports(batch);
         if reports.is_empty() {
@@ -216,7 +215,7 @@ impl TrainingLog {
         raise(&mut self.allocated, self.deepspeed.allocated);
     }
 
-    /// Takes the tokens that a device has of a step, where the log has tokens per second and no clock: `seconds = tokens / (tokens per second)`.
+    /// Sets a device's tokens per step, if the log has tokens per second and no clock: `seconds = tokens / (tokens per second)`.
     pub fn take_tokens(&mut self, per_device: f64) {
         for report in self.reports.iter_mut().filter(|report| !report.seconds.is_finite()) {
             let seconds = report.tokens_per_second.map(|rate| per_device / rate);
@@ -234,12 +233,13 @@ impl TrainingLog {
         }
     }
 
-    /// Where the times of its reports come from.
+    /// Source of the times in the reports.
     pub fn times_from(&self) -> TimesFrom {
         self.times_from
     }
 
-    /// How far the time of a step may be off because the log rounds it, in seconds: whole seconds of a progress bar over the steps of a report, or half of the last digit.
+    /// Maximum rounding error of a step time in the log, in seconds: a progress bar's whole seconds over the steps of a report, or half of
+    /// the last digit.
     pub fn rounding(&self) -> f64 {
         let timed = self.reports.iter().filter(|report| report.seconds.is_finite());
         let half_of_third = |seconds: f64| 0.5 * 10_f64.powf(seconds.log10().floor() - 2.0);
@@ -254,7 +254,7 @@ impl TrainingLog {
         median(&each).unwrap_or_default()
     }
 
-    /// Reads one more line. Progress bars draw over themselves: what stands between carriage returns is a line of its own.
+    /// Reads one more line. Progress bars overwrite themselves: text between carriage returns is a line of its own.
     pub fn line(&mut self, line: &str) {
         self.lines += 1;
         if self.reports.len() < 2 && self.head.len() + line.len() < HEAD {
@@ -305,7 +305,7 @@ impl TrainingLog {
         }
     }
 
-    /// Notes who writes, once there is a report more than `begun`.
+    /// Sets the framework if there are more reports than `begun`.
     fn written_by(&mut self, framework: Framework, begun: usize) {
         if self.reports.len() > begun {
             self.framework = self.framework.or(Some(framework));
@@ -327,7 +327,7 @@ impl TrainingLog {
         };
         let before = self.reports.last().map(|last| last.iteration);
         if before == Some(report.iteration) && !self.is_new {
-            // Another rank's copy of the same report.
+            // A copy of the same report by another rank.
             return;
         }
         if report.line == 0 {
@@ -370,7 +370,7 @@ impl TrainingLog {
             )
         });
         raise(&mut self.reserved, memory);
-        // The time of a step is not printed: the wall clock between two lines is all there is.
+        // The step time is not printed: only the wall clock between two lines is available.
         let stamp = stamp(line);
         let report = Report {
             iteration,
@@ -394,7 +394,7 @@ impl TrainingLog {
         if let (Some(a), Some(b)) = (clock(before), clock(last)) {
             let passed = (b - a).rem_euclid(86_400.0);
             last.seconds = passed / last.weight.max(1) as f64;
-            // The step's own rate is finer than stamps of whole seconds: scale the coarse time by it once the first is known.
+            // The step's own rate is finer than time stamps in whole seconds: it scales the coarse time once the first rate is known.
             if before.seconds.is_nan() {
                 before.seconds = last.seconds;
             }
@@ -465,10 +465,10 @@ impl TrainingLog {
     }
 }
 
-/// What every report of Megatron has.
+/// Marker of Megatron's reports.
 const MEGATRON: &str = "elapsed time per iteration (ms):";
 
-/// The parts of a line that hold a report each: lines of two ranks may have run together.
+/// Parts of a line with one report each: lines of two ranks may be joined.
 fn pieces(line: &str) -> Vec<&str> {
     let counts =
         |at: usize| line[at + "iteration ".len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
@@ -520,7 +520,7 @@ fn deepspeed(line: &str) -> Option<Report> {
     sound(seconds).then_some(report)
 }
 
-/// The date and time near the start of a line, in brackets or not, after any prefix.
+/// Date and time near the start of a line, with or without brackets, after any prefix.
 fn stamp(line: &str) -> Option<String> {
     let head: Vec<char> = line.chars().take(120).collect();
     let is_date = |from: usize| {
@@ -542,11 +542,11 @@ fn seconds_of_day(stamp: &str) -> Option<f64> {
     let mut next = || parts.next();
     let (hours, minutes) = (next()?.parse::<f64>().ok()?, next()?.parse::<f64>().ok()?);
     let seconds = next()?.replace(',', ".").parse::<f64>().ok()?;
-    // `nan` and `inf` are numbers to the parser.
+    // The parser accepts `nan` and `inf` as numbers.
     Some(hours * 3600.0 + minutes * 60.0 + seconds).filter(|time| (0.0..=1e6).contains(time))
 }
 
-/// A line without the codes that colour it.
+/// Removes colour codes from a line.
 fn plain(line: &str) -> Cow<'_, str> {
     if !line.contains('\u{1b}') {
         return Cow::Borrowed(line);

@@ -1,8 +1,8 @@
-//! Numbers out of log lines.
+//! Numbers in log lines.
 //!
-//! Responsible for: the number behind a mark, however it is spaced or grouped. Refuses anything that is not finite.
+//! Responsible for: the number after a mark, with any spacing or grouping. Rejects numbers that are not finite.
 
-/// The number behind a mark; thousands may be grouped by commas.
+/// The number after a mark; thousands may be grouped by commas.
 pub(super) fn after(text: &str, mark: &str) -> Option<f64> {
     leading(&text[text.find(mark)? + mark.len()..])
 }
@@ -15,12 +15,12 @@ pub(super) fn leading(text: &str) -> Option<f64> {
     digits.parse().ok().filter(|n: &f64| n.is_finite())
 }
 
-/// A whole number behind a mark.
+/// The integer after a mark.
 pub(super) fn count_after(text: &str, mark: &str) -> Option<u64> {
     after(text, mark).filter(|n| (0.0..1e15).contains(n)).map(|n| n as u64)
 }
 
-/// The number behind a mark, with a suffix of thousands: `11.5K`, `85.8G`.
+/// The number after a mark, with a suffix of thousands: `11.5K`, `85.8G`.
 pub(super) fn scaled_after(text: &str, mark: &str) -> Option<f64> {
     let rest = text[text.find(mark)? + mark.len()..].trim_start();
     let digits = rest.trim_start_matches(|c: char| c.is_ascii_digit() || ".,eE+-".contains(c));
@@ -34,7 +34,7 @@ pub(super) fn scaled_after(text: &str, mark: &str) -> Option<f64> {
     leading(rest).map(|number| number * scale).filter(|number| number.is_finite())
 }
 
-/// The median; `None` of none.
+/// The median; `None` without values.
 pub(crate) fn median(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| railwright_spec::median(&mut values.to_vec()))
 }

@@ -1,14 +1,13 @@
-//! Progress bars of tqdm: how many steps are done, of how many, and the time since the start.
+//! Progress bars of tqdm: completed steps, all steps, and the time since the start.
 //!
-//! Responsible for: the three numbers of ` 10%|█ | 10/100 [00:21<03:09, 2.13s/it]`. Ignores the rate, a
-//! moving average over unknown steps.
+//! Responsible for: the three numbers of ` 10%|█ | 10/100 [00:21<03:09, 2.13s/it]`. Ignores the rate, a moving average over unknown steps.
 
 /// A progress bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bar {
-    /// Steps that are done.
+    /// Number of completed steps.
     pub(super) done: u64,
-    /// Steps in all.
+    /// Number of all steps.
     pub(super) total: u64,
     /// Whole seconds since the start.
     pub(super) elapsed: u64,

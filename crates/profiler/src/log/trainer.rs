@@ -1,10 +1,10 @@
-//! What the Trainer of Hugging Face reports: dictionaries with the loss, a progress bar, and one summary at the end.
+//! Reports of the Trainer of Hugging Face: dictionaries with the loss, a progress bar, and one summary at the end.
 //!
-//! Responsible for: its console output and `trainer_state.json` to reports. Refuses to make a time of the learning rate's schedule or of epochs: without a
-//! progress bar the lines hold no time, and only the summary does.
+//! Responsible for: its console output and `trainer_state.json` to reports. Derives no times from the learning rate's schedule or from
+//! epochs: without a progress bar only the summary has a time.
 //!
 //! Sources of the format: transformers `trainer.py` and `trainer_utils.speed_metrics` (`train_runtime` of the whole call in seconds;
-//! `train_steps_per_second` = steps / `train_runtime`, three digits behind the point); version 5 prints every value as a string.
+//! `train_steps_per_second` = steps / `train_runtime`, three decimals); version 5 prints every value as a string.
 
 use super::deepspeed::TimesFrom;
 use super::lines::Report;
@@ -12,21 +12,21 @@ use super::numbers::{after, leading};
 use super::progress::Bar;
 use serde_json::Value;
 
-/// A progress bar counts whole seconds: stretches below this many are joined, so that rounding stays below 5%.
+/// Minimum length of a range in seconds: a progress bar counts whole seconds, so rounding stays below 5%.
 const STRETCH: u64 = 20;
-/// Stretches that a long run is cut into at most: longer ones round less.
+/// Maximum number of ranges of a long run: longer ranges round less.
 const STRETCHES: u64 = 40;
-/// Reports that are kept.
+/// Maximum number of kept reports.
 const MOST: usize = 1 << 22;
 
 /// Lines of a Trainer, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Trainer {
     bar: Option<Bar>,
-    /// A report for each dictionary with a loss, and the progress bar before it.
+    /// A report for each dictionary with a loss, with the progress bar before it.
     lines: Vec<(Report, Option<Bar>)>,
     summary: Option<Summary>,
-    /// Sequences of a step and steps of the run, as they are printed before the first step.
+    /// Sequences per step and steps of the run, as printed before the first step.
     batch: Option<u64>,
     steps: Option<u64>,
 }
@@ -41,7 +41,7 @@ struct Summary {
 }
 
 impl Trainer {
-    /// Takes a line, the `number`-th of the log.
+    /// Reads a line, the `number`-th of the log.
     pub(super) fn line(&mut self, line: &str, number: u64) {
         if let Some(bar) = Bar::of(line) {
             self.bar = Some(bar);
@@ -73,7 +73,7 @@ impl Trainer {
         }
     }
 
-    /// The reports, once the whole log is read, and where their times come from; `None` where no Trainer wrote a line.
+    /// Reports after reading the whole log, and the source of their times; `None` without lines of a Trainer.
     pub(super) fn reports(&self) -> Option<(Vec<Report>, TimesFrom)> {
         if self.lines.is_empty() && self.summary.is_none() {
             return None;
@@ -89,9 +89,9 @@ impl Trainer {
         Some((lines.collect(), TimesFrom::Nothing))
     }
 
-    /// Stretches of [`STRETCH`] seconds and more, [`STRETCHES`] at most, between two reports, by the progress bar of training.
+    /// Ranges of at least [`STRETCH`] seconds, at most [`STRETCHES`], between two reports, by the progress bar of training.
     fn stretches(&self) -> Vec<Report> {
-        // Evaluation has bars of its own; that of training counts the most steps.
+        // Evaluation has its own bars; that of training has the most steps.
         let total = self.lines.iter().filter_map(|(_, bar)| bar.map(|bar| bar.total)).max();
         let of_training = |bar: &Option<Bar>| bar.filter(|bar| Some(bar.total) == total);
         let longest = self.lines.iter().filter_map(|(_, bar)| of_training(bar)).map(|bar| bar.elapsed).max();
@@ -123,11 +123,11 @@ impl Trainer {
         out
     }
 
-    /// The mean of the whole run, with its start, evaluation and checkpoints.
+    /// Mean of the whole run, including its start, evaluation and checkpoints.
     fn whole(&self) -> Option<Report> {
         let summary = self.summary?;
         let rate = summary.steps_per_second.filter(|rate| *rate > 0.0);
-        // The rate has three digits behind the point: a count of steps that agrees with it is exact.
+        // The rate has three decimals: a number of steps that agrees with it is exact.
         let counted = self.steps.or(self.bar.filter(|bar| bar.done == bar.total).map(|bar| bar.total));
         let counted = counted.map(|steps| steps as f64).filter(|steps| {
             *steps >= 1.0 && rate.is_none_or(|rate| (steps / summary.runtime - rate).abs() <= 0.000_6)
@@ -147,12 +147,12 @@ impl Trainer {
     }
 }
 
-/// Whether a line is the dictionary of a step: `{'loss': ...`, after any prefix.
+/// Tests whether a line is the dictionary of a step: `{'loss': ...`, after any prefix.
 fn is_report(line: &str) -> bool {
     value(line, "loss").is_some() && (line.contains("'learning_rate'") || line.contains("'epoch'"))
 }
 
-/// The number behind `'name':`, with quotation marks around it or without.
+/// The number after `'name':`, with or without quotes.
 fn value(line: &str, name: &str) -> Option<f64> {
     let at = line
         .match_indices(name)
@@ -161,7 +161,7 @@ fn value(line: &str, name: &str) -> Option<f64> {
     leading(line[at + name.len() + 2..].trim_start().trim_start_matches(['\'', '"']))
 }
 
-/// Whether a text is a `trainer_state.json`, by its beginning.
+/// Tests by its beginning whether a text is a `trainer_state.json`.
 pub(crate) fn is_state(head: &[u8]) -> bool {
     let has = |key: &[u8]| memchr::memmem::find(head, key).is_some();
     head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
@@ -169,18 +169,18 @@ pub(crate) fn is_state(head: &[u8]) -> bool {
         && (has(b"\"epoch\"") || has(b"\"global_step\""))
 }
 
-/// JSON as Python writes it, without the numbers that JSON does not have.
+/// JSON as written by Python, with invalid numbers removed.
 fn of_python(text: &str) -> String {
     text.replace(": NaN", ": null").replace(": -Infinity", ": null").replace(": Infinity", ": null")
 }
 
-/// The reports of a `trainer_state.json`; `None` when it is not JSON.
+/// Reports of a `trainer_state.json`; `None` if it is not JSON.
 pub(super) fn of_state(text: &str) -> Option<(Vec<Report>, TimesFrom)> {
     let state: Value = serde_json::from_str(text).or_else(|_| serde_json::from_str(&of_python(text))).ok()?;
     let history = state.get("log_history")?.as_array()?;
     let number = |entry: &Value, key: &str| entry.get(key).and_then(Value::as_f64).filter(|n| n.is_finite());
     let step = |entry: &Value| entry.get("step").and_then(Value::as_u64).unwrap_or_default();
-    // Of several calls the last one counts; its steps are those since the one before it.
+    // Of several calls the last one counts; its steps are those after the previous one.
     let ends: Vec<&Value> = history.iter().filter(|entry| number(entry, "train_runtime").is_some()).collect();
     let Some((last, before)) = ends.split_last() else {
         let entries = history.iter().filter(|entry| number(entry, "loss").is_some()).take(MOST);
@@ -198,7 +198,7 @@ pub(super) fn of_state(text: &str) -> Option<(Vec<Report>, TimesFrom)> {
     let steps = step(last).saturating_sub(before.last().map_or(0, |entry| step(entry)));
     let rate = |key: &str| number(last, key).filter(|rate| *rate > 0.0);
     let batch = rate("train_samples_per_second").zip(rate("train_steps_per_second")).map(|(a, b)| (a, a / b));
-    // Both rates are rounded: the batch is the whole number only where they have the digits for it.
+    // Both rates are rounded: the batch is determined only if they have enough digits.
     let batch = batch.and_then(|(samples, batch)| {
         let step_rate = samples / batch;
         let doubt = batch * (0.000_5 / samples + 0.000_5 / step_rate);

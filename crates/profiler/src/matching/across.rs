@@ -1,8 +1,8 @@
 //! Groups across other groups.
 //!
-//! Responsible for: data parallel groups next to tensor parallel ones. They enter and leave their collectives as the smaller groups do, so their ends lie no farther apart
-//! than those of one group of all ranks: of both the sets across are taken, each of which shares one rank with each of the others' sets. Refuses exchanges, whose
-//! groups lie within data parallel ones.
+//! Responsible for: data parallel groups next to tensor parallel ones. They enter and leave their collectives together with the smaller
+//! groups, so their ends are as close as those of one group of all ranks. If both fit, the sets across the smaller ones are used: each
+//! shares one rank with each of those. Excludes all-to-alls, whose groups lie within data parallel ones.
 
 use super::Part;
 use super::tiling::{Inferred, NOT_ONE, Scored, Tiling, times};
@@ -11,9 +11,9 @@ use crate::communication::Operation;
 /// Groups across inferred ones.
 pub(super) struct Crossing {
     world: u32,
-    /// Groups that reduce or gather, smaller than the world.
+    /// Tilings of groups that reduce or gather, smaller than the world.
     within: Vec<Tiling>,
-    /// How many ranks they make together.
+    /// Number of ranks in all inner sets together.
     inner: u32,
 }
 
@@ -40,7 +40,7 @@ impl Crossing {
         Self { world, within, inner }
     }
 
-    /// Whether sets are across the inferred ones, and form the world with them.
+    /// Tests whether sets are across the inferred ones and form the world with them.
     pub(super) fn holds(&self, tiling: Tiling) -> bool {
         let fits = self.inner > 1
             && self.inner < self.world
@@ -55,7 +55,7 @@ impl Crossing {
         })
     }
 
-    /// Takes the sets across for streams that were identified as all ranks, or nothing.
+    /// Assigns the sets across to streams identified as all ranks. No change if none fits.
     pub(super) fn take(&self, parts: &[Vec<Part>], all: &[Scored<'_>], inferred: &mut Vec<Inferred>) {
         for lane in all.iter().filter(|lane| !exchanges(lane, parts)) {
             let known = inferred.iter().position(|inferred| inferred.lane == lane.lane);

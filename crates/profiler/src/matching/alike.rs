@@ -1,7 +1,7 @@
 //! The shortest of equal collectives.
 //!
-//! Responsible for: for every group, operation and size the shortest part of any rank, and how many there
-//! were: an estimate of the transfer if the last rank is unknown. Excludes parts without a recorded size.
+//! Responsible for: the shortest part of any rank by group, operation and size, with the number of parts. It estimates the transfer if the
+//! last rank is unknown. Excludes parts without a recorded size.
 
 use super::{Matching, Part, PartRef};
 use crate::communication::Operation;
@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 /// Group, operation and size.
 type Kind = (Option<u32>, Option<Operation>, u64);
 
-/// Minimum number of equal parts, so that the shortest hardly waited.
+/// Minimum number of equal parts, so that the shortest one hardly waited.
 const FEWEST: u32 = 3;
 
-/// The shortest part of every kind, in nanoseconds, and how many there were.
+/// By kind: the shortest part in nanoseconds, and the number of parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Alike(BTreeMap<Kind, (i64, u32)>);
 
@@ -22,7 +22,7 @@ fn kind(part: &Part) -> Option<Kind> {
 }
 
 impl Alike {
-    /// Of all parts of a job.
+    /// Shortest parts of a job.
     pub fn of(matching: &Matching) -> Self {
         let mut shortest: BTreeMap<Kind, (i64, u32)> = BTreeMap::new();
         for part in matching.parts.iter().flatten() {
@@ -33,12 +33,12 @@ impl Alike {
         Self(shortest)
     }
 
-    /// The shortest part like this one, if its size is known.
+    /// The shortest part of the same kind in nanoseconds; `None` if its size is unknown.
     pub fn shortest(&self, part: &Part) -> Option<i64> {
         self.0.get(&kind(part)?).map(|entry| entry.0)
     }
 
-    /// The same as an estimate of the transfer: only where there are enough to compare, and no copy, which waits for no rank.
+    /// The shortest part as an estimate of the transfer, in nanoseconds. `None` with too few parts, and for copies, which wait for no rank.
     pub fn transfer(&self, matching: &Matching, at: PartRef) -> Option<i64> {
         let part = matching.part(at);
         let (shortest, count) = *self.0.get(&kind(part)?)?;

@@ -1,8 +1,8 @@
 //! Communicator of a part.
 //!
-//! Responsible for: the group that a part names; else the group that all named parts of its stream name; else
-//! the only group that can be meant; else the stream itself. Messages go by channel. Excludes messages
-//! without a recorded peer.
+//! Responsible for: the group of a part. It is the group that the part names, otherwise the group of all named parts of its stream. Without
+//! these it is the only possible group, otherwise the stream itself. Messages are assigned by channel. Excludes messages without a recorded
+//! peer.
 
 use super::{Lane, Part};
 use crate::Job;
@@ -11,7 +11,7 @@ use crate::groups::{GroupId, Groups, RankSet, described};
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// What makes a communicator.
+/// Identity of a communicator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key {
     pub group: Option<GroupId>,
@@ -20,7 +20,7 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Whether the participating ranks are not recorded.
+    /// True if the participating ranks are not recorded.
     pub(super) fn is_unspecified(&self) -> bool {
         self.group.is_none() && self.channel.is_none()
     }
@@ -45,13 +45,13 @@ pub(super) fn assign(job: &Job, groups: &Groups, parts: &[Vec<Part>]) -> Assigne
     lists
 }
 
-/// What can be meant by a part of one rank that names no group.
+/// Possible groups of one rank's parts without a named group.
 struct Candidates {
     /// The group of all named parts of a lane.
     lanes: BTreeMap<Lane, Option<GroupId>>,
-    /// The only group of the rank that is described as pipeline.
+    /// The only group of the rank described as pipeline.
     pipeline: Option<GroupId>,
-    /// The only other group, leaving out the one of all ranks unless there is no other.
+    /// The only other group; the group of all ranks counts only if there is no other.
     other: Option<GroupId>,
 }
 

@@ -1,20 +1,20 @@
 //! Streams of different numbers that carry the same communication.
 //!
-//! Responsible for: joining, over ranks, the streams whose group no trace has and whose numbers differ from rank to rank: by what they carry, which is the
-//! same operations about as often. Refuses to rename a stream where all ranks have that number.
+//! Responsible for: joining, over ranks, streams without a recorded group whose numbers differ from rank to rank. They are joined by their
+//! communication: the same operations about as often. A stream number that all ranks have is kept.
 
 use super::assign::{Assigned, Key};
 use super::{Lane, Part};
 use crate::communication::Operation;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How often which operation.
+/// Number of calls by operation.
 type Carries = BTreeMap<Option<Operation>, usize>;
 
-/// Streams carry the same if of all that both carry so much is not on both.
+/// Maximum share of calls on only one of two streams that carry the same communication.
 const DIFFERENT: f64 = 0.25;
 
-/// Gives streams that carry the same one number: that of the rank with most of them.
+/// Assigns one number to streams that carry the same communication: that of the rank with most of them.
 pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut of: BTreeMap<u32, BTreeMap<Lane, Carries>> = BTreeMap::new();
     for (key, lists) in assigned.iter().filter(|(key, _)| key.is_unspecified()) {
@@ -35,7 +35,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     let mut renamed: BTreeMap<(u32, Lane), Lane> = BTreeMap::new();
     for (member, lanes) in &of {
         let mut free: BTreeSet<Lane> = reference.keys().copied().filter(|lane| !everywhere(lane)).collect();
-        // The number that it has already counts where it carries the same; the rest by likeness.
+        // A stream keeps its number if it carries the same; the rest is joined by similarity.
         let kept = |lane: &Lane, carries: &Carries| {
             reference.get(lane).is_some_and(|known| difference(known, carries) <= DIFFERENT)
         };
@@ -69,7 +69,7 @@ pub(super) fn alike(assigned: Assigned, parts: &[Vec<Part>]) -> Assigned {
     joined
 }
 
-/// The share of what two streams carry that is not on both.
+/// Share of the calls (0 to 1) that only one of two streams has.
 fn difference(one: &Carries, other: &Carries) -> f64 {
     let operations: BTreeSet<_> = one.keys().chain(other.keys()).collect();
     let count = |carries: &Carries, operation| carries.get(operation).copied().unwrap_or(0);

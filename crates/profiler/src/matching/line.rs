@@ -1,23 +1,24 @@
 //! A robust line through differences of clocks.
 //!
-//! Responsible for: offset and drift that a third of wild points does not move, in linear time. Ends of a collective differ between ranks by a part of what it takes, so short
-//! ones determine clocks best: where some are much shorter than others only they count. Refuses slopes that no clock has.
+//! Responsible for: offset and drift that are robust against a third of outliers, in linear time. Ends of a collective differ between ranks
+//! by a part of its duration, so short ones determine clocks best: if some are much shorter than others, only those count. Excludes slopes
+//! that no clock has.
 
 use railwright_spec::median;
 
-/// No pair of clocks drifts apart faster, in parts per million.
+/// Maximum drift between two clocks, in parts per million.
 pub const STEEPEST: f64 = 500.0;
 
-/// In recordings shorter than this, in nanoseconds, no clock drifts by what can be seen; what looks like a drift there is chance.
+/// Minimum length of a recording with a visible drift, in nanoseconds; an apparent drift in a shorter one is chance.
 const SHORT: i64 = 500_000_000;
 
-/// What a drift is taken to be at most in short recordings, in nanoseconds for a nanosecond.
+/// Maximum drift in short recordings, in nanoseconds per nanosecond.
 const SHORT_STEEPEST: f64 = 100e-6;
 
-/// A drift that is known no better than this is no better than none, in nanoseconds for a nanosecond: clocks drift by up to twice that.
+/// Maximum error of a useful drift, in nanoseconds per nanosecond: clocks drift by up to twice that.
 const STEADY: f64 = 25e-6;
 
-/// This many points at least count, however short the shortest are.
+/// Minimum number of points, however short the shortest are.
 const FEWEST: usize = 8;
 
 /// A difference of two clocks.
@@ -25,22 +26,22 @@ const FEWEST: usize = 8;
 pub struct Point {
     /// Time in nanoseconds.
     pub time: i64,
-    /// By how much they differ, in nanoseconds.
+    /// Difference of the clocks, in nanoseconds.
     pub difference: i64,
-    /// What the shortest part of the collective took: a bound of how far its ends may be apart.
+    /// Duration of the shortest part of the collective, in nanoseconds: an upper bound of the distance between its ends.
     pub within: i64,
 }
 
-/// Whether a drift is fitted.
+/// Condition for fitting a drift.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slope {
-    /// In any case: to see how well points lie on a line.
+    /// Always, to measure the distance of points from a line.
     Always,
-    /// Where the points determine it to 25 parts per million.
+    /// If the points determine it to 25 parts per million.
     WhenSteady,
 }
 
-/// Space that fits use again.
+/// Reused buffers of fits.
 #[derive(Debug, Default)]
 pub struct Scratch {
     sharp: Vec<Point>,
@@ -52,33 +53,33 @@ pub struct Scratch {
 pub struct Line {
     /// The difference at [`Self::about`], in nanoseconds.
     pub offset: f64,
-    /// How it grows, in nanoseconds for a nanosecond.
+    /// Drift, in nanoseconds per nanosecond.
     pub drift: f64,
-    /// Time in nanoseconds.
+    /// Reference time, in nanoseconds.
     pub about: i64,
-    /// The median distance of a sharp point from the line, in nanoseconds.
+    /// Median distance of sharp points from the line, in nanoseconds.
     pub residual: f64,
-    /// The median distance of all points, in nanoseconds.
+    /// Median distance of all points from the line, in nanoseconds.
     pub scatter: f64,
-    /// From the first point to the last, in nanoseconds.
+    /// Time from the first point to the last, in nanoseconds.
     pub span: i64,
-    /// How far the drift may be off (a standard error), in nanoseconds for a nanosecond.
+    /// Standard error of the drift, in nanoseconds per nanosecond.
     pub drift_error: f64,
 }
 
 impl Line {
-    /// The difference at a time.
+    /// The difference at a time, in nanoseconds.
     pub fn at(&self, time: i64) -> f64 {
         self.offset + self.drift * (time - self.about) as f64
     }
 
-    /// Whether the points determined the drift.
+    /// Tests whether the points determined the drift.
     pub fn is_steady(&self) -> bool {
         self.drift_error <= STEADY
     }
 
-    /// Theil and Sen's line (the median slope of pairs, the median offset) through the sharp ones of points in order of time, with the pairs of which the second is half the
-    /// points later: as many slopes as half the points.
+    /// Fits a line by Theil and Sen (median slope of pairs, median offset) to the sharp points, which are in order of time. The points of a
+    /// pair are half the list apart, so there are half as many slopes as points.
     pub fn fit(points: &[Point], slope: Slope, scratch: &mut Scratch) -> Self {
         let Scratch { sharp, values } = scratch;
         keep_sharp(points, sharp, values);
@@ -112,7 +113,7 @@ impl Line {
         line
     }
 
-    /// Takes a drift, and the medians that go with it.
+    /// Sets a drift with its medians.
     fn through(&mut self, sharp: &[Point], drift: f64, base: i64, values: &mut Vec<f64>) {
         let along = |p: &Point| (p.difference - base) as f64 - drift * (p.time - self.about) as f64;
         values.clear();
@@ -124,7 +125,7 @@ impl Line {
     }
 }
 
-/// The points of collectives that took no more than four times what a quarter of them took at most, and a microsecond; [`FEWEST`] at least.
+/// Keeps points of collectives with at most four times the duration of the lower quartile plus one microsecond; at least [`FEWEST`].
 fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.clear();
     if points.len() <= FEWEST {
@@ -139,8 +140,8 @@ fn keep_sharp(points: &[Point], sharp: &mut Vec<Point>, values: &mut Vec<f64>) {
     sharp.extend(points.iter().filter(|point| point.within as f64 <= most));
 }
 
-/// The standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance and half a microsecond at least, as which recorders
-/// round.
+/// Standard error of a median slope: 1.25 times that of least squares, with a scale of 1.48 times the median distance. The scale is at
+/// least half a microsecond, the rounding of recorders.
 fn error_of_drift(sharp: &[Point], about: i64, residual: f64) -> f64 {
     let count = sharp.len() as f64;
     let sum = |of: &dyn Fn(f64) -> f64| sharp.iter().map(|p| of((p.time - about) as f64)).sum::<f64>();
@@ -178,7 +179,7 @@ mod tests {
 
     #[test]
     fn short_collectives_are_better_evidence_than_long_ones() {
-        // Two thirds take milliseconds, and their ends are off by some hundred microseconds to one side.
+        // Two thirds take milliseconds, and their ends are off by a few hundred microseconds in one direction.
         let points =
             points(
                 30,

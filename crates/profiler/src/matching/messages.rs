@@ -1,8 +1,8 @@
 //! Inference of unrecorded groups from ends of collectives and messages.
 //!
-//! Responsible for: asking ends for the sets of every lane (`tiling`) and for the neighbours of pipelines (`neighbours`), matching the messages of
-//! neighbours, and giving what was identified a group with its ranks. Refuses to decide between a pipeline of two stages and an all-to-all of two ranks where both run the
-//! same kernels: then it is not called a pipeline.
+//! Responsible for: the sets of every lane (`tiling`), the neighbours of pipelines (`neighbours`), matching the messages of neighbours, and
+//! groups with ranks for the identified ones. A pipeline of two stages and an all-to-all of two ranks are ambiguous if both ranks run the
+//! same kernels: then no pipeline is inferred.
 
 use super::assign::{Assigned, Key, Lists};
 use super::line::{self, Line, Point, Slope};
@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Message = (PartRef, PartRef);
 
 impl Matching {
-    /// Asks ends for groups and takes the messages of pipelines out of what is still to be matched.
+    /// Infers groups from ends, and removes the messages of pipelines from the unmatched parts.
     pub(super) fn learn(
         &mut self,
         job: &Job,
@@ -42,11 +42,12 @@ impl Matching {
         let lanes =
             |list: &[(&Key, &Lists)]| -> Vec<Lane> { list.iter().filter_map(|(key, _)| key.lane).collect() };
         let (messages, others) = (lanes(&messages), lanes(&others));
-        // One stream of all ranks is one group, however few its collectives are.
+        // One stream of all ranks is one group, even with few collectives.
         let streams = messages.iter().chain(&others).filter(|lane| **lane != Lane::Host).count();
         self.asked = streams > 1 || job.members.len() < job.world_size as usize;
         let mut ties = of_hosts(job);
-        // Streams with more collectives than messages determine clocks better than messages, and messages better than the rest.
+        // Streams with more collectives than messages determine clocks better than messages do. Messages determine them better than the
+        // rest.
         let usual = chosen(assigned, &messages).iter().map(|(_, lists)| tiling::length(lists)).max();
         let (first, later): (Vec<Lane>, Vec<Lane>) = others.iter().partition(|lane| {
             let own = chosen(assigned, &[**lane]).iter().map(|(_, lists)| tiling::length(lists)).max();
@@ -79,7 +80,8 @@ impl Matching {
                 self.pair(job, pairs);
             }
         } else {
-            // All-to-alls are made of messages; ranks of one group for other purposes send theirs in step, and two neighbours of a pipeline look like a group of two.
+            // All-to-alls consist of messages. Ranks of a group for other purposes send theirs in step, and two neighbours of a pipeline
+            // look like a group of two.
             let inferred =
                 tiling::inferred(job, &self.parts, &chosen(assigned, &messages), layout, &mut ties, scratch);
             let is_exchange =
@@ -88,7 +90,7 @@ impl Matching {
         }
     }
 
-    /// Messages whose peer is not recorded, by rank and end.
+    /// Messages without a recorded peer, by rank and end.
     fn message_ends(&self, job: &Job) -> Vec<Ends> {
         let of = |(at, parts): (usize, &Vec<super::Part>)| {
             let unspecified = parts.iter().enumerate().filter(|(_, part)| {
@@ -106,7 +108,7 @@ impl Matching {
         self.parts.iter().enumerate().map(of).collect()
     }
 
-    /// Adds the messages of two neighbours: by direction where an end has it.
+    /// Adds the messages of two neighbours, by direction if an end records it.
     fn pair(&mut self, job: &Job, pairs: Vec<Message>) {
         let rank = |at: PartRef| job.members[at.member as usize].rank;
         let mut channels: BTreeMap<Option<(u32, u32)>, Vec<Message>> = BTreeMap::new();
@@ -146,7 +148,7 @@ impl Matching {
         }
     }
 
-    /// Gives communicators whose ranks were recognised by ends, and their parts, a group of those ranks.
+    /// Creates groups for communicators whose ranks were inferred from ends, and assigns their parts to them.
     pub fn name_given(&mut self, groups: &mut Groups) {
         let mut known: BTreeMap<(Option<Lane>, RankSet), GroupId> = BTreeMap::new();
         for at in 0..self.communicators.len() {
@@ -178,7 +180,7 @@ impl Matching {
                 }
             }
         }
-        // The pipelines themselves, whose order of ranks is that of the stages.
+        // The pipelines themselves; their order of ranks is that of the stages.
         if let Some(tiling) = self.pipelines.filter(|tiling| tiling.size > 2) {
             let ranks = self.communicators.iter().flat_map(|c| c.members.iter().map(|m| m.rank));
             let firsts: BTreeSet<u32> = ranks.map(|rank| tiling.first(rank)).collect();
@@ -189,7 +191,7 @@ impl Matching {
     }
 }
 
-/// Recorders of one host read one clock.
+/// Recorders of one host use the same clock.
 fn of_hosts(job: &Job) -> Ties {
     let mut ties = Ties::default();
     let mut first: BTreeMap<&str, u32> = BTreeMap::new();
@@ -211,7 +213,7 @@ fn chosen<'a>(assigned: &'a Assigned, lanes: &[Lane]) -> Vec<(Lane, &'a Lists)> 
     lanes.collect()
 }
 
-/// Whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
+/// Tests whether neighbours run kernels of different names, as the first and the last stage do (embedding, loss).
 fn differ(job: &Job, stride: u32) -> bool {
     let names = |trace: &RankTrace| -> BTreeSet<String> {
         let kernels = trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel);

@@ -1,50 +1,50 @@
 //! Communicating ranks of messages without a recorded peer.
 //!
-//! Responsible for: both ends of a message are left together, so two neighbouring stages of a pipeline share the moments at which their message kernels
-//! end, on any streams; the distance from a rank to the next stage is the one at which most such moments are shared. Refuses
-//! distances within groups that are known (their ranks run in step and end their messages together, too), and what is not clearly best.
+//! Responsible for: the distance from a rank to the next stage. Both ends of a message are left together, so neighbouring stages share the
+//! end times of their message kernels, on any streams. The distance with most shared end times wins. Excludes distances within known
+//! groups, whose ranks run in step and end their messages together, too. Ambiguous distances stay unknown.
 
 use super::ties::{CLOSE, Ties};
 use super::{PartRef, Tiling};
 use crate::Job;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Ends of one message lie this near to each other, in nanoseconds: the first that gives a clear answer counts. A receiver copies for some microseconds after the sender is
-/// done; stages that have nearly equal timing end unrelated messages within a few microseconds, too.
+/// Maximum distances between both ends of a message, in nanoseconds: the first with a clear result counts. A receiver still copies for some
+/// microseconds after the sender has finished. Stages with nearly equal timing also end unrelated messages within a few microseconds.
 const TOGETHER: [i64; 3] = [2_000, 10_000, 50_000];
 
-/// Neighbours share this share of the moments of the one that has fewer: a stage in the middle has two neighbours.
+/// Minimum share of common end times between neighbours, relative to the rank with fewer: a stage in the middle has two neighbours.
 const SHARED: f64 = 0.35;
 
-/// A distance is clearly best when the next one shares this much less.
+/// A distance is clearly best if the next one shares less than this factor of it.
 const CLEARLY: f64 = 0.75;
 
-/// A pair needs this many messages to be compared, and this many of a rank's are looked at.
+/// Minimum number of messages for a comparison, and maximum number of examined messages per rank.
 const MESSAGES: (usize, usize) = (6, 48);
 
-/// This many pairs of a distance are looked at, spread over the world.
+/// Maximum number of examined pairs per distance, spread over the world.
 const SAMPLED: usize = 16;
 
-/// Pipelines, and the messages of their neighbours.
+/// Pipelines, with the messages of their neighbours.
 pub(super) struct Neighbours {
     /// The pipelines.
     pub tiling: Tiling,
-    /// For each pair of neighbours, by rank, the two parts of every message, in order.
+    /// By pair of neighbouring ranks: both parts of every message, in order.
     pub pairs: BTreeMap<(u32, u32), Vec<(PartRef, PartRef)>>,
-    /// For pairs of neighbours, by member, how much the second clock is ahead of the first, in nanoseconds.
+    /// By pair of neighbouring members: lead of the second clock over the first, in nanoseconds.
     pub clocks: Vec<(u32, u32, f64)>,
 }
 
-/// One rank's message kernels by their ends.
+/// Ends of one rank's message kernels.
 pub(super) struct Ends {
     pub rank: u32,
     /// The member of the job.
     pub member: u32,
-    /// Time, and which.
+    /// End times in nanoseconds, with their parts.
     pub moments: Vec<(i64, PartRef)>,
 }
 
-/// Finds the pipelines of a whole job. `known` are sets of ranks that are groups for other purposes; `stated` are pipelines that the user gives.
+/// Finds the pipelines of a whole job. `known` are sets of ranks of groups for other purposes; `stated` are pipelines set by the user.
 pub(super) fn neighbours(
     job: &Job,
     ranks: &[Ends],
@@ -58,7 +58,7 @@ pub(super) fn neighbours(
     TOGETHER.iter().find_map(|&together| within(job.world_size, ranks, known, stated, (together, ties)))
 }
 
-/// The same for ends that lie so near to each other.
+/// Finds pipelines with a given maximum distance between ends.
 fn within(
     world: u32,
     ranks: &[Ends],
@@ -106,7 +106,7 @@ fn within(
             candidates.extend(near(one, other, offset, together));
         }
     }
-    // The longest pipelines that every pair agrees with.
+    // The longest pipelines that agree with every pair.
     let sizes = (2..=world / stride).rev().filter(|size| (world / stride).is_multiple_of(*size));
     let tiling = sizes.map(|size| Tiling { size, stride }).find(|tiling| {
         (0..world - stride).all(|rank| {
@@ -117,17 +117,17 @@ fn within(
     Some(Neighbours { tiling, pairs: paired(candidates), clocks })
 }
 
-/// Two ends that may be of one message.
+/// Two ends that may belong to one message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Candidate {
-    /// How far they lie apart, in nanoseconds.
+    /// Distance between their ends, in nanoseconds.
     apart: i64,
     end: i64,
     ranks: (u32, u32),
     parts: (PartRef, PartRef),
 }
 
-/// Each end once, with the nearest that is left.
+/// Pairs each end once, with the nearest remaining one.
 fn paired(mut candidates: Vec<Candidate>) -> BTreeMap<(u32, u32), Vec<(PartRef, PartRef)>> {
     candidates.sort_unstable();
     let mut used: BTreeSet<PartRef> = BTreeSet::new();
@@ -147,7 +147,8 @@ fn paired(mut candidates: Vec<Candidate>) -> BTreeMap<(u32, u32), Vec<(PartRef, 
     pairs
 }
 
-/// By how much the second clock is ahead where most ends of two ranks fall together, and the share of the fewer that do.
+/// Lead of the second clock at which most ends of two ranks coincide, in nanoseconds. The second value is the share of coinciding ends,
+/// relative to the rank with fewer.
 fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, f64)> {
     let fewer = one.moments.len().min(other.moments.len());
     if fewer < MESSAGES.0 {
@@ -160,12 +161,12 @@ fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, 
         looked += 1;
         differences.extend(other.moments.iter().map(|(later, _)| later - end));
     }
-    // Where clocks are known, unrelated messages that follow each other at equal distances do not count.
+    // If the clock offset is known, unrelated messages at equal distances do not count.
     if let Some(known) = ties.between(one.member, other.member) {
         differences.retain(|difference| (*difference as f64 - known).abs() <= CLOSE);
     }
     differences.sort_unstable();
-    // The window that holds most; of equal ones the one where the clocks agree best.
+    // The window with most ends; of equal ones the one with the best agreement of clocks.
     let (mut best, mut from) = ((0, i64::MAX, 0), 0);
     for to in 0..differences.len() {
         while differences[to] - differences[from] > together {
@@ -177,12 +178,12 @@ fn shared(one: &Ends, other: &Ends, together: i64, ties: &Ties) -> Option<(i64, 
             best = (count, middle.abs(), middle);
         }
     }
-    // Of those that were looked at as many can be shared as the other rank has.
+    // At most as many of the examined ends can be shared as the other rank has.
     let most = (looked * fewer).div_ceil(one.moments.len().max(1)).max(1);
     Some((best.2, best.0 as f64 / most as f64))
 }
 
-/// The ends that fall together.
+/// Ends that coincide.
 fn near(one: &Ends, other: &Ends, offset: i64, together: i64) -> Vec<Candidate> {
     let mut candidates = Vec::new();
     for &(end, part) in &one.moments {

@@ -1,7 +1,7 @@
 //! One rank's part in a communication.
 //!
-//! Responsible for: picking the activities that communicate out of a trace, with everything known about each: from its own description, its
-//! name, by the framework's range around the call that launched it. Refuses to join ranks.
+//! Responsible for: selecting the communicating activities of a trace, with all their known properties. These come from the activity's own
+//! description, its name, or the framework's range around its launch. Does not join ranks.
 
 use crate::communication::{Classes, NameTable, Operation};
 use crate::groups::{GroupId, Groups};
@@ -10,12 +10,12 @@ use crate::workers::Workers;
 use crate::{Job, NameId, RankTrace};
 use std::collections::BTreeMap;
 
-/// Where a part ran.
+/// Execution place of a part: a stream or the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lane {
     /// On a stream of the device.
     Stream(u32),
-    /// On a thread of the host; all threads of a rank are one lane, since a library's pool takes any.
+    /// On a thread of the host. All threads of a rank are one lane, since a library's pool may use any.
     Host,
 }
 
@@ -34,11 +34,11 @@ impl std::fmt::Display for Lane {
 pub struct Part {
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when, in nanoseconds.
+    /// End time in nanoseconds.
     pub end: i64,
-    /// Where it ran.
+    /// Execution place.
     pub lane: Lane,
-    /// Its row among the rank's device activities, or among its host activities when its lane is the host.
+    /// Its row among the rank's device activities, or among its host activities if its lane is the host.
     pub row: u32,
     /// Its name in the rank's trace.
     pub name: NameId,
@@ -50,7 +50,7 @@ pub struct Part {
     pub sequence: Option<u64>,
     /// The other rank of a message.
     pub peer: Option<u32>,
-    /// Its size by nccl-tests' convention (see [`railwright_step::Collective::bytes`]).
+    /// Size in bytes by nccl-tests' convention (see [`railwright_step::Collective::bytes`]).
     pub bytes: Option<u64>,
 }
 
@@ -126,7 +126,7 @@ fn of_member(member: usize, trace: &RankTrace, table: &NameTable, groups: &Group
     parts
 }
 
-/// The part's own description.
+/// Derives a part from its own description.
 fn describe(
     part: &mut Part,
     member: usize,
@@ -136,7 +136,7 @@ fn describe(
     groups: &Groups,
 ) {
     let Some(call) = call.and_then(|call| trace.collectives.get(call as usize)) else { return };
-    // The name of a kernel is exact, but for the kernel that moves messages of any kind.
+    // The name of a kernel is exact, except for the kernel of messages of any kind.
     if matches!(part.operation, None | Some(Operation::SendReceive)) {
         let stated = call.kind.map(Operation::from).or_else(|| table.operation(&call.label));
         part.operation = stated.or(part.operation);
@@ -155,7 +155,7 @@ fn describe(
     part.bytes = bytes.or(part.bytes);
 }
 
-/// The collective of a kernel without a description, from the framework's range around its launch (`nccl:all_to_all`).
+/// Sets the collective of kernels without a description, from the framework's range around their launch (`nccl:all_to_all`).
 fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: &Classes) {
     let correlations: BTreeMap<u32, usize> = mute
         .iter()
@@ -175,7 +175,7 @@ fn ask_the_host(parts: &mut [Part], mute: &[usize], trace: &RankTrace, classes: 
     for (at, thread, time) in launches {
         let Some(ranges) = ranges.get(&thread) else { continue };
         let after = ranges.partition_point(|range| range.0 <= time);
-        // Ranges nest two or three deep at most.
+        // Ranges nest at most two or three deep.
         let around = ranges[..after].iter().rev().take(4).find(|range| range.1 >= time);
         if let Some(&(_, _, operation)) = around {
             parts[at].operation = Some(operation);

@@ -1,7 +1,7 @@
-//! By how many places one rank's collectives are behind another's.
+//! Shift between the lists of collectives of two ranks.
 //!
-//! Responsible for: trying shifts together with a line of the clocks' difference, so that neither lost kernels nor clocks that are seconds apart
-//! deceive. Refuses shifts that leave less than half of the shorter list to compare.
+//! Responsible for: testing shifts together with a line of the clocks' difference, robust against lost kernels and clocks that are seconds
+//! apart. Excludes shifts with less than half of the shorter list to compare.
 
 use super::Part;
 use super::line::{self, Line, Point, Slope};
@@ -9,42 +9,44 @@ use super::ties::CLOSE;
 use crate::communication::Operation;
 use railwright_spec::median;
 
-/// How two lists of one communicator fit.
+/// Fit of two lists of one communicator.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Fit {
     /// The second list's item `k` belongs to the first list's item `k + shift`.
     pub shift: i32,
-    /// Pairs whose operation or size differs.
+    /// Number of pairs whose operation or size differs.
     pub mismatches: u32,
-    /// Pairs.
+    /// Number of pairs.
     pub pairs: u32,
-    /// What is to be taken from the second clock to get the first.
+    /// Difference of the clocks: the second one minus this is the first one.
     pub line: Line,
-    /// How far pairs lie from the line, in nanoseconds, for each that is not used up by the line's two figures, and by how much it contradicts a clock that is known.
+    /// Residual of the pairs from the line in nanoseconds, corrected for its two parameters, plus the contradiction to a known clock
+    /// offset.
     weight: f64,
 }
 
 impl Fit {
-    /// Whether operations and sizes are those of one communicator.
+    /// Tests whether operations and sizes fit one communicator.
     pub(super) fn agrees(&self) -> bool {
         self.mismatches * 5 <= self.pairs
     }
 
-    /// Whether nothing contradicts the two lists being of one communicator: `interval` is the usual time between collectives.
+    /// Tests whether the two lists may belong to one communicator. `interval` is the usual time between collectives, in nanoseconds.
     pub(super) fn is_good(&self, interval: f64) -> bool {
         self.agrees() && self.line.scatter <= (interval / 4.0).max(20_000.0)
     }
 }
 
-/// Clocks that a shift finds this near to each other, in nanoseconds, are one clock, as ranks of one host have; by chance that is rare.
+/// Maximum offset of clocks that count as one clock, in nanoseconds, as for ranks of one host: a chance agreement is rare.
 const ONE_CLOCK: f64 = 20_000.0;
 
-/// Fewer pairs do not establish a shift that the lists' lengths do not suggest.
+/// Minimum number of pairs for a shift that the list lengths do not suggest.
 const FEWEST: usize = 8;
 
 impl Fit {
-    /// Whether another shift is clearly better: by a third, and by more than recorders' noise; by much where this one finds the clocks to agree, or where the
-    /// lists' lengths do not suggest the other: a regular job fits itself a collective later.
+    /// Tests whether another shift is clearly better: by a third, and by more than recorders' noise. The margin is large if the clocks
+    /// agree with this shift, or if the list lengths do not suggest the other one: a regular job fits itself with a shift of one
+    /// collective.
     fn is_worse_than(&self, other: &Self, natural: bool) -> bool {
         let (noise, share) = if !natural {
             (2_000.0, 0.25)
@@ -57,12 +59,12 @@ impl Fit {
     }
 }
 
-/// How far pairs lie from a line, for those that are left when two are used up by it.
+/// Residual of pairs from a line, corrected for its two parameters.
 fn weighed(line: &Line, pairs: usize) -> f64 {
     if pairs <= 2 { line.residual } else { line.residual * (pairs as f64 / (pairs - 2) as f64).sqrt() }
 }
 
-/// Whether two operations can be the two sides of one: what is not known differs from nothing.
+/// Tests whether two operations can be the two sides of one; an unknown operation fits any.
 pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
     let (Some(a), Some(b)) = (a, b) else { return true };
     let loose = |o: Operation| matches!(o, Operation::SendReceive | Operation::AllToAll) || o.is_message();
@@ -71,14 +73,14 @@ pub fn compatible(a: Option<Operation>, b: Option<Operation>) -> bool {
         || (a.is_message() && b.is_message())
 }
 
-/// Whether two parts can belong to one collective, by operation and size.
+/// Tests whether two parts can belong to one collective, by operation and size.
 fn alike(a: &Part, b: &Part) -> bool {
     let sized = !matches!(a.operation, Some(Operation::AllToAll | Operation::SendReceive));
     compatible(a.operation, b.operation)
         && !(sized && a.bytes.zip(b.bytes).is_some_and(|(a, b)| a != b && a > 0 && b > 0))
 }
 
-/// The best shift of the few that lists of these lengths suggest; `known` is by how much the second clock is ahead, if that is known.
+/// The best of the few shifts suggested by the list lengths. `known` is the lead of the second clock in nanoseconds, if known.
 pub(super) fn near(
     first: &[&Part],
     second: &[&Part],
@@ -88,7 +90,7 @@ pub(super) fn near(
     search(first, second, suggested(first, second), (None, known), scratch)
 }
 
-/// Shifts that lengths suggest, and three more on both sides.
+/// Shifts suggested by the lengths, and three more on both sides.
 fn suggested(first: &[&Part], second: &[&Part]) -> std::ops::RangeInclusive<i32> {
     let difference = length(first) - length(second);
     difference.min(0) - 3..=difference.max(0) + 3
@@ -104,7 +106,7 @@ pub(super) fn best(first: &[&Part], second: &[&Part], known: Option<f64>, scratc
     let Some(near) = near(first, second, known, scratch) else {
         return Fit { shift: 0, mismatches: 0, pairs: 0, line: Line::default(), weight: 0.0 };
     };
-    // A poor fit may have lost more than the counts show: search farther.
+    // A poor fit may have more lost kernels than the counts show: the search is extended.
     let interval = usual_interval(first, scratch);
     if near.is_good(interval / 2.0) && near.mismatches == 0 {
         return near;
@@ -114,7 +116,7 @@ pub(super) fn best(first: &[&Part], second: &[&Part], known: Option<f64>, scratc
     search(first, second, high + 1..=high + far, (Some(wider), known), scratch).unwrap_or(wider)
 }
 
-/// Space that searches use again.
+/// Reused buffers of searches.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     points: Vec<Point>,
@@ -175,7 +177,7 @@ fn search(
     best
 }
 
-/// The median time between the ends of neighbours, in nanoseconds.
+/// Median time between the ends of neighbours, in nanoseconds.
 pub(super) fn usual_interval(parts: &[&Part], scratch: &mut Scratch) -> f64 {
     scratch.values.clear();
     scratch.values.extend(parts.windows(2).map(|pair| (pair[1].end - pair[0].end).abs() as f64));

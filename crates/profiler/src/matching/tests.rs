@@ -11,7 +11,7 @@ fn matched(job: &Job) -> Matching {
     Matching::of(job, &groups, parts, None)
 }
 
-/// Whether every matched collective is one of the plan's: all parts end within two microseconds.
+/// Tests whether every matched collective is one of the plan's: all parts end within two microseconds.
 fn is_true(matching: &Matching) -> bool {
     matching.collectives.iter().all(|collective| {
         let ends = matching.members(collective).iter().map(|&at| matching.part(at).end);
@@ -60,8 +60,8 @@ fn sets(matching: &Matching) -> Vec<Vec<u32>> {
 
 #[test]
 fn groups_that_share_a_stream_number_stay_apart() {
-    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another. Steps are long
-    // enough to distinguish data parallel groups, which end as their tensor parallel ones do, from one group of all.
+    // No group is recorded: the tensor parallel groups all use one stream, the data parallel ones another. Data parallel groups end
+    // together with their tensor parallel ones. Steps are long enough to distinguish them from one group of all ranks.
     for (tensor, data) in [(2, 3), (2, 4), (4, 2), (3, 3), (8, 2)] {
         let plan = Synthetic { described: false, tensor, data, steps: 16, ..Synthetic::default() };
         let (matching, described) =
@@ -76,7 +76,7 @@ fn equal_distances_do_not_shift_ranks_whose_clocks_agree() {
     use crate::RankTrace;
     use crate::testing::Recurrence;
     use crate::trace::GpuActivity;
-    // Six buckets one behind the other: a bucket later the lists fit as well, and by chance better.
+    // Six successive buckets: shifted by one bucket, the lists fit as well, and by chance better.
     for seed in 0..40 {
         let mut random = Recurrence(seed);
         let mut rank = |rank: u32| {
@@ -102,7 +102,8 @@ fn lists_of_one_length_are_not_shifted_by_chance() {
     use crate::RankTrace;
     use crate::testing::Recurrence;
     use crate::trace::{CollectiveCall, GpuActivity, RankGroup};
-    // Five described buckets at equal distances whose ends lie up to 20 us apart, on hosts whose clocks are seconds off: three pairs lie on a line by chance.
+    // Five described buckets at equal distances, with ends up to 20 us apart, on hosts with clocks seconds apart: three pairs are on a line
+    // by chance.
     for seed in 0..60 {
         let mut random = Recurrence(seed * 31 + 1);
         let mut rank = |rank: u32| {

@@ -1,40 +1,41 @@
 //! Clock offsets during the inference of groups.
 //!
-//! Responsible for: by how much one rank's clock is ahead of another's, from recorders of one host and from streams whose groups are known already, and how far a new
-//! comparison contradicts it. Groups with equal timing with a constant lag end together just as well as one group of ranks whose clocks differ by that lag: only clocks that
-//! are known from elsewhere distinguish them. Refuses to correct drifts: it compares to tens of microseconds.
+//! Responsible for: clock offsets between ranks, from recorders of one host and from streams with known groups, and the contradiction of a
+//! new comparison to them. Groups with equal timing and a constant lag end together like one group whose clocks differ by that lag. Only
+//! clock offsets from other sources distinguish them. Ignores drifts: accuracy is tens of microseconds.
 
 use std::collections::BTreeMap;
 
-/// Clocks are compared to this, in nanoseconds: recorders of one host differ by so much, and drifts add to it.
+/// Accuracy of clock comparisons, in nanoseconds: recorders of one host differ by this much, and drifts add to it.
 pub(super) const CLOSE: f64 = 100_000.0;
 
-/// Ranks whose clocks are tied, each with what it is ahead of the first of them.
+/// Ranks with tied clocks, each with its offset to the first of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ties {
-    /// For every member the member that it is compared with, and by how much it is ahead of that, in nanoseconds.
+    /// By member: its reference member, and its lead over that in nanoseconds.
     of: BTreeMap<u32, (u32, f64)>,
 }
 
 impl Ties {
-    /// The first of those that a member is tied to, and by how much the member is ahead of it.
+    /// The first tied member of a member, and the member's lead over it in nanoseconds.
     fn root(&self, member: u32) -> (u32, f64) {
         self.of.get(&member).copied().unwrap_or((member, 0.0))
     }
 
-    /// By how much the second is ahead of the first, if that is known.
+    /// Lead of the second clock over the first in nanoseconds; `None` if unknown.
     pub(super) fn between(&self, first: u32, second: u32) -> Option<f64> {
         let ((a, ahead), (b, other)) = (self.root(first), self.root(second));
         (a == b).then_some(other - ahead)
     }
 
-    /// Ties two members: the second is so much ahead of the first. By how much that contradicts what was known, beyond what clocks are compared to; 0 where nothing was.
+    /// Ties two members: the second clock is ahead of the first by `ahead` nanoseconds. Returns the contradiction to the known offset in
+    /// nanoseconds, beyond the accuracy of comparisons; 0 without a known offset.
     pub(super) fn tie(&mut self, first: u32, second: u32, ahead: f64) -> f64 {
         if let Some(known) = self.between(first, second) {
             return ((known - ahead).abs() - CLOSE).max(0.0);
         }
         let ((a, own), (b, other)) = (self.root(first), self.root(second));
-        // A clock that shows `t` on the second's root shows this less on the first's.
+        // A clock that shows `t` on the second's root shows this much less on the first's.
         let moved = own + ahead - other;
         self.of.entry(a).or_insert((a, 0.0));
         self.of.entry(b).or_insert((b, 0.0));

@@ -1,10 +1,10 @@
 //! Ranks of an unrecorded communicator.
 //!
-//! Responsible for: trying every way in which sets of one size and one stride tile the world, and taking the largest sets whose collectives end
-//! together as well as in any other way: no rank leaves a collective before all have come, so ends within a group differ by microseconds, while groups that
-//! merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to smaller ones are taken for the sets across
-//! them, which end as well together (the small ones enter them as one). Refuses lanes with too few collectives to compare, worlds of which ranks were not
-//! recorded (sets may have others), and lanes of messages.
+//! Responsible for: testing all tilings of the world by sets of one size and one stride. The largest sets whose collectives end as close
+//! together as in any other tiling are selected. No rank leaves a collective before all have entered, so ends within a group differ by
+//! microseconds. Groups that merely have equal timing drift apart between the collectives that they share. Sets of all ranks next to
+//! smaller ones are taken for the sets across them. Their ends are as close, because the small ones enter them as one. Excludes lanes with
+//! too few collectives, worlds with unrecorded ranks (sets may include them), and lanes of messages.
 
 use super::across::Crossing;
 use super::assign::Lists;
@@ -18,29 +18,29 @@ use railwright_step::Dimension;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Sets of ranks with one size and one stride, one behind the other.
+/// Consecutive sets of ranks with one size and one stride.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tiling {
-    /// How many ranks a set has.
+    /// Number of ranks in a set.
     pub size: u32,
-    /// From one rank of a set to the next.
+    /// Distance from one rank of a set to the next.
     pub stride: u32,
 }
 
 impl Tiling {
-    /// The set of a rank, by its first rank.
+    /// The first rank of a rank's set.
     pub fn first(self, rank: u32) -> u32 {
         let block = self.size.saturating_mul(self.stride).max(1);
         rank / block * block + rank % self.stride.max(1)
     }
 
-    /// The ranks of the set that begins with a rank.
+    /// Ranks of the set that begins with `first`.
     pub fn ranks(self, first: u32) -> RankSet {
         RankSet::new(&(0..self.size).map(|k| first + k * self.stride).collect::<Vec<u32>>())
     }
 
-    /// That of a group whose ranks are known, unless it is a pipeline's.
+    /// Tiling of a group with known ranks; `None` for a pipeline's.
     pub(super) fn of(group: &Group) -> Option<Self> {
         let ranks = group.ranks.as_ref()?;
         let dimension = group.description.as_deref().and_then(described).flatten();
@@ -48,13 +48,13 @@ impl Tiling {
         Some(Self { size: ranks.len(), stride })
     }
 
-    /// That of one dimension of a layout.
+    /// Tiling of one dimension of a layout.
     pub(super) fn of_dimension(layout: &Layout, dimension: Dimension) -> Option<Self> {
         let (size, stride) = layout.place(dimension)?;
         Some(Self { size, stride })
     }
 
-    /// All ways to tile a world, small sets first.
+    /// All tilings of a world, small sets first.
     fn all(world: u32) -> Vec<Self> {
         let divides = |n: u32| world.is_multiple_of(n);
         let sizes = (2..=world).filter(|&size| divides(size));
@@ -66,7 +66,7 @@ impl Tiling {
             .collect()
     }
 
-    /// Those that the sizes of dimensions allow: neighbouring dimensions together.
+    /// Tilings allowed by the sizes of dimensions, including joined neighbouring dimensions.
     fn of_layout(layout: &Layout) -> Vec<Self> {
         let sizes = layout.sizes();
         let mut tilings: Vec<Self> = Vec::new();
@@ -87,7 +87,7 @@ impl Tiling {
     }
 }
 
-/// The sets of a lane, and how well its collectives end together in them.
+/// Sets of a lane, with the distance between the ends of its collectives.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inferred {
@@ -96,58 +96,58 @@ pub struct Inferred {
     pub lane: Lane,
     /// The sets.
     pub tiling: Tiling,
-    /// How far ends lie apart within sets, in nanoseconds: the median over ranks of the median over collectives, clocks aside.
+    /// Distance of ends within sets, in nanoseconds: median over ranks of the median over collectives, without clock offsets.
     #[serde(rename = "apart_ns")]
     pub apart: f64,
-    /// The best of the sets that were refused, and the same of them.
+    /// The best rejected sets, with the same distance.
     pub next: Option<(Tiling, f64)>,
-    /// The set of all ranks, where its ends lie apart as little and the sets across smaller groups were taken.
+    /// The set of all ranks, if its ends are as close and the sets across smaller groups were selected.
     pub or: Option<(Tiling, f64)>,
 }
 
-/// A lane needs this many collectives to be compared: a line of clocks takes two, and of the many ways to tile a world one fits a few by chance.
+/// Minimum number of collectives of a lane: a line of clocks needs two, and one of the many tilings fits a few by chance.
 const FEWEST: usize = 12;
 
-/// The same where clocks are known.
+/// Minimum number if clock offsets are known.
 const FEWEST_OF_KNOWN: usize = 2;
 
-/// The same where other groups leave one way to tile the world.
+/// Minimum number if other groups leave only one tiling.
 const FEWEST_ACROSS: usize = 4;
 
-/// This many sets of a tiling are looked at, spread over the world, and this many ranks of each.
+/// Maximum number of examined sets per tiling, spread over the world, and of examined ranks per set.
 const SAMPLED: (usize, usize) = (8, 4);
 
-/// Distances are compared with this much added to both, in nanoseconds: recorders round to a microsecond.
+/// Constant added to both distances before a comparison, in nanoseconds: recorders round to a microsecond.
 const ALIKE: f64 = 500.0;
 
-/// Ends of ranks in different sets lie this many times as far apart as those within sets at most, if larger sets are one group; from the second figure on
-/// they are not; in between the answer is unknown.
+/// Maximum ratio of the distances between ends in different sets to those within sets, if larger sets are one group. From the second figure
+/// on they are not; in between, the answer is unknown.
 const ONE: f64 = 1.5;
 pub(super) const NOT_ONE: f64 = 2.5;
 
-/// No two clocks drift apart faster, in nanoseconds for a nanosecond; what a fit explains by more than that counts as lying apart.
+/// Maximum drift between two clocks, in nanoseconds per nanosecond; a larger fitted drift counts as distance.
 const FASTEST: f64 = 100e-6;
 
-/// The evidence of one stream's ends for a tiling.
+/// Evidence of one stream's ends for a tiling.
 #[derive(Clone, Debug)]
 pub(super) struct Score {
     pub(super) tiling: Tiling,
-    /// The median over pairs of ranks, and what contradicts known clocks.
+    /// Median distance over pairs of ranks plus the contradiction to known clocks, in nanoseconds.
     pub(super) apart: f64,
-    /// What contradicts known clocks.
+    /// Contradiction to known clock offsets, in nanoseconds.
     against: f64,
-    /// Pairs of ranks and how far their ends lie apart.
+    /// Pairs of ranks with the distance of their ends, in nanoseconds.
     pairs: Vec<(u32, u32, f64)>,
 }
 
-/// The evidence of one stream's ends for all tilings, the best first.
+/// Evidence of one stream's ends for all tilings, the best first.
 pub(super) struct Scored<'a> {
     pub(super) lane: Lane,
     pub(super) lists: &'a Lists,
     pub(super) scores: Vec<Score>,
 }
 
-/// Finds the sets of streams whose group no trace has, those with most collectives first, and ties the clocks of their ranks.
+/// Finds the sets of streams without a recorded group, those with most collectives first, and ties the clocks of their ranks.
 pub(super) fn inferred(
     job: &Job,
     parts: &[Vec<Part>],
@@ -168,13 +168,14 @@ pub(super) fn inferred(
     order.sort_by_key(|(lane, lists)| (std::cmp::Reverse(length(lists)), *lane));
     let mut all: Vec<Scored<'_>> = Vec::new();
     let mut inferred: Vec<Inferred> = Vec::new();
-    // Of the few ways that the user leaves none fits by chance.
+    // If the user leaves only a few tilings, none fits by chance.
     let stated = fitting.is_some();
     let fewest = if stated { FEWEST_ACROSS } else { FEWEST };
     for &&(lane, lists) in &order {
         let mut ends = Ends { job, parts, lists, fewest, known: BTreeMap::new() };
         let mut scores: Vec<Score> = Vec::new();
-        // A few collectives suffice only where the clocks of all ranks are known: else sets of ranks whose clocks are known would be all that can be compared.
+        // A few collectives suffice only if the clocks of all ranks are known. Otherwise only sets of ranks with known clocks could be
+        // compared.
         let members: Vec<u32> = lists.keys().copied().collect();
         let known = members.windows(2).all(|pair| ties.between(pair[0], pair[1]).is_some());
         let enough = known || length(lists) >= fewest;
@@ -194,7 +195,7 @@ pub(super) fn inferred(
     }
     let crossing = Crossing::of(world, parts, &all, &inferred);
     for scored in all.iter_mut().filter(|scored| scored.scores.is_empty()) {
-        // Fewer collectives do where there is one way only.
+        // With a single tiling, fewer collectives suffice.
         let fewest = FEWEST_ACROSS;
         let mut ends = Ends { job, parts, lists: scored.lists, fewest, known: BTreeMap::new() };
         for &tiling in tilings.iter().filter(|tiling| crossing.holds(**tiling)) {
@@ -205,26 +206,27 @@ pub(super) fn inferred(
     inferred
 }
 
-/// How many parts a member of a lane has, in the middle.
+/// Median number of parts of a lane's members.
 pub(super) fn length(lists: &Lists) -> usize {
     let mut lengths: Vec<usize> = lists.values().map(Vec::len).collect();
     lengths.sort_unstable();
     lengths.get(lengths.len() / 2).copied().unwrap_or(0)
 }
 
-/// How far ends of a lane lie apart.
+/// Distances between ends of a lane.
 struct Ends<'a> {
     job: &'a Job,
     parts: &'a [Vec<Part>],
     lists: &'a Lists,
-    /// This many collectives suffice where clocks are not known.
+    /// Minimum number of collectives if clock offsets are unknown.
     fewest: usize,
-    /// For pairs of members that were compared: how far their ends lie apart and by how much the second clock is ahead, if their lists fit each other.
+    /// By pair of compared members: distance of their ends and lead of the second clock, in nanoseconds; `None` if their lists do not fit.
     known: BTreeMap<(u32, u32), Option<(f64, f64)>>,
 }
 
 impl Ends<'_> {
-    /// The median over ranks, and what contradicts known clocks; none if no two ranks of a set can be compared or if more than a quarter of the lists do not fit.
+    /// Median distance over ranks plus the contradiction to known clocks. `None` if no two ranks of a set can be compared, or if more than
+    /// a quarter of the lists do not fit.
     fn apart(&mut self, tiling: Tiling, ties: &mut Ties, scratch: &mut Scratch) -> Option<Score> {
         let mut sets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (member, list) in self.lists {
@@ -254,7 +256,7 @@ impl Ends<'_> {
                 }
             }
         }
-        // One pair that was shifted wrongly does not refute all.
+        // A single wrong shift does not refute all pairs.
         contradicts.sort_by(f64::total_cmp);
         let against = contradicts.get(contradicts.len() * 3 / 4).copied().unwrap_or(0.0);
         let mut values: Vec<f64> = pairs.iter().map(|pair| pair.2).collect();
@@ -278,7 +280,7 @@ impl Ends<'_> {
         let (one, other) = (parts(first), parts(second));
         let interval = shift::usual_interval(&one, scratch);
         let fit = shift::near(&one, &other, clock, scratch).filter(|fit| fit.is_good(interval));
-        // Points spread evenly along a slope lie a quarter of its rise from their middle.
+        // Points spread evenly along a slope have a median distance of a quarter of its rise from their middle.
         let apart = fit.map(|fit| {
             let excess = (fit.line.drift.abs() - FASTEST).max(0.0);
             (fit.line.scatter + excess * fit.line.span as f64 / 4.0, fit.line.offset)
@@ -290,19 +292,19 @@ impl Ends<'_> {
     }
 }
 
-/// Some of a list, spread evenly, the first among them.
+/// A selection from a list, evenly spread, including the first item.
 fn spread<T>(list: &[T], most: usize) -> impl Iterator<Item = &T> {
     let step = list.len().div_ceil(most).max(1);
     list.iter().step_by(step)
 }
 
-/// How many times as far apart something lies.
+/// Ratio of two distances, with a floor for both.
 pub(super) fn times(apart: f64, best: f64) -> f64 {
     (apart + ALIKE) / (best + ALIKE)
 }
 
-/// The best sets, or the largest of those that hold them whole if ends of ranks that only the larger ones join lie apart as little. None where that is neither so nor
-/// not so, unless the user specified the possible sizes.
+/// The best sets, or the largest ones that contain them whole. Larger sets are chosen if the ends of ranks that only they join are equally
+/// close. `None` if that is undecided, unless the user specified the possible sizes.
 fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
     let base = lane.scores.first()?;
     let holds = |tiling: Tiling| {
@@ -329,7 +331,7 @@ fn choose(lane: &Scored<'_>, world: u32, stated: bool) -> Option<Inferred> {
             unclear = more < NOT_ONE;
         }
     }
-    // What only larger sets than the chosen ones join is what matters.
+    // Only sets larger than the chosen ones matter.
     let matters = next.is_some_and(|(tiling, _)| tiling.size > chosen.tiling.size);
     (stated || !unclear || !matters).then_some(Inferred {
         lane: lane.lane,

@@ -1,9 +1,8 @@
 //! NCCL Inspector: one JSON object for every collective of every communicator and rank.
 //!
-//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator
-//! and number, and waits by their lengths. Refuses to guess a start: the records have no common clock, so a
-//! wait is a length beyond the shortest of the same collective (`traces.md` 7.2 of the project's notes: of
-//! the ranks of one collective the last to come has the shortest one).
+//! Responsible for: objects on lines of their own or spread over lines, collectives matched by communicator and number, and waits by their
+//! lengths. The records have no common clock, so starts are unknown. A wait is the excess over the shortest duration of the same
+//! collective: the last rank to enter has the shortest one (`traces.md` 7.2 of the project's notes).
 
 use super::super::log::median_of;
 use railwright_spec::problem::{Problem, Warning};
@@ -14,23 +13,23 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
-    /// The communicator, as NCCL numbers it.
+    /// Identifier of the communicator in NCCL.
     pub communicator: String,
     /// The rank within the communicator.
     pub rank: u32,
     /// Number of its ranks.
     pub ranks: u32,
-    /// How many nodes they are on.
+    /// Number of nodes of the communicator.
     pub nodes: u32,
     /// The host.
     pub host: String,
-    /// What it is, in NCCL's words (`AllReduce`).
+    /// Collective, with NCCL's name (`AllReduce`).
     pub kind: String,
-    /// Its number in the communicator.
+    /// Number in the communicator.
     pub sequence: u64,
-    /// Its size by nccl-tests' convention.
+    /// Size in bytes by nccl-tests' convention.
     pub bytes: u64,
-    /// What it took, in microseconds.
+    /// Duration, in microseconds.
     pub microseconds: f64,
     /// Bus bandwidth in GB/s, as NCCL computes it.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
@@ -70,7 +69,7 @@ struct Object {
     coll_perf: Performance,
 }
 
-/// Whether bytes look like its output.
+/// Tests whether bytes look like output of NCCL Inspector.
 pub fn matches(head: &[u8]) -> bool {
     let has = |needle: &[u8]| memchr::memmem::find(head, needle).is_some();
     head.iter().find(|b| !b.is_ascii_whitespace()) == Some(&b'{')
@@ -78,12 +77,12 @@ pub fn matches(head: &[u8]) -> bool {
         && has(b"\"coll_sn\"")
 }
 
-/// No object is longer: a damaged one, whose brackets do not close, is not looked through up to the end of the file.
+/// Maximum length of an object: a damaged one without closing bracket is not scanned to the end of the file.
 const LONGEST: usize = 1 << 20;
-/// How many times the length of a file damaged objects may be looked through: more is a file made to be slow, of which damage costs whole lines.
+/// Maximum number of bytes scanned for damaged objects, in file lengths. Only a crafted file needs more; its damage then costs whole lines.
 const PATIENCE: usize = 16;
 
-/// Where the object after a damaged one begins: at the brace before the next header that is not its own.
+/// Position of the object after a damaged one: the brace before the next header that is not its own.
 fn next_object(bytes: &[u8], at: usize) -> Option<usize> {
     let mut from = at + 1;
     for found in memchr::memmem::find_iter(&bytes[at..], b"\"header\"") {
@@ -96,7 +95,7 @@ fn next_object(bytes: &[u8], at: usize) -> Option<usize> {
     None
 }
 
-/// How many bytes were looked through when an error was met.
+/// Number of bytes scanned before an error.
 fn place_of(error: &serde_json::Error, window: &[u8]) -> usize {
     let mut lines = memchr::memchr_iter(b'\n', window);
     let before = error.line().checked_sub(2).and_then(|above| lines.nth(above)).unwrap_or(0);
@@ -160,31 +159,32 @@ pub fn read(label: &str, bytes: &[u8]) -> Result<(Vec<Record>, u64), Problem> {
 pub struct Row {
     /// The communicator.
     pub communicator: String,
-    /// Its ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Their nodes.
+    /// Number of nodes.
     pub nodes: u32,
-    /// Kind.
+    /// Collective.
     pub kind: String,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub bytes: u64,
-    /// Number of entries.
+    /// Number of collectives.
     pub count: u64,
-    /// Microseconds of the shortest rank of one, the median: the transfer.
+    /// Transfer in microseconds: duration on the shortest rank, median over collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub transfer: f64,
-    /// Microseconds that ranks were in one beyond the transfer, the mean: waiting.
+    /// Wait in microseconds: duration beyond the transfer, mean over ranks and collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub wait: f64,
-    /// Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank.
+    /// Bus bandwidth of the transfer in GB/s: best rank, median over collectives.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "GB/s")))]
     pub bus_bandwidth: f64,
-    /// The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
+    /// Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+    /// three.
     pub of_peers: Option<f64>,
 }
 
 impl Row {
-    /// Whether its links are slow compared with its peers': its rate is below four fifths of theirs.
+    /// Tests whether its links are slow: its rate is below 80% of its peers'.
     pub fn is_slow(&self) -> bool {
         self.of_peers.is_some_and(|peers| self.bus_bandwidth < 0.8 * peers)
     }
@@ -200,16 +200,16 @@ pub struct Late {
     pub rank: u32,
     /// Its host.
     pub host: String,
-    /// Microseconds that the other ranks waited, on average, over all collectives in which this rank came last.
+    /// Mean wait of the other ranks in microseconds, over all collectives that this rank entered last.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "us")))]
     pub waited: f64,
-    /// In how many it came last.
+    /// Number of collectives that it entered last.
     pub last: u64,
-    /// Of how many that all ranks of the communicator recorded.
+    /// Number of collectives that all ranks of the communicator recorded.
     pub of: u64,
-    /// What the others waited for it, as a share of their time in the communicator's collectives.
+    /// Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
     pub share: f64,
-    /// Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
+    /// True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
     pub is_straggler: bool,
 }
 
@@ -217,9 +217,9 @@ pub struct Late {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Inspected {
-    /// Records that were read.
+    /// Number of records.
     pub records: u64,
-    /// By communicator, kind and size; those with most time first.
+    /// Rows by communicator, collective and size; those with most time first.
     pub rows: Vec<Row>,
     /// Late ranks, largest cost first.
     pub late: Vec<Late>,
@@ -227,7 +227,7 @@ pub struct Inspected {
     pub warnings: Vec<Warning>,
 }
 
-/// What is added up for one row.
+/// Sums of one row.
 struct Sums {
     ranks: u32,
     nodes: u32,
@@ -237,7 +237,7 @@ struct Sums {
     bandwidths: Vec<f64>,
 }
 
-/// Judges the records of all ranks.
+/// Analyses the records of all ranks.
 pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     let mut together: BTreeMap<(&str, u64), BTreeMap<u32, &Record>> = BTreeMap::new();
     for record in records {
@@ -245,7 +245,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     }
     let mut rows: BTreeMap<(&str, &str, u64), Sums> = BTreeMap::new();
     let mut late: BTreeMap<(&str, u32), Late> = BTreeMap::new();
-    // Collectives that all ranks recorded, microseconds of the mean rank in them, and those that it waited.
+    // By communicator: number of collectives recorded by all ranks, mean time of a rank in them and mean wait, in microseconds.
     let mut complete: BTreeMap<&str, (u64, f64, f64)> = BTreeMap::new();
     let (mut partial, mut mixed) = (0u64, 0u64);
     for ((communicator, _), members) in &together {
@@ -343,7 +343,7 @@ pub fn inspect(records: &[Record], damaged: u64) -> Inspected {
     Inspected { records: records.len() as u64, rows, late, warnings }
 }
 
-/// Gives every row the median rate of the similar communicators.
+/// Sets the median rate of similar communicators in every row.
 fn beside_peers(rows: &mut [Row]) {
     let mut rates: BTreeMap<(u32, u32, String, u64), Vec<f64>> = BTreeMap::new();
     let key = |row: &Row| (row.ranks, row.nodes, row.kind.clone(), row.bytes);
@@ -360,7 +360,7 @@ fn beside_peers(rows: &mut [Row]) {
 mod tests {
     use super::*;
 
-    /// The form of the plugin's own documentation; three ranks, of which the third is late.
+    /// Format of the plugin's own documentation, with three ranks; the third is late.
     fn text() -> String {
         let mut text = String::new();
         for sequence in 1..=5u64 {
@@ -407,7 +407,7 @@ mod tests {
             kind: "AllReduce".to_owned(),
             sequence,
             bytes: 1 << 20,
-            // Each is last in every other one.
+            // Each rank is last in every other one.
             microseconds: if sequence % 2 == u64::from(rank) { 100.0 } else { 104.0 },
             bus_bandwidth: if communicator == 3 { 100.0 } else { 300.0 },
         };

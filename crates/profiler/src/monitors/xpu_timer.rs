@@ -1,7 +1,7 @@
-//! XPUTimer: gauges in Prometheus' text form, for each rank the speed of its kernels and whether it hangs.
+//! XPUTimer: gauges in Prometheus' text form, with the kernel speed of each rank and whether it hangs.
 //!
-//! Responsible for: reading any gauge with its labels, the rate of matrix products by rank compared with its peers of the same size class, and hang
-//! flags. Refuses counters of the exporter itself.
+//! Responsible for: reading any gauge with its labels, the GEMM rate of ranks relative to peers in the same size class, and hang flags.
+//! Excludes counters of the exporter itself.
 
 use super::super::log::median_of;
 use railwright_spec::problem::Problem;
@@ -21,7 +21,7 @@ pub struct Gauge {
 }
 
 impl Gauge {
-    /// The rank that it is of.
+    /// Rank of the gauge.
     pub fn rank(&self) -> Option<u32> {
         self.labels.get("rank")?.parse().ok()
     }
@@ -29,14 +29,14 @@ impl Gauge {
 
 const PREFIX: &str = "XPU_TIMER_";
 
-/// Whether bytes look like its metrics.
+/// Tests whether bytes look like XPUTimer metrics.
 pub fn matches(head: &[u8]) -> bool {
     memchr::memmem::find(head, PREFIX.as_bytes())
         .is_some_and(|at| at == 0 || head[at - 1] == b'\n' || head[at - 1] == b' ')
         && memchr::memmem::find(head, b"gauge").is_some()
 }
 
-/// `name{a="b",c="d"} 1.5`, with the escapes of the text form.
+/// Reads `name{a="b",c="d"} 1.5`, with the escapes of the text form.
 fn gauge(line: &str) -> Option<Gauge> {
     let rest = line.strip_prefix(PREFIX)?;
     let (name, rest) = rest.split_once('{')?;
@@ -91,26 +91,26 @@ pub fn read(label: &str, text: &str) -> Result<(Vec<Gauge>, u64), Problem> {
 pub struct RankSpeed {
     /// Rank.
     pub rank: u32,
-    /// Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+    /// GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
     pub matrix_product_speed: Option<f64>,
-    /// Its communication's rate in the same way.
+    /// Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
     pub communication_speed: Option<f64>,
-    /// Whether it is flagged as hanging.
+    /// True if it is flagged as hanging.
     pub hangs: bool,
-    /// Work that it has queued.
+    /// Queued work.
     pub queued: Option<f64>,
 }
 
-/// Below this share of the median of its peers a rank is slow; healthy nodes stay within a tenth.
+/// Maximum ratio to the median of its peers for a slow rank; healthy nodes differ by less than 10%.
 const SLOW: f64 = 0.9;
 
 impl RankSpeed {
-    /// Whether its matrix products are slow compared with its peers'.
+    /// Tests whether its GEMMs are slow compared with its peers'.
     pub fn slow_chip(&self) -> bool {
         self.matrix_product_speed.is_some_and(|speed| speed < SLOW)
     }
 
-    /// Whether its communication is: the rate of a kernel that waits, too, so a bound.
+    /// Tests whether its communication is slow compared with its peers'. Rates include waiting, so this is a bound.
     pub fn slow_link(&self) -> bool {
         self.communication_speed.is_some_and(|speed| speed < SLOW)
     }
@@ -122,13 +122,13 @@ impl RankSpeed {
 pub struct Metrics {
     /// The ranks in order.
     pub ranks: Vec<RankSpeed>,
-    /// Whether all ranks are flagged: then the job hangs, else some wait.
+    /// True if all ranks are flagged: the job hangs. Otherwise some ranks wait.
     pub all_hang: bool,
-    /// Gauges that could not be read.
+    /// Number of unreadable gauges.
     pub damaged: u64,
 }
 
-/// Judges the gauges of all ranks.
+/// Analyses the gauges of all ranks.
 pub fn judge(gauges: &[Gauge], damaged: u64) -> Metrics {
     let mut ranks: BTreeMap<u32, RankSpeed> = BTreeMap::new();
     for gauge in gauges {
@@ -161,7 +161,7 @@ pub fn judge(gauges: &[Gauge], damaged: u64) -> Metrics {
     Metrics { all_hang: !ranks.is_empty() && ranks.iter().all(|r| r.hangs), ranks, damaged }
 }
 
-/// Every rank's gauges over the median of the same gauge and class, where three ranks or more have it.
+/// Gauges of every rank relative to the median of the same gauge and class, if at least three ranks have it.
 fn speeds(gauges: &[Gauge], wanted: impl Fn(&str) -> bool) -> BTreeMap<u32, f64> {
     let mut classes: BTreeMap<Vec<&str>, Vec<(u32, f64)>> = BTreeMap::new();
     for gauge in gauges.iter().filter(|g| wanted(&g.name) && g.value > 0.0) {
@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn real_metrics_of_a_healthy_node() {
         let (gauges, damaged) = real();
-        // grep -c ^XPU_TIMER counts 170 lines: 26 of each of five kernel gauges and 8 of each of five common ones.
+        // `grep -c ^XPU_TIMER` counts 170 lines: 26 of each of five kernel gauges and 8 of each of five common ones.
         assert_eq!((gauges.len(), damaged), (170, 0));
         let metrics = judge(&gauges, damaged);
         assert_eq!(metrics.ranks.iter().map(|r| r.rank).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Tests of nccl-tests logs: the variants that `formats.md` A9 lists.
+//! Tests of nccl-tests logs: the variants of `formats.md` A9.
 
 use super::*;
 
@@ -52,11 +52,11 @@ fn older_builds_launchers_and_other_columns() {
         [1,0]<stdout>: 1024 256 float sum 1.5e+01 0.07 0.03 5e-07 14.0 0.07 0.04 5e-07\n";
     let samples = read(old, "x.txt").expect("an old log");
     assert_eq!(times(&samples), [(CollectiveKind::AllToAll, 2, Some(2), 1024, vec![15.0, 14.0])]);
-    // More columns per half, a time stamp behind, a rank's number before.
+    // More columns per half, a trailing time stamp, a rank's number in front.
     let wide = "0: # size count type redop root time algbw busbw #wrong i_min i_max i_p99 i_cv% time algbw busbw #wrong i_min i_max i_p99 i_cv%\n\
         0: 268435456 67108864 float sum -1 1000.0 268.43 469.76 0 1 2 3 4 900.0 298.26 521.96 0 1 2 3 4 2026-01-01 10:00:00\n";
     let samples = read(wide, "allreduce.log").expect("a wide log");
-    // The ranks are recognised by the ratio of both bandwidths: 469.76 / 268.43 = 2 (n - 1) / n.
+    // The number of ranks follows from the ratio of both bandwidths: 469.76 / 268.43 = 2 (n - 1) / n.
     assert_eq!(times(&samples), [(CollectiveKind::AllReduce, 8, None, 268_435_456, vec![1000.0, 900.0])]);
     // In place only.
     let one = "# size count type redop root time algbw busbw #wrong\n1073741824 268435456 float none 0 5000 214.7 201.3 0\n";

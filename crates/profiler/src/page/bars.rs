@@ -1,6 +1,6 @@
-//! Stacked bars of the page.
+//! Stacked bars of the HTML report.
 //!
-//! Responsible for: one bar for the job, a bar for each step and each rank, as SVG whose colours are the page's. Refuses numbers of its own.
+//! Responsible for: one bar for the job, each step and each rank, as SVG with the colours of the report. Computes nothing.
 
 use super::{class, percent, time};
 use crate::profile::Report;
@@ -12,15 +12,15 @@ const WIDTH: f64 = 1040.0;
 const LABEL: f64 = 90.0;
 const ROW: f64 = 20.0;
 
-/// A group, what it is called, and its share.
+/// A group, its name, and its share (0 to 1).
 type Share<'a> = (Group, &'a str, f64);
 
-/// Shares next to each other, from `x` over `width`.
+/// Draws shares next to each other, from `x` over `width`.
 fn stack(out: &mut String, shares: &[Share<'_>], place: (f64, f64, f64, f64), named: bool) {
     let (mut x, y, width, height) = place;
     for &(group, name, share) in shares.iter().filter(|(.., share)| *share > 0.0) {
         let part = share * width;
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = write!(
             out,
             "<rect class=\"{}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{part:.2}\" height=\"{height:.1}\"><title>{}: {}</title></rect>",
@@ -49,7 +49,7 @@ fn open(out: &mut String, height: f64, title: &str) {
     );
 }
 
-/// The whole job in one bar.
+/// Draws the whole job in one bar.
 pub(super) fn whole(out: &mut String, report: &Report) {
     open(out, 44.0, "where a step goes");
     let shares: Vec<Share<'_>> =
@@ -70,13 +70,13 @@ fn row(out: &mut String, at: usize, label: &str, behind: &str, shares: &[Share<'
     );
 }
 
-/// Shares in the order of [`Group::ALL`] with their names.
+/// Shares with their names in the order of [`Group::ALL`].
 fn shares(report: &Report, shares: impl Iterator<Item = f64>) -> Vec<Share<'static>> {
     let known = report.utilisation.is_some();
     Group::ALL.into_iter().zip(shares).map(|(group, share)| (group, group.name(known), share)).collect()
 }
 
-/// A bar for each step, as long as the step is.
+/// Draws a bar for each step, with the length of the step.
 pub(super) fn steps(out: &mut String, report: &Report) {
     open(out, report.steps.len() as f64 * (ROW + 4.0), "steps");
     let longest = report.steps.iter().map(|step| step.duration).max().unwrap_or(1).max(1) as f64;
@@ -88,7 +88,7 @@ pub(super) fn steps(out: &mut String, report: &Report) {
     let _ = writeln!(out, "</svg>");
 }
 
-/// A bar for each rank.
+/// Draws a bar for each rank.
 pub(super) fn ranks(out: &mut String, report: &Report) {
     open(out, report.rows.len() as f64 * (ROW + 4.0), "ranks");
     for (at, rank) in report.rows.iter().enumerate() {

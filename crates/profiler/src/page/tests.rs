@@ -1,4 +1,4 @@
-//! The page: whole, escaped, without anything from outside.
+//! The HTML report: complete, escaped, without external resources.
 
 use super::*;
 use crate::profile::Line;

@@ -1,8 +1,7 @@
 //! Results of analyses as slices.
 //!
-//! Responsible for: steps of the job, the waits of matched collectives with the ranks they were for, stragglers with the moments that others waited for, and stalls of a pipeline with their
-//! cost. Refuses to be more than a view: nothing is computed here
-//! that the analyses do not have.
+//! Responsible for: steps of the job, waits of matched collectives, stragglers, and stalls of a pipeline. Waits have the awaited ranks,
+//! stragglers the times at which they delayed others, and stalls their cost. A view only: all values come from the analyses.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -13,24 +12,24 @@ use crate::windows::Windows;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
-/// A slice that no recorder wrote.
+/// A slice with a result of an analysis.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// The rank it belongs to; none for the whole job.
+    /// Rank of the mark; `None` for the whole job.
     pub rank: Option<u32>,
-    /// The track that it is on with others of its kind.
+    /// Track with marks of the same kind.
     pub track: String,
     /// Name.
     pub name: String,
     /// Start time.
     pub start: i64,
-    /// Until when.
+    /// End time.
     pub end: i64,
     /// Further details.
     pub details: Vec<(String, String)>,
 }
 
-/// Waits below this are left out, in nanoseconds: clocks agree no better.
+/// Minimum wait in nanoseconds: the accuracy of clocks.
 const SHORTEST: i64 = 5_000;
 
 /// The steps of a job.
@@ -46,7 +45,7 @@ pub fn steps(windows: &Windows) -> Vec<Mark> {
     windows.steps.iter().enumerate().map(mark).collect()
 }
 
-/// For every matched collective and early rank: the wait and its cause.
+/// Waits of every matched collective and early rank, with their causes.
 pub fn waits(job: &Job, joined: &Joined) -> Vec<Mark> {
     let matching = &joined.matching;
     let mut marks = Vec::new();
@@ -84,14 +83,14 @@ pub fn waits(job: &Job, joined: &Joined) -> Vec<Mark> {
     marks
 }
 
-/// The track of verdicts.
+/// Name of the track of verdicts.
 const VERDICTS: &str = "verdicts";
 
 fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds * 1e-9))
 }
 
-/// For every straggler a slice over the recording with the verdict on it, and one for each of the moments that others waited for.
+/// By straggler: a slice over the recording with its verdict, and one for each interval that delayed others.
 pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
     let mut marks = Vec::new();
     let (from, to) = windows.span();
@@ -121,7 +120,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
             end: to,
             details,
         };
-        // Once on the page of the job, once on the rank.
+        // One mark for the job, and one for the rank.
         marks.push(Mark { rank: None, ..mark.clone() });
         marks.push(mark);
         marks.extend(culprit.moments.iter().filter(|moment| moment.excess >= SHORTEST).map(|moment| Mark {
@@ -143,7 +142,7 @@ pub fn stragglers(windows: &Windows, report: &StragglerReport) -> Vec<Mark> {
     marks
 }
 
-/// Stalls of a pipeline on the ranks that stalled, with what each cost its step.
+/// Stalls of a pipeline on their ranks, with the cost of each for its step.
 pub fn stalls(passes: &Passes, page: &PipelinePage) -> Vec<Mark> {
     let mut marks: Vec<Mark> = page
         .stalls

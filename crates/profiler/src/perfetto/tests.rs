@@ -1,4 +1,4 @@
-//! What is written is read back by our own reader.
+//! The exported trace is readable by the program's own reader.
 
 use super::*;
 use crate::joined::{JoinOptions, join};
@@ -120,7 +120,7 @@ fn verdicts_are_slices_where_they_happened() {
     let verdict = marks.iter().find(|m| m.rank.is_none()).expect("a verdict on the job");
     assert!(verdict.name.starts_with("rank 1 is a straggler (slow host)"), "{verdict:?}");
     assert_eq!((verdict.start, verdict.end), windows.span());
-    // The moments lie in the steps that stalled, on the common time.
+    // The intervals are in the stalled steps, on the common time.
     let worst = marks
         .iter()
         .filter(|m| m.track.ends_with("moments") && m.name.starts_with("4.") && m.name.contains(" ms late"))

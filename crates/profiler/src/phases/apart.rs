@@ -1,9 +1,9 @@
-//! The forward pass of recordings that name the backward pass alone.
+//! The forward pass of recordings that name only the backward pass.
 //!
-//! Responsible for: recordings of kernels without launches or ranges, where libraries write the backward pass into the names of their kernels (`flash_bwd_...`) but no
-//! name marks the forward pass: a longer row of arithmetic without a backward kernel is forward work, but for what stands at its borders and comes in no other
-//! forward work; a shorter one next to backward kernels is backward work. Excludes recordings in which anything else marks a forward pass, and those with
-//! too little of either.
+//! Responsible for: recordings of kernels without launches or ranges. Libraries have the backward pass in the names of their kernels
+//! (`flash_bwd_...`), but no name marks the forward pass. A longer sequence of compute without a backward kernel is forward work. Kernels
+//! at its borders are excluded if they occur in no other forward sequence. A shorter sequence next to backward kernels is backward work.
+//! Excludes recordings with another mark of a forward pass, and those with too few kernels of either.
 
 use super::FoundBy;
 use crate::communication::{NameTable, Operation};
@@ -13,10 +13,10 @@ use railwright_step::Phase;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-/// In a backward pass no more kernels than these follow each other without one that is marked as backward.
+/// Maximum number of successive kernels in a backward pass without a backward mark.
 const NEAR: usize = 16;
 
-/// Of the time of kernels at least this share lies in stretches of backward work, and this share does not.
+/// Minimum share of kernel time in backward work, and outside of it.
 const SHARE: f64 = 0.2;
 
 pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Option<Phase>], by: &mut FoundBy) {
@@ -32,7 +32,7 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
         gpu.get(at).is_some_and(|row| row.collective.is_some() || classes.get(row.name).is_some())
     };
     let kernels: Vec<usize> = (0..gpu.len()).filter(is_kernel).collect();
-    // Passes of a pipeline end where messages begin, and all passes where parameters are updated.
+    // Passes of a pipeline end at messages, and all passes at parameter updates.
     let message = |at: &usize| {
         let operation = gpu.get(*at).and_then(|row| classes.get(row.name)?.operation);
         operation.is_some_and(Operation::may_be_message)
@@ -69,7 +69,7 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     };
     for stretch in &stretches {
         for (_, run) in stretch.forward() {
-            // The ends of a backward pass that lie at its borders: up to the farthest kernel that comes in no forward pass.
+            // Parts of a backward pass at the borders: up to the farthest kernel that occurs in no forward pass.
             let rows = &stretch.rows[run.all.clone()];
             let (head, tail) = (run.head(), run.tail());
             let before = rows[..head].iter().rposition(only_backward).map_or(0, |last| last + 1);
@@ -86,7 +86,7 @@ pub(super) fn forward(trace: &RankTrace, gpu: &GpuActivities, found: &mut [Optio
     }
 }
 
-/// A long row without a name of the backward pass, and whether one stands before and after it.
+/// A long sequence without a backward kernel, and whether one precedes and follows it.
 struct Forward {
     all: Range<usize>,
     begins: bool,
@@ -94,27 +94,27 @@ struct Forward {
 }
 
 impl Forward {
-    /// This many of its first rows may be the end of a backward pass.
+    /// Maximum number of its first rows that may be the end of a backward pass.
     fn head(&self) -> usize {
         if self.begins { NEAR } else { 0 }
     }
 
-    /// From here on its rows may be the beginning of a backward pass.
+    /// Index of the first row that may be the beginning of a backward pass.
     fn tail(&self) -> usize {
         self.all.len() - if self.ends { NEAR } else { 0 }
     }
 
-    /// Its rows that are no part of a backward pass; none if it is short.
+    /// Rows that do not belong to a backward pass; empty for a short sequence.
     fn sure(&self) -> Range<usize> {
         let (from, until) = (self.head(), self.tail());
         self.all.start + from..self.all.start + until.max(from)
     }
 }
 
-/// Kernels that compute, between two messages.
+/// Compute kernels between two messages.
 struct Stretch {
     rows: Vec<usize>,
-    /// Whether the name of each marks the backward pass.
+    /// By kernel: true if the name marks the backward pass.
     marks: Vec<bool>,
 }
 
@@ -124,7 +124,7 @@ impl Stretch {
         Self { rows, marks }
     }
 
-    /// Runs of rows that are marked as backward, and of rows that are not.
+    /// Runs of rows with and without a backward mark.
     fn runs(&self) -> impl Iterator<Item = Range<usize>> {
         self.marks.chunk_by(|a, b| a == b).scan(0, |until, run| {
             let from = *until;
@@ -133,7 +133,7 @@ impl Stretch {
         })
     }
 
-    /// Long rows without a name of the backward pass.
+    /// Long sequences without a backward mark.
     fn forward(&self) -> impl Iterator<Item = (&Self, Forward)> {
         let runs = self.runs().filter(|run| !self.marks[run.start] && run.len() > NEAR);
         runs.map(move |all| {
@@ -142,7 +142,8 @@ impl Stretch {
         })
     }
 
-    /// The backward work: rows marked as such and the few between them. Libraries name a tenth of it, matrix products are most of the rest and have no such mark.
+    /// The backward work: marked rows and the few between them. Libraries name a tenth of it; most of the rest are GEMMs without such a
+    /// mark.
     fn backward(&self) -> impl Iterator<Item = &[usize]> {
         let runs = self.runs().filter(|run| {
             let between = run.start > 0 && run.end < self.rows.len();

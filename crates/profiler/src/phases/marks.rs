@@ -1,20 +1,20 @@
 //! Phase in the name of an operator or an annotation.
 //!
-//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of people's own ranges. Ignores names without meaning; what stands within
-//! them keeps the part around them.
+//! Responsible for: names of PyTorch, Megatron, DeepSpeed and of users' own ranges. Ignores names without a phase; their content keeps the
+//! phase around it.
 
 use railwright_step::Phase;
 
 /// The phase of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Nothing.
+    /// No phase.
     None,
-    /// A part of the step.
+    /// A phase of the step.
     Phase(Phase),
-    /// The optimizer, where nothing around it is a part of the step: an operator on lists of tensors, which a model may call, too.
+    /// The optimizer, unless a phase encloses it: an operator on lists of tensors, which a model may call, too.
     Lists,
-    /// The backward pass of a checkpoint: what it calls directly is forward work done again.
+    /// The backward pass of a checkpoint: forward work directly within it is recompute.
     Checkpoint,
 }
 
@@ -52,7 +52,7 @@ pub(super) fn mark(name: &str) -> Mark {
     if has(&["backward_input", "backward-input", "input_grad", "dgrad"]) {
         return Mark::Phase(Phase::BackwardInput);
     }
-    // A range around both marks neither.
+    // A range around both phases marks neither.
     if has(&["forward_backward", "forward-backward", "fwd_bwd", "forwardbackward"]) {
         return Mark::None;
     }
@@ -68,13 +68,14 @@ pub(super) fn mark(name: &str) -> Mark {
     Mark::None
 }
 
-/// Whether an operator updates parameters or unscales gradients, and does nothing else.
+/// Tests whether an operator updates parameters or unscales gradients, and does nothing else.
 fn updates(name: &str) -> bool {
     let updates = ["aten::_fused_adam", "aten::_fused_sgd", "aten::_fused_adagrad", "aten::_amp_foreach_"];
     updates.iter().any(|head| name.starts_with(head))
 }
 
-/// Whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. FSDP moves shards with lists of copies.
+/// Tests whether an operator works on a list of tensors, mostly parameters or gradients: their norm, clipping, scaling and update. Copies
+/// are excluded: FSDP moves shards with lists of copies.
 fn is_on_lists(name: &str) -> bool {
     name.starts_with("aten::_foreach_") && !name.starts_with("aten::_foreach_copy")
 }
@@ -84,17 +85,17 @@ fn is_checkpoint(name: &str) -> bool {
         || name.starts_with("CheckpointWithoutOutputFunctionBackward")
 }
 
-/// The pass in the name of a kernel without a launch: compilers and libraries write the pass into it.
+/// Phase in the name of a kernel without a launch: compilers and libraries include it.
 pub(super) fn kernel(name: &str) -> Option<Phase> {
     let lower = name.to_ascii_lowercase();
-    // A C++ name holds brackets of its own before those of the arguments.
+    // A C++ name may contain brackets before those of the arguments.
     let lower = lower.replace("(anonymous namespace)::", "");
     let head = lower.split('(').next().unwrap_or_default();
     if ["adamfunctor", "fusedadam", "sgdfunctor", "multi_tensor_apply"].iter().any(|word| head.contains(word))
     {
         return Some(Phase::Optimizer);
     }
-    // Gradients are also clipped, measured and scaled, after the backward pass.
+    // Gradients are also clipped, measured and scaled after the backward pass.
     if ["clip_grad", "grad_norm", "zero_grad", "unscale"].iter().any(|word| head.contains(word)) {
         return None;
     }

@@ -1,7 +1,8 @@
-//! The phase of rows by the rows around them.
+//! Phase of rows from the rows around them.
 //!
-//! Responsible for: a few rows of a stream between two stretches of one phase. Refuses rows that take long compared with these stretches and rows with the beginning of a step
-//! among them: between two updates of the optimizer lies a whole step, however few kernels it has.
+//! Responsible for: a few rows of a stream between two sequences of the same phase. Excludes rows that take long compared with these
+//! sequences, and rows around the beginning of a step. Between two updates of the optimizer there is a whole step, however few kernels it
+//! has.
 
 use super::FoundBy;
 use crate::RankTrace;
@@ -10,10 +11,10 @@ use indexmap::IndexMap;
 use railwright_step::Phase;
 use rustc_hash::FxBuildHasher;
 
-/// This many rows may lie between neighbours that agree.
+/// Maximum number of rows between agreeing neighbours.
 const BETWEEN: usize = 16;
 
-/// Rows of a stream that follow each other and are of one phase, or of none that is known.
+/// Successive rows of a stream with the same phase, or without a known one.
 #[derive(Clone, Debug, Default)]
 struct Stretch {
     phase: Option<Phase>,
@@ -22,7 +23,7 @@ struct Stretch {
     time: i64,
 }
 
-/// Gives rows the phase of the stretches before and after them on their stream.
+/// Sets the phase of rows to that of the sequences before and after them on their stream.
 pub(super) fn fill(
     trace: &RankTrace,
     gpu: &GpuActivities,
@@ -64,11 +65,11 @@ pub(super) fn fill(
     }
 }
 
-/// When steps begin, from annotations.
+/// Starts of steps in nanoseconds, from annotations.
 struct Steps {
-    /// On the host, in order.
+    /// On the host, in order of time.
     host: Vec<i64>,
-    /// On the device, in order.
+    /// On the device, in order of time.
     device: Vec<i64>,
 }
 
@@ -83,7 +84,7 @@ impl Steps {
         Self { host: host.into_iter().map(|step| step.1).collect(), device }
     }
 
-    /// Whether a step begins between two rows of the device: on its own clock, or between their launches.
+    /// Tests whether a step begins between two device rows: on the device's clock, or between their launches.
     fn begin_between(
         &self,
         trace: &RankTrace,

@@ -6,7 +6,7 @@ use crate::trace::{GpuActivity, HostActivity};
 
 type HostRow<'a> = (i64, i64, HostKind, &'a str, u32, Option<u32>);
 
-/// Rows of the host as (start, end, kind, name, thread, correlation) and of the device as (start, name, correlation).
+/// Rows of the host as (start, end, kind, name, thread, correlation), and of the device as (start, name, correlation).
 fn trace(host: &[HostRow<'_>], gpu: &[(i64, &str, Option<u32>)]) -> RankTrace {
     let mut trace = RankTrace::default();
     for &(start, end, kind, name, thread, correlation) in host {
@@ -106,7 +106,7 @@ fn inference_has_no_phases() {
     assert_eq!(found(&trace).0, [Phase::Other]);
 }
 
-/// Two updates with a step of ten kernels between them: without a launch that identifies them, the ten are still not part of the update.
+/// Two updates with a step of ten kernels between them: even without an identifying launch, the ten are not part of the update.
 #[test]
 fn a_short_step_between_two_updates_is_no_update() {
     use HostKind::{Annotation, Runtime};
@@ -129,7 +129,7 @@ fn a_short_step_between_two_updates_is_no_update() {
     let (phases, by) = found(&trace(&host, &gpu));
     let updates = phases.iter().filter(|phase| **phase == Phase::Optimizer).count();
     assert_eq!((updates, by.neighbours, by.unknown), (6, 0, 30));
-    // One kernel as short as those around it could be part of the update, unless a step begins before it.
+    // A single kernel as short as its neighbours could be part of the update, unless a step begins before it.
     let (mut host, gpu) = rows(1);
     assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 2);
     for (step, name) in ["ProfilerStep#1", "ProfilerStep#2", "ProfilerStep#3"].into_iter().enumerate() {
@@ -139,7 +139,7 @@ fn a_short_step_between_two_updates_is_no_update() {
     assert_eq!(found(&trace(&host, &gpu)).1.neighbours, 0);
 }
 
-/// A model's own operators on lists of tensors belong to its pass; outside of every pass they are those of an optimizer.
+/// A model's own operators on lists of tensors belong to its pass; outside of every pass they belong to the optimizer.
 #[test]
 fn lists_of_tensors_belong_to_the_pass_around_them() {
     use HostKind::{Annotation, Operator, Runtime};

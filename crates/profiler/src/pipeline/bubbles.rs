@@ -1,10 +1,10 @@
-//! Bubbles and what each waited for.
+//! Bubbles and their causes.
 //!
-//! Responsible for: following the chain of passes that ended with the pass that a rank waited for, back through other ranks, and giving every nanosecond of the wait the
-//! cause of what the chain did in it. Refuses to blame twice: the pieces of a bubble are disjoint and sum to it.
+//! Responsible for: following the chain of passes before the awaited pass back through other ranks. Every nanosecond of the wait gets the
+//! cause of the chain's activity at that time. The pieces of a bubble are disjoint, and their sum is the bubble.
 //!
-//! A pass on the chain is the schedule for as long as it would take on balanced stages, imbalance for what its rank normally takes beyond that, and stall or
-//! jitter for what it took beyond what is normal.
+//! A pass on the chain is split into three parts. Its time on balanced stages is schedule; the usual excess of its rank is imbalance; time
+//! beyond the usual is stall or jitter.
 
 use super::decomposition::balanced;
 use super::{PassBox, stalls};
@@ -17,17 +17,17 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The schedule: others at work that takes what it takes on balanced stages.
+    /// The schedule: work of other ranks, at its time on balanced stages.
     Schedule,
-    /// A stage that has more to do than others.
+    /// A stage with more work than others.
     Imbalance,
-    /// A message under way, or turning to the next pass.
+    /// A message in transit, or the transition to the next pass.
     Message,
     /// A stall.
     Stall,
     /// A pass that took a little longer than normal.
     Jitter,
-    /// A pass that could have begun and did not.
+    /// A pass that could have begun earlier.
     Launch,
     /// Before the first and after the last pass of the pipeline.
     Outside,
@@ -59,17 +59,17 @@ impl Cause {
     }
 }
 
-/// A time without a pass, in nanoseconds since the step began.
+/// Time without a pass, in nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Bubble {
     /// Start time.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End time.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Reason.
+    /// Cause.
     pub cause: Cause,
 }
 
@@ -101,7 +101,7 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// The sums of bubbles.
+    /// Sums of bubbles by cause.
     pub fn of(bubbles: &[Bubble]) -> Self {
         let mut sums = Self::default();
         for bubble in bubbles {
@@ -122,18 +122,18 @@ impl Causes {
         }
     }
 
-    /// One of them.
+    /// Time of one cause, in nanoseconds.
     pub fn get(mut self, cause: Cause) -> i64 {
         *self.get_mut(cause)
     }
 
-    /// All together.
+    /// Total time, in nanoseconds.
     pub fn total(self) -> i64 {
         Cause::ALL.iter().map(|&cause| self.get(cause)).sum()
     }
 }
 
-/// The bubbles of a row whose every wait is the schedule's.
+/// Bubbles of a row with the schedule as the only cause.
 pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
     let mut bubbles = Vec::new();
     let mut before = 0;
@@ -146,7 +146,7 @@ pub(super) fn schedule(boxes: &[PassBox], end: i64) -> Vec<Bubble> {
     bubbles
 }
 
-/// Follows chains through a step.
+/// State of following chains through a step.
 pub(super) struct Walker<'a, 'b> {
     pub(super) replay: &'b Replay<'a>,
     pub(super) at: usize,
@@ -159,7 +159,7 @@ pub(super) struct Walker<'a, 'b> {
     pub(super) last: Option<usize>,
 }
 
-/// A wait that is being explained, from its end to its beginning.
+/// A wait that is being attributed, from its end to its beginning.
 struct Wait {
     from: i64,
     until: i64,
@@ -167,7 +167,7 @@ struct Wait {
 }
 
 impl Wait {
-    /// What passed from `start` to `end`, as far as it is part of the wait and not explained yet.
+    /// Adds the part of `start` to `end` (in nanoseconds) that belongs to the wait and has no cause yet.
     fn explain(&mut self, start: i64, end: i64, cause: Cause) {
         let (start, end) = (start.max(self.from), end.min(self.until));
         if start < end {
@@ -196,7 +196,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         }
     }
 
-    /// The bubbles of a rank, in order.
+    /// Bubbles of a rank, in order.
     pub(super) fn bubbles(&self, rank: u32) -> Vec<Bubble> {
         let own = self.of_step.iter().enumerate().filter(|(_, p)| p.rank == rank && p.kind.is_compute());
         let mut found: Vec<Bubble> = Vec::new();
@@ -220,7 +220,7 @@ impl<'a, 'b> Walker<'a, 'b> {
         found
     }
 
-    /// Explains a wait for a pass to start, or (`ended`) for one to end.
+    /// Attributes a wait for a pass to start, or (`ended`) for one to end.
     fn walk(&self, wait: &mut Wait, node: Option<usize>, ended: bool) {
         let Some(mut node) = node else { return wait.explain(wait.from, wait.until, Cause::Outside) };
         if ended {
@@ -238,11 +238,11 @@ impl<'a, 'b> Walker<'a, 'b> {
             self.explain_pass(wait, from);
             node = self.latest(from);
         }
-        // Nothing came before: the step had not begun.
+        // No earlier pass: the step had not begun.
         wait.explain(wait.from, wait.until, Cause::Outside);
     }
 
-    /// The one of those who meet in a communication that came last.
+    /// The latest node of a communication.
     pub(super) fn latest(&self, node: usize) -> usize {
         self.meets[node] as usize
     }

@@ -1,7 +1,6 @@
-//! The page in columns: every stage as it was measured, with what each bubble waited for, and beneath it what was to be expected.
+//! The pipeline view as columns: every stage as measured, with the cause of each bubble, and the expected passes below.
 //!
-//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the
-//! report only.
+//! Responsible for: two tracks for each stage on one time axis, stalls and verdicts as marks. A view of the report only.
 
 use super::{Cause, Certainty, PassBox, PipelinePage, Row as StageRow};
 use crate::timeline::pass_class;
@@ -12,7 +11,7 @@ use railwright_step::columns::{
 };
 use railwright_step::{Names, Origin};
 
-/// The page's step in columns, with at most about this many spans on a track.
+/// The displayed step in columns, with a limit of about `most_spans` spans per track.
 pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
     let shown = &page.shown;
     let label = if page.label.is_empty() {
@@ -63,7 +62,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
         id: verdict.id.to_owned(),
         title: verdict.message.clone(),
         severity: if verdict.cost > page.median_step / 20 { Severity::Fault } else { Severity::Warning },
-        // An unknown cost must not be shown as zero.
+        // An unknown cost must not appear as zero.
         cost_ns: (verdict.certainty != Certainty::Unknown).then_some(verdict.cost),
         at_most: verdict.certainty == Certainty::AtMost,
         ..Mark::default()
@@ -71,7 +70,7 @@ pub fn columns(page: &PipelinePage, most_spans: usize) -> Columns {
     columns
 }
 
-/// The path's passes as places of spans, as far as their ranks are shown, and what it is made of.
+/// Adds the critical path's passes as positions of spans, for displayed ranks, and its composition.
 fn critical(columns: &mut Columns, page: &PipelinePage, places: &[(u32, Vec<Option<u32>>)]) {
     let shown = &page.shown;
     for pass in &shown.critical.passes {
@@ -116,7 +115,7 @@ fn head(row: &StageRow, name: &str) -> TrackHead {
     }
 }
 
-/// Passes first, in the page's order, so that marks find them; then bubbles.
+/// Passes first, in the view's order, so that marks find them; then bubbles.
 fn rows(row: &StageRow, names: &mut Names, caused: bool) -> Vec<Row> {
     let mut until = i64::MIN;
     let mut passes: Vec<Row> = Vec::with_capacity(row.boxes.len() + row.bubbles.len());
@@ -136,7 +135,7 @@ fn rows(row: &StageRow, names: &mut Names, caused: bool) -> Vec<Row> {
     passes
 }
 
-/// A pass as a row; timers may overlap by a little, rows do not.
+/// A pass as a row. Timers may overlap slightly, rows do not.
 fn pass(one: &PassBox, names: &mut Names, until: i64) -> Row {
     Row {
         start: one.start.max(until).min(one.end),

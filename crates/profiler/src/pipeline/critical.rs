@@ -1,7 +1,8 @@
-//! The critical path of a recorded step of the pipeline: the chain of passes that makes it as long as it is.
+//! The critical path of a recorded step of the pipeline: the chain of passes that determines its duration.
 //!
-//! Responsible for: walking back from the pass that ended last, each time to the pass that was waited for last (the one before on its rank, the
-//! message's other end, the latest of those who met), or to the pass that its rank was in meanwhile, and what the chain is made of, by rank. Refuses to judge what could be saved: replay does.
+//! Responsible for: walking back from the pass that ended last, and the composition of the chain by rank. Each step leads to the last
+//! awaited pass: the previous one on its rank, the other end of the message, or the latest rank of a communication. If the rank was busy
+//! meanwhile, it leads to that pass. Excludes possible savings: see replay.
 
 use super::bubbles::Walker;
 use super::verdict::time;
@@ -9,7 +10,7 @@ use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// A pass on the path. Times are nanoseconds since the step began.
+/// A pass on the critical path. Times are nanoseconds since the step began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPass {
@@ -23,33 +24,33 @@ pub struct CriticalPass {
     pub micro_batch: Option<u32>,
     /// Virtual stage of its rank.
     pub chunk: u32,
-    /// From when it counts.
+    /// Start of its part on the path.
     #[serde(rename = "start_ns")]
     pub start: i64,
-    /// Until when.
+    /// End of its part on the path.
     #[serde(rename = "end_ns")]
     pub end: i64,
-    /// Whether its rank is one of those that the page shows.
+    /// True if its rank is displayed.
     pub shown: bool,
 }
 
-/// Time of the path on a rank, in nanoseconds.
+/// Time of the critical path on a rank, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalRank {
-    /// Selection.
+    /// Rank.
     pub rank: u32,
     /// Its stage.
     pub stage: u32,
-    /// Whether the page shows it: of each stage of one replica it shows one rank.
+    /// True if it is displayed: of each stage of one replica, one rank is.
     pub shown: bool,
-    /// In passes.
+    /// Time in passes, in nanoseconds.
     #[serde(rename = "compute_ns")]
     pub compute: i64,
-    /// In messages to it and in communication.
+    /// Time in messages to it and in other communication, in nanoseconds.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
-    /// Between what it waited for and its next pass: launches, and what no pass explains.
+    /// Time between the end of an awaited pass and the next pass, in nanoseconds: launches, and time without a pass.
     #[serde(rename = "waiting_ns")]
     pub waiting: i64,
 }
@@ -60,24 +61,24 @@ impl CriticalRank {
     }
 }
 
-/// The path.
+/// The critical path.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CriticalPath {
-    /// Its passes, first to last.
+    /// Passes from first to last.
     pub passes: Vec<CriticalPass>,
-    /// Its time by rank, largest first.
+    /// Time by rank, largest first.
     pub ranks: Vec<CriticalRank>,
-    /// Before the first pass and after the last, in nanoseconds.
+    /// Time before the first pass and after the last, in nanoseconds.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
     /// Number of transitions between ranks.
     pub crossings: usize,
-    /// In a sentence.
+    /// Summary as a sentence.
     pub words: String,
 }
 
-/// The path of the step that a walker stands on, over all ranks; `shown` are those that the page shows.
+/// The critical path of the walker's step, over all ranks; `shown` are the displayed ranks.
 pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     let mut path = CriticalPath::default();
     let Some(last) = walker.last else { return path };
@@ -87,7 +88,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     until = until.min(walker.of_step[last].end);
     let mut node = walker.latest(last);
     let computed = computed(walker.of_step);
-    // No path is longer than all passes; more would be a circle.
+    // No path is longer than all passes; a longer one would be a cycle.
     for _ in 0..walker.of_step.len() {
         let pass = &walker.of_step[node];
         let of = ranks.entry(pass.rank).or_insert(CriticalRank {
@@ -96,7 +97,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
             shown: shown.contains(&pass.rank),
             ..CriticalRank::default()
         });
-        // Of a communication only the transfer counts: what came before was waiting for who came last.
+        // Only the transfer of a communication counts: earlier time is waiting for the last rank.
         let start = (pass.end - walker.replay.duration(walker.first + node)).min(until);
         let spent = until.min(pass.end) - start;
         if pass.kind.is_compute() {
@@ -121,12 +122,12 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
         let before = walker.of_step[from].end.min(until);
         let own = walker.of_step[from].rank == pass.rank;
         let hop = if own { 0 } else { lag.clamp(0, until - before) };
-        // What no message waits for may still keep its rank busy: a receive does not wait for the pass before it.
+        // A pass without dependent message may still occupy its rank: a receive does not wait for the previous pass.
         if let Some(busy) = busy(&computed, walker.of_step, pass.rank, (before + hop, until)) {
             node = busy;
             continue;
         }
-        // A message that was not recorded is the fitted hop; the rest is the rank's own delay.
+        // An unrecorded message takes the fitted hop; the rest is the rank's own delay.
         of.communication += hop;
         of.waiting += until - before - hop;
         until = before;
@@ -140,7 +141,7 @@ pub(super) fn path(walker: &Walker<'_, '_>, shown: &[u32]) -> CriticalPath {
     path
 }
 
-/// The passes of every rank that compute, in order of time.
+/// Compute passes of every rank, in order of time.
 fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
     let mut ranks: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, _) in of_step.iter().enumerate().filter(|(_, pass)| pass.kind.is_compute()) {
@@ -152,7 +153,7 @@ fn computed(of_step: &[Pass]) -> BTreeMap<u32, Vec<usize>> {
     ranks
 }
 
-/// The last pass that a rank computed in a time. It began before the time ended, so the walk gets on.
+/// The last compute pass of a rank in a time range. It began before the end of the range, so the walk makes progress.
 fn busy(
     computed: &BTreeMap<u32, Vec<usize>>,
     of_step: &[Pass],

@@ -1,7 +1,7 @@
-//! Where the time of a step went: work, schedule, imbalance, messages, jitter and stalls.
+//! Parts of a step's time: work, schedule, imbalance, messages, jitter and stalls.
 //!
-//! Responsible for: each part as the difference of two simulations of the same order of passes, and what no simulation explains, as a number. Refuses to
-//! spread what is unexplained over the rest.
+//! Responsible for: each part as the difference of two simulations of the same order of passes, and the time that no simulation explains.
+//! Unexplained time is not distributed over the other parts.
 //!
 //! T = work + schedule + imbalance + messages + jitter + host + outside + unexplained
 
@@ -13,13 +13,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Decomposition {
-    /// Duration.
+    /// Step time, in nanoseconds.
     #[serde(rename = "total_ns")]
     pub total: i64,
-    /// What every rank would do were all equal: m (mean forward + mean backward).
+    /// Work of every rank if all were equal, in nanoseconds: m (mean forward + mean backward).
     #[serde(rename = "work_ns")]
     pub work: i64,
-    /// Bubble of the schedule with balanced stages and messages that take no time.
+    /// Bubble of the schedule with balanced stages and free messages.
     #[serde(rename = "schedule_ns")]
     pub schedule: i64,
     /// Time added by unequal stages: each rank's own medians.
@@ -31,19 +31,19 @@ pub struct Decomposition {
     /// Time added by passes that differ from their medians, mostly stalls. Negative if they were faster.
     #[serde(rename = "jitter_ns")]
     pub jitter: i64,
-    /// What ranks took between their passes on the host, where recorded messages show that they waited for no rank; else 0.
+    /// Time of ranks between their passes on the host, in nanoseconds. 0 unless recorded messages show that they waited for no rank.
     #[serde(rename = "host_ns")]
     pub host: i64,
     /// Time before the first and after the last pass of the pipeline: gathers, reductions, the update.
     #[serde(rename = "outside_ns")]
     pub outside: i64,
-    /// Measured less simulated.
+    /// Measured minus simulated time.
     #[serde(rename = "unexplained_ns")]
     pub unexplained: i64,
 }
 
 impl Decomposition {
-    /// The parts with what to call them.
+    /// Parts with their names, in nanoseconds.
     pub fn parts(&self) -> [(&'static str, i64); 8] {
         [
             ("work", self.work),
@@ -57,7 +57,7 @@ impl Decomposition {
         ]
     }
 
-    /// The median of every part by itself: their sum may differ a little from the median total.
+    /// Median of every part separately: their sum may differ slightly from the median total.
     pub(super) fn median(all: &[Self]) -> Self {
         let of = |part: fn(&Self) -> i64| super::median(all.iter().map(part));
         Self {
@@ -74,7 +74,7 @@ impl Decomposition {
     }
 }
 
-/// The parts of a step.
+/// Parts of a step.
 pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> Decomposition {
     let passes = replay.passes();
     let (of_step, origin, total) = replay.step_passes(at);
@@ -98,7 +98,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
     let lagging = replay.compute_time(at, true, |p| pipeline(p, normal(p)), runner);
     let real = replay.compute_time(at, true, |p| pipeline(p, replay.duration(p)), runner);
     let on_hosts = replay.host_time(at, |p| pipeline(p, replay.duration(p)), runner);
-    // What came before the first pass is outside, whoever was late with it.
+    // Time before the first pass is outside, whichever rank caused it.
     let host = on_hosts.map_or(0, |time| time - (begin - origin) - real);
     Decomposition {
         total,
@@ -113,7 +113,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> De
     }
 }
 
-/// What a pass takes when all stages are equal.
+/// Duration of a pass with equal stages, in nanoseconds.
 pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
     let whole = |kind| replay.normal().balanced(kind).unwrap_or(0);
     match pass.kind {
@@ -125,7 +125,7 @@ pub(super) fn balanced(replay: &Replay<'_>, pass: &Pass) -> i64 {
     }
 }
 
-/// How long the order of passes takes with balanced stages and without latency; the runner then has the times of all passes.
+/// Duration of the order of passes with balanced stages and without latency, in nanoseconds. The runner then has the times of all passes.
 pub(super) fn expected(replay: &Replay<'_>, at: usize, runner: &mut Runner) -> i64 {
     let passes = replay.passes();
     replay.compute_time(at, false, |p| balanced(replay, &passes[p]), runner)

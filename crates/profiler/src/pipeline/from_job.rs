@@ -1,9 +1,9 @@
 //! Passes found in the traces of ranks.
 //!
-//! Responsible for: forward and backward passes by what annotations call them (`names`), else by the phases of what runs between messages (`cuts`); on the
-//! device's time where there is a device. Micro-batches come from names, else they are counted. Stages come from the user, else from names, else from a rank's place in its
-//! pipeline group, else where its messages go (`places`). Messages that hosts carried are passes, too (`messages`). Refuses a job of one stage, and one whose messages
-//! part passes of one kind only: what would be missing is most of the step.
+//! Responsible for: forward and backward passes by annotations (`names`), otherwise by the phases between messages (`cuts`); on the
+//! device's time if there is a device. Micro-batches come from names, otherwise they are counted. Stages come from the user, names, a
+//! rank's position in its pipeline group, or the peers of its messages, in that order (`places`). Messages carried by hosts are passes, too
+//! (`messages`). Rejects a job of one stage, and one whose messages separate passes of one kind only: most of the step would be missing.
 
 mod cuts;
 mod messages;
@@ -24,25 +24,25 @@ use places::Places;
 use railwright_spec::problem::{Problem, Warning};
 use std::collections::BTreeMap;
 
-/// A pass before its place in the job is known.
+/// A pass without its position in the job.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     kind: PassKind,
-    /// From the name, numbered along the pipeline.
+    /// Stage in the name, numbered along the pipeline.
     virtual_stage: Option<u32>,
     micro_batch: Option<u32>,
     chunk: Option<u32>,
-    /// On the host, where steps are cut.
+    /// Time on the host, where steps are cut, in nanoseconds.
     issued: i64,
     start: i64,
     end: i64,
 }
 
-/// Finds the passes of a job whose ranks are on one time; its groups identify pipelines where names do not.
+/// Finds the passes of a job with aligned clocks; its groups identify pipelines if names do not.
 ///
 /// # Errors
 ///
-/// When no rank has a pass, or all are on one stage.
+/// If no rank has a pass, or all are on one stage.
 pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     let label = job.members.first().map_or_else(String::new, |m| m.trace.identity.label.clone());
     let mut found: Vec<(u32, Vec<Found>)> = Vec::new();
@@ -86,7 +86,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
         passes.warnings.extend(windows.warnings.iter().cloned());
         numbered(&windows)
     });
-    // One window of the whole recording is no step of its own: passes may lie outside of what all ranks recorded.
+    // One window of the whole recording is no step: passes may lie outside of the common recording.
     let unmarked = unmarked.filter(|steps| steps.len() > 1);
     if unmarked.is_some() {
         // Such steps are cut on the device's time.
@@ -121,7 +121,7 @@ pub fn passes(job: &Job, joined: &Joined) -> Result<Passes, Problem> {
     Ok(passes)
 }
 
-/// What several files are called together.
+/// Common name of several files.
 fn folder(label: &str, files: usize) -> String {
     match label.rfind(['/', '\\']) {
         Some(at) if files > 1 => label[..at].to_owned(),
@@ -129,10 +129,10 @@ fn folder(label: &str, files: usize) -> String {
     }
 }
 
-/// The passes of a rank, in order, and whether they were distinguished by messages alone.
+/// Passes of a rank in order, and whether only messages separate them.
 fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     let mut named = by_name(trace);
-    // Stretches between messages are of the device from the start; only what annotations name has to be moved there.
+    // Intervals between messages are on the device's time already; only annotated passes have to be moved there.
     on_device(trace, &mut named);
     let has = |list: &[Found], back: bool| {
         list.iter().any(|f| f.kind.is_compute() && (f.kind != PassKind::Forward) == back)
@@ -147,7 +147,7 @@ fn of_rank(trace: &RankTrace) -> (Vec<Found>, bool) {
     (named, by_messages)
 }
 
-/// What annotations call passes: the outermost of nested ones, the innermost named with its stage of those that name one.
+/// Passes from annotations: the outermost of nested ones. If several have a stage in their name, the innermost of these.
 fn by_name(trace: &RankTrace) -> Vec<Found> {
     let mut known: BTreeMap<NameId, Option<Named>> = BTreeMap::new();
     let mut found: Vec<Found> = Vec::new();
@@ -173,7 +173,7 @@ fn by_name(trace: &RankTrace) -> Vec<Found> {
     found
 }
 
-/// Moves passes of the host to the device: from the first to the last kernel launched within them. What launches nothing stays.
+/// Moves passes from the host to the device: from the first to the last kernel launched within them. Passes without kernels are not moved.
 fn on_device(trace: &RankTrace, found: &mut [Found]) {
     if !trace.gpu.kinds().contains(&GpuKind::Kernel) {
         return;
@@ -203,7 +203,7 @@ fn on_device(trace: &RankTrace, found: &mut [Found]) {
     }
 }
 
-/// Steps of a rank by `ProfilerStep`: number, from when, until when.
+/// Steps of a rank by `ProfilerStep`: number, start, end.
 fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     let number = |name: &str| name.strip_prefix("ProfilerStep#")?.parse::<u32>().ok();
     let rows = trace.host.iter().filter(|row| row.kind == HostKind::Annotation);
@@ -213,7 +213,7 @@ fn steps(trace: &RankTrace) -> Vec<(u32, i64, i64)> {
     steps
 }
 
-/// Steps of a job that marks none, and what is doubtful about them.
+/// Steps of a job without step marks, with warnings.
 fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Windows> {
     if job.members.iter().any(|member| !steps(&member.trace).is_empty()) {
         return None;
@@ -223,7 +223,7 @@ fn unmarked_steps(job: &Job, joined: &Joined) -> Option<Windows> {
     Some(windows(&views, joined))
 }
 
-/// Steps with the numbers they have, else those of their order.
+/// Steps with their numbers, otherwise with their indices.
 fn numbered(windows: &Windows) -> Vec<(u32, i64, i64)> {
     let number = |(at, step): (usize, &crate::windows::StepWindow)| {
         let number = step.number.and_then(|number| u32::try_from(number).ok());
@@ -232,7 +232,7 @@ fn numbered(windows: &Windows) -> Vec<(u32, i64, i64)> {
     windows.steps.iter().enumerate().map(number).collect()
 }
 
-/// What ranks with passes of one kind alone have, if messages cut them: a warning; all of them so is an error.
+/// Warning about ranks whose messages separate passes of one kind only; an error if all ranks are affected.
 fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Option<Warning>, Problem> {
     let has = |passes: &[Found], forward: bool| {
         passes.iter().any(|pass| pass.kind.is_compute() && (pass.kind == PassKind::Forward) == forward)
@@ -264,7 +264,7 @@ fn one_kind(found: &[(u32, Vec<Found>)], cut: &[u32], label: &str) -> Result<Opt
     }))
 }
 
-/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not.
+/// Adds a rank's passes to the steps in which they were issued, and numbers micro-batches that names do not number.
 fn place(
     passes: &mut Passes,
     found: &[Found],
@@ -279,7 +279,7 @@ fn place(
         let of = steps.partition_point(|s| s.1 <= pass.issued).checked_sub(1).map(|at| steps[at]);
         let step = match of {
             Some((number, _, end)) if pass.issued < end => number,
-            // Outside of all steps: before the first or between two.
+            // Outside of all steps: before the first one or between two.
             _ if !steps.is_empty() => continue,
             _ => 0,
         };
@@ -320,7 +320,7 @@ mod tests {
     fn stretches_between_messages_keep_the_times_of_the_device() {
         let mut trace = RankTrace::default();
         let call = trace.names.intern("cudaLaunchKernel");
-        // Issued, begun, ended: the backward pass is issued while the forward pass runs.
+        // Issue, start, end: the backward pass is issued during the forward pass.
         let passes =
             [(900, 1_000, 4_000, false), (3_900, 4_100, 10_100, true), (10_000, 10_200, 13_200, false)];
         for (n, (issued, start, end, back)) in (0..).zip(passes) {

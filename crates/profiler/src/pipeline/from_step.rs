@@ -1,11 +1,11 @@
-//! Passes of a modelled or measured [`Step`], so that a prediction makes the same page as a recording.
+//! Passes of a modelled or measured [`Step`], so that a prediction has the same view as a recording.
 //!
-//! Responsible for: joining the spans of one pass of one micro batch. Refuses ranks without passes.
+//! Responsible for: joining the spans of one pass of one micro-batch. Excludes ranks without passes.
 
 use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_step::{Activity, Dimension, Phase, RankTimeline, Step};
 
-/// Nanoseconds of a time of a step.
+/// Converts a time of a step to nanoseconds.
 fn nanoseconds(time: railwright_step::Time) -> i64 {
     (time.seconds().get() * 1e9).round() as i64
 }
@@ -41,7 +41,7 @@ fn of_rank(rank: &RankTimeline, passes: &mut Vec<Pass>) {
     let spans = rank.streams.iter().flat_map(|s| s.spans.iter());
     let mut spans: Vec<_> = spans
         .filter(|s| s.phase.is_pass() && s.micro_batch.is_some())
-        // What others wait for is on the way, not in the pass.
+        // Messages awaited by other ranks are in transit, not part of the pass.
         .filter(|s| {
             s.activity != Activity::Wait && s.activity != Activity::Communication(Dimension::Pipeline)
         })
@@ -53,7 +53,7 @@ fn of_rank(rank: &RankTimeline, passes: &mut Vec<Pass>) {
     for span in spans {
         let kind = match span.phase {
             Phase::Forward => PassKind::Forward,
-            // Doing it again is part of the backward pass that needs it.
+            // Recompute is part of the backward pass that needs it.
             Phase::Recompute | Phase::Backward => PassKind::Backward,
             Phase::BackwardInput => PassKind::BackwardInput,
             _ => PassKind::BackwardWeight,
@@ -79,7 +79,7 @@ fn of_rank(rank: &RankTimeline, passes: &mut Vec<Pass>) {
             end,
         });
     }
-    // Recompute makes a divided backward pass begin earlier; one that is not divided has no input pass.
+    // Recompute makes a divided backward pass begin earlier; an undivided one has no input pass.
     let divided = passes[first..].iter().any(|p| p.kind == PassKind::BackwardInput);
     if divided {
         passes[first..]

@@ -1,8 +1,8 @@
-//! The page as a picture: stages below each other, time to the right, passes coloured by what they do, bubbles by what they waited for, stalls outlined with what they
-//! cost, and the expected schedule beneath on the same scale.
+//! The pipeline view as an SVG chart. It has one row per stage, time to the right, passes coloured by kind, and bubbles by cause. Stalls
+//! are outlined with their cost. The expected schedule is below, on the same scale.
 //!
-//! Responsible for: an SVG that stands alone (no script, no font, no link), follows the reader's dark mode, and labels every mark with a title that appears on hover
-//! or cannot see colour. Refuses marks too small to be seen: what is narrower than a tenth of a pixel is left to its neighbours.
+//! Responsible for: a self-contained SVG (no script, font or link) with a dark theme. Every mark has a title, for hover and for readers who
+//! cannot distinguish colours. Excludes marks narrower than a tenth of a pixel: their neighbours cover them.
 
 use super::bubbles::Cause;
 use super::verdict::time;
@@ -14,9 +14,9 @@ use std::fmt::Write;
 /// Drawing options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Width in pixels; more is drawn wider when passes would be too narrow to see.
+    /// Width in pixels; charts with many passes are wider, so that passes remain visible.
     pub width: u32,
-    /// More stages than this are not drawn.
+    /// Maximum number of stages.
     pub most_stages: usize,
 }
 
@@ -26,7 +26,7 @@ impl Default for Options {
     }
 }
 
-/// Class, colour in the light, colour in the dark, name.
+/// Class, colour in the light theme, colour in the dark theme, name.
 type Tint = (&'static str, &'static str, &'static str, &'static str);
 
 const PASSES: [Tint; 4] = [
@@ -63,7 +63,7 @@ fn cause_tint(cause: Cause) -> &'static Tint {
 const LEFT: f64 = 74.0;
 const RIGHT: f64 = 96.0;
 
-/// Where things go.
+/// Output and dimensions of the chart.
 struct Canvas {
     out: String,
     scale: f64,
@@ -71,13 +71,13 @@ struct Canvas {
     chunks: u32,
 }
 
-/// Draws the page's step.
+/// Draws the displayed step.
 pub fn draw(page: &PipelinePage, options: &Options) -> String {
     let shown = &page.shown;
     let stages = shown.rows.len().min(options.most_stages);
     let longest = shown.measured.max(shown.expected_duration).max(1) as f64;
     let passes = shown.rows.iter().map(|r| r.boxes.len()).max().unwrap_or(0);
-    // A pass should have room for its number, within what viewers take.
+    // Each pass needs space for its number, within the size limits of viewers.
     let width = f64::from(options.width.clamp(400, 16_000)).max((passes as f64 * 18.0).min(6000.0));
     let row = if stages > 32 { 14.0 } else { 22.0 };
     let chunks = shown.rows.iter().flat_map(|r| &r.boxes).map(|b| b.chunk + 1).max().unwrap_or(1);
@@ -94,7 +94,7 @@ pub fn draw(page: &PipelinePage, options: &Options) -> String {
     for (n, measured) in shown.rows.iter().take(stages).enumerate() {
         canvas.row(measured, top + n as f64 * pitch, shown.measured, true);
     }
-    // Outlines lie over everything.
+    // Outlines are drawn last, above all other marks.
     for (n, measured) in shown.rows.iter().take(stages).enumerate() {
         for pass in &measured.boxes {
             canvas.outline(page, pass, top + n as f64 * pitch, width);
@@ -130,7 +130,7 @@ impl Canvas {
     }
 
     fn open(&mut self, page: &PipelinePage, width: f64, height: f64) {
-        // Writing to a string does not fail.
+        // Writing to a string never fails.
         let _ = writeln!(
             self.out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -180,7 +180,7 @@ impl Canvas {
             "<text class=\"s\" x=\"{LEFT}\" y=\"40\">{}</text>",
             markup(&parts.join(" · "))
         );
-        // Nothing wraps in an SVG: what is too long is cut.
+        // SVG text does not wrap: long text is truncated.
         let room = ((width - LEFT) / 5.8) as usize;
         for (n, verdict) in page.verdicts.iter().take(4).enumerate() {
             let text = &verdict.message;
@@ -198,7 +198,7 @@ impl Canvas {
         }
     }
 
-    /// A stage's row.
+    /// Draws a stage's row.
     fn row(&mut self, row: &Row, y: f64, total: i64, measured: bool) {
         let middle = y + self.row / 2.0;
         let _ = writeln!(
@@ -219,7 +219,7 @@ impl Canvas {
                 "<rect class=\"{class}\" x=\"{x:.2}\" y=\"{y:.1}\" width=\"{width:.2}\" height=\"{}\"><title>stage {} waits {span}: {name}</title></rect>",
                 self.row, row.stage
             );
-            // The schedule needs no word in every gap.
+            // The schedule needs no label in every gap.
             if measured && width > 34.0 && !matches!(bubble.cause, Cause::Schedule | Cause::Outside) {
                 let class = if bubble.cause == Cause::Stall { "n" } else { "c" };
                 let _ = writeln!(
@@ -243,12 +243,12 @@ impl Canvas {
     fn pass(&mut self, row: &Row, pass: &PassBox, y: f64) {
         let (class, .., name) = tint(pass.kind);
         let (x, width) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);
-        // Virtual stages differ by how solid they are.
+        // Virtual stages differ in opacity.
         let solid = 1.0 - 0.45 * f64::from(pass.chunk) / f64::from(self.chunks.max(2) - 1);
         let solid = if pass.chunk > 0 { format!(" fill-opacity=\"{solid:.2}\"") } else { String::new() };
         let batch = pass.micro_batch.map_or_else(String::new, |m| format!(", micro-batch {m}"));
         let chunk = if self.chunks > 1 { format!(", chunk {}", pass.chunk) } else { String::new() };
-        // A hair of background between neighbours.
+        // A thin gap between neighbours.
         let drawn = if width > 3.0 { width - 0.6 } else { width };
         let _ = writeln!(
             self.out,
@@ -271,7 +271,7 @@ impl Canvas {
         }
     }
 
-    /// The outline of a stall, with what it cost.
+    /// Draws the outline of a stall, with its cost.
     fn outline(&mut self, page: &PipelinePage, pass: &PassBox, y: f64, width: f64) {
         let Some(stall) = pass.stall.and_then(|at| page.shown.stalls.get(at)) else { return };
         let (x, long) = (self.x(pass.start), (pass.end - pass.start) as f64 * self.scale);
@@ -347,7 +347,7 @@ impl Canvas {
     }
 }
 
-/// The next of 1, 2, 5 times a power of ten.
+/// Next number of the form 1, 2 or 5 times a power of ten.
 fn nice(value: f64) -> f64 {
     let power = 10_f64.powf(value.max(1.0).log10().floor());
     let factor = value / power;

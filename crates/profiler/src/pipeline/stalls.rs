@@ -1,7 +1,8 @@
-//! Stalls: what took far longer than it normally does, and what each cost its step.
+//! Stalls: passes far longer than normal, with their cost for the step.
 //!
-//! Responsible for: finding slow passes against each rank's own median, so that a slow stage is no stall; putting together those of one cause (`causes`), so that none is
-//! counted once for every rank that was in it; and pricing causes by replay. Refuses small ones: what is less than half a percent of a step is jitter.
+//! Responsible for: slow passes relative to each rank's own median, so that a slow stage is not a stall. Passes with one cause are joined
+//! (`causes`), so that each cause counts once. Costs are computed by replay. Excludes excesses below half a percent of a step: these are
+//! jitter.
 
 mod causes;
 
@@ -10,10 +11,10 @@ use crate::passes::{Pass, PassKind};
 use crate::replay::{Replay, Runner};
 use serde::Serialize;
 
-/// No more stalls than this are listed; the rest is counted.
+/// Maximum number of listed stalls; the rest is counted.
 const MOST: usize = 1000;
 
-/// What took far longer than normal, on one rank or on several at once. Times of its pass are those of the rank that took longest.
+/// A pass far longer than normal, on one rank or on several ranks together. Times are those of the rank with the longest pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stall {
@@ -23,7 +24,7 @@ pub struct Stall {
     pub stage: u32,
     /// Rank.
     pub rank: u32,
-    /// What it did.
+    /// Kind of the pass.
     pub kind: PassKind,
     /// Micro-batch.
     pub micro_batch: Option<u32>,
@@ -41,39 +42,40 @@ pub struct Stall {
     /// Excess over the normal duration.
     #[serde(rename = "excess_ns")]
     pub excess: i64,
-    /// What it cost the step, by replay with all of its passes as long as normal: 0 when slack absorbed it. Where ranks are missing the most that it can be.
+    /// Cost for the step in nanoseconds, by replay with all of its passes at normal duration; 0 if slack absorbed it. An upper bound if
+    /// ranks are missing.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.
     pub certainty: Certainty,
-    /// The ranks that it hit, in order: all that were in the same communication or in the same thing at the same time.
+    /// Affected ranks in order: all ranks of the same communication, or with the same slow pass at the same time.
     pub ranks: Vec<u32>,
     /// Number of affected passes.
     pub passes: usize,
 }
 
-/// Passes that one cause made longer, by their places.
+/// Passes that one cause delayed, by their indices.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Found {
-    /// The step's place.
+    /// Index of the step.
     pub at_step: usize,
-    /// The pass that became longest by most.
+    /// The pass with the largest excess.
     pub pass: usize,
-    /// All of them, in order.
+    /// All passes, in order.
     pub passes: Vec<usize>,
 }
 
-/// Whether a pass took far longer than normal: by six robust deviations, by half of what is normal (a communication: by all of it), and by half a percent of
-/// the step.
+/// Tests whether a pass is far longer than normal: by six robust deviations, by half of the normal duration (a communication: by all of
+/// it), and by half a percent of the step.
 pub(super) fn is_stall(replay: &Replay<'_>, pass: &Pass, duration: i64, step: i64) -> bool {
     let normal = replay.normal().of_pass(pass);
-    // 1.4826 median absolute deviations are a standard deviation of normal noise.
+    // 1.4826 median absolute deviations equal a standard deviation of normal noise.
     let noise = (normal.deviation as f64 * 1.4826 * 6.0) as i64;
     let relative = if pass.kind.is_communication() { normal.median } else { normal.median / 2 };
     duration - normal.median > noise.max(relative).max(step / 200)
 }
 
-/// By how much a pass took longer than normal.
+/// Excess of a pass over its normal duration, in nanoseconds.
 fn excess(replay: &Replay<'_>, at: usize) -> i64 {
     replay.duration(at) - replay.normal().of_pass(&replay.passes()[at]).median
 }
@@ -94,7 +96,7 @@ pub(super) fn find(replay: &Replay<'_>) -> Vec<Found> {
     found
 }
 
-/// What the stalls of each step cost together; with `bounds` the most that it can be.
+/// Joint cost of the stalls of each step, in nanoseconds; an upper bound with `bounds`.
 pub(super) fn cost_by_step(
     replay: &Replay<'_>,
     found: &[Found],
@@ -115,15 +117,16 @@ pub(super) fn cost_by_step(
     costs
 }
 
-/// The most that a cause can have cost, whatever ranks that were not recorded did: no way through a step holds two passes that ran at once, so that it holds no more of the
-/// excess of those that overlap than the time from the first of them to the last, nor more than all of it.
+/// Upper bound of the cost of a cause in nanoseconds, regardless of unrecorded ranks. No path through a step contains two passes that ran
+/// at the same time. For overlapping passes, the bound is the lesser of their total excess and the time from the first start to the last
+/// end.
 fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     let ran = |at: usize| (replay.passes()[at].end - replay.duration(at), replay.passes()[at].end);
     let mut passes: Vec<(i64, i64, i64)> =
         cause.passes.iter().map(|&at| (ran(at).0, ran(at).1, excess(replay, at))).collect();
     passes.sort_unstable();
     let mut most = 0_i64;
-    // From, until and excess of those that overlap.
+    // Start, end and excess of overlapping passes, in nanoseconds.
     let mut open: Option<(i64, i64, i64)> = None;
     for (from, until, excess) in passes {
         open = match open {
@@ -137,7 +140,7 @@ fn at_most(replay: &Replay<'_>, cause: &Found) -> i64 {
     most.saturating_add(open.map_or(0, |last| last.2.min(last.1 - last.0)))
 }
 
-/// The stalls with what each cost alone, the costliest first; and how many there are. With `bounds` costs are the most that they can be.
+/// The stalls with their own costs, the costliest first, and their total number. With `bounds`, costs are upper bounds.
 pub(super) fn list(
     replay: &Replay<'_>,
     found: &[Found],
@@ -155,7 +158,7 @@ pub(super) fn list(
             let (_, origin, _) = replay.step_passes(f.at_step);
             let cost = match steps.get(f.at_step) {
                 _ if bounds => at_most(replay, f),
-                // A step that lost nothing to all of its stalls lost nothing to one of them.
+                // If all stalls together cost a step nothing, neither does one of them.
                 Some(step) if step.stall_cost == 0 => 0,
                 _ => replay.cost(f.at_step, |p| f.passes.binary_search(&p).is_ok(), runner),
             };

@@ -1,22 +1,22 @@
-//! A row of the page in as many characters as a terminal has.
+//! A row of the pipeline view in the columns of a terminal.
 //!
-//! Responsible for: which pass or which cause fills most of each column. Refuses glyphs; the terminal chooses them.
+//! Responsible for: the pass or the cause that fills most of each column. Glyphs are chosen by the terminal.
 
 use super::{Cause, Row};
 use crate::passes::PassKind;
 
-/// What a column shows.
+/// Content of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Column {
-    /// A pass: what it does, its micro-batch, and whether it is a stall.
+    /// A pass: its kind, its micro-batch, and whether it is a stall.
     Pass(PassKind, Option<u32>, bool),
-    /// No pass, and why.
+    /// No pass, with the cause.
     Bubble(Cause),
-    /// Nothing: the step is over.
+    /// After the end of the step.
     Nothing,
 }
 
-/// A row in `width` columns of the time from 0 to `until`, in nanoseconds.
+/// A row in `width` columns over the time from 0 to `until`, in nanoseconds.
 pub fn strip(row: &Row, until: i64, width: usize) -> Vec<Column> {
     let mut columns = vec![(0_i64, Column::Nothing); width];
     let passes =
@@ -27,7 +27,7 @@ pub fn strip(row: &Row, until: i64, width: usize) -> Vec<Column> {
     for (start, end, shows) in passes.chain(bubbles) {
         let (first, last) = (place(start) / total, (place(end) + total - 1) / total);
         for at in first..last {
-            // How much of the column it fills, in parts of the whole.
+            // Covered part of the column; a full column is `total`.
             let (left, right) = (at * total, (at + 1) * total);
             let fills = (place(end).min(right) - place(start).max(left)) as i64;
             if let Some(column) = columns.get_mut(at as usize).filter(|c| fills > c.0) {

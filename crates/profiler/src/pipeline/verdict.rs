@@ -1,15 +1,14 @@
 //! Verdicts of a pipeline report as sentences with figures, most expensive first.
 //!
-//! Responsible for: which of stalls, a slow worker, a slow stage, micro batches of unequal work and messages
-//! cost a step more than steps differ anyway, and saying so when none does. Excludes stragglers below the
-//! noise, and the effect of unrecorded stages.
+//! Responsible for: stalls, a slow worker, a slow stage, unequal micro-batches and messages that cost a step more than the variation
+//! between steps. Without such a cost, a verdict reports that. Excludes stragglers below the noise, and the effect of unrecorded stages.
 
 use super::{Certainty, PipelinePage, Stall};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// One thing to know.
+/// A verdict of a pipeline report.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
@@ -17,14 +16,14 @@ pub struct Verdict {
     pub id: &'static str,
     /// The sentence.
     pub message: String,
-    /// Cost of a typical step in nanoseconds; 0 if unknown.
+    /// Cost per typical step in nanoseconds; 0 if unknown.
     #[serde(rename = "cost_ns")]
     pub cost: i64,
     /// Certainty of the cost.
     pub certainty: Certainty,
 }
 
-/// A time for a sentence.
+/// Formats a time for a sentence.
 pub(super) fn time(nanoseconds: i64) -> String {
     human::seconds(Seconds::new(nanoseconds as f64 / 1e9))
 }
@@ -33,15 +32,15 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// Half of all steps differ from the median by less than this; from a handful of steps nothing is known.
+/// Median absolute deviation of steps from the median, in nanoseconds; meaningless for a few steps.
 fn noise(page: &PipelinePage) -> i64 {
     super::median(page.steps.iter().map(|s| s.excess.abs()))
 }
 
-/// The verdicts on a page.
+/// Verdicts of a report.
 pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
     let steps = page.steps.len().max(1) as i64;
-    // A hundredth of a step is worth a sentence; what steps differ by anyway is not, nor what the replay is off by.
+    // A verdict must cost more than 1% of a step, the variation between steps and the replay error.
     let noise = if steps >= 5 { noise(page) } else { 0 };
     // A bound is no difference of replays.
     let off = if page.bounds_only.is_some() { 0 } else { page.replay_error };
@@ -51,7 +50,7 @@ pub(super) fn verdicts(page: &PipelinePage) -> Vec<Verdict> {
         .flatten()
         .filter(|v| v.cost > threshold || v.certainty == Certainty::Unknown)
         .collect();
-    // Stalls are judged by what they cost the steps that they hit.
+    // Stalls are rated by their cost in the steps that they affect.
     found.extend(stalls(page));
     found.sort_by_key(|v| std::cmp::Reverse(v.cost));
     if found.iter().all(|v| v.cost == 0) && page.bounds_only.is_none() {
@@ -75,7 +74,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     let total: i64 = steps.iter().map(|s| s.stall_cost).sum();
     let count =
         |n: usize, word: &str| format!("{} {word}{}", human::whole(n as u64), if n == 1 { "" } else { "s" });
-    // The table lists those of the first step, too: it warms up, so they are not in the sum.
+    // The table also lists stalls of the first step; it includes warm-up, so they are excluded from the sum.
     let first = page.steps.iter().find(|step| page.start == Some(step.step) && step.stalls > 0);
     let excluded = first.map_or_else(String::new, |first| {
         format!("; excluding {} in step {}, the first", count(first.stalls, "stall"), first.step)
@@ -129,7 +128,7 @@ fn stalls(page: &PipelinePage) -> Option<Verdict> {
     Some(Verdict { id: "pipeline-stalls", message, cost, certainty: Certainty::Replayed })
 }
 
-/// Where a stall was: its stage, or its ranks where it hit several.
+/// Place of a stall: its stage, or its ranks if it affects several.
 fn place(stall: &Stall) -> String {
     match stall.ranks.len() {
         0 | 1 => format!("stage {}", stall.stage),
@@ -139,11 +138,11 @@ fn place(stall: &Stall) -> String {
 
 fn worker(page: &PipelinePage) -> Option<Verdict> {
     let worst = &page.what_if.worst_ranks;
-    // Where a whole stage is slow, its stage is to blame, and one replica has none to be compared with.
+    // If a whole stage is slow, the stage is the cause. A single replica has none to compare with.
     if page.what_if.replicas.is_empty() || worst.recovered < 0.5 {
         return None;
     }
-    // What stalls did is reported as stalls.
+    // Cost of stalls is reported as stalls.
     let of_them = page.stalls.iter().filter(|s| worst.subset.ranks.contains(&s.rank));
     if of_them.map(|s| s.cost).sum::<i64>() / page.steps.len().max(1) as i64 > worst.saved / 2 {
         return None;
@@ -174,7 +173,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     if page.typical.imbalance <= 0 || own <= mean {
         return None;
     }
-    // One slow rank makes its replica's stages unequal: then the stage is to blame for what the replay gives back for it alone.
+    // One slow rank makes its replica's stages unequal: then the stage is the cause only of the time that its own replay recovers.
     let share = page.what_if.stages.iter().find(|share| share.subset.stages == [slowest.stage]);
     if worker(page).is_some() && share.is_none_or(|share| share.saved < page.typical.imbalance / 2) {
         return None;
@@ -184,7 +183,7 @@ fn stage(page: &PipelinePage) -> Option<Verdict> {
     let more = percent(own as f64 / (mean as f64).max(1.0) - 1.0);
     let of_step = |cost: i64| percent(cost as f64 / (page.median_step as f64).max(1.0));
     let (message, cost, certainty) = if let Some(reason) = &page.bounds_only {
-        // No path through a step holds a pass of the stage twice, whatever the others did: at most = micro batches (own - mean)
+        // No path through a step contains a pass of the stage twice, regardless of the other stages: at most = micro-batches (own - mean).
         let cost = (own - mean).saturating_mul(i64::from(page.shape.micro_batches.max(1)));
         let text = format!(
             "stage {} computes {more} longer than the mean of the recorded stages{why}: this costs at most {} per step, {} of it ({reason})",
@@ -229,7 +228,7 @@ fn lengths(page: &PipelinePage) -> Option<Verdict> {
 }
 
 fn messages(page: &PipelinePage) -> Option<Verdict> {
-    // What a stage that was not recorded computed would be taken for messages.
+    // Compute of an unrecorded stage would appear as messages.
     if page.bounds_only.is_some() {
         return None;
     }

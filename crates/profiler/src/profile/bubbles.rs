@@ -1,7 +1,7 @@
-//! What fills the bubbles of a job's pipeline.
+//! Composition of the bubbles in a job's pipeline.
 //!
-//! Responsible for: asking the replay of the pipeline why each rank waited in each step, and dividing the waterfall's bubble in that proportion.
-//! Refuses steps and ranks for which there is no replay: their bubble stays undivided.
+//! Responsible for: causes of each rank's waits in each step by replay of the pipeline, and dividing the waterfall's bubble in that
+//! proportion. Without a replay of the step or rank, the bubble stays undivided.
 
 use crate::Job;
 use crate::joined::Joined;
@@ -10,10 +10,10 @@ use crate::waterfall::{Bubble, Label, Parts, Waterfall};
 use crate::windows::Windows;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A replay for each step and replica; more than this are not worth the wait.
+/// Maximum number of replays, one for each step and replica: more take too long.
 const MOST_REPLAYS: usize = 64;
 
-/// Divides the bubbles of all ranks that the pipeline's replay knows.
+/// Divides the bubbles of all ranks in the pipeline's replay.
 pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &mut Waterfall) {
     let undivided = Label::Bubble(Bubble::Undivided);
     if waterfall.total.get(undivided) == 0 {
@@ -34,7 +34,7 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
             let question = Question { step: Some(number), replica: Some(replica), ..Question::default() };
             let Ok(page) = page(passes.clone(), &question) else { continue };
             for row in &page.shown.rows {
-                // Its shards wait with the rank that stands for a stage.
+                // The shards of a stage wait together with its displayed rank.
                 let ranks = of_stage.get(&(row.stage, replica)).into_iter().flatten();
                 for &rank in ranks {
                     let rank = waterfall.ranks.iter_mut().find(|known| known.rank == rank);
@@ -48,7 +48,7 @@ pub(super) fn divide(job: &Job, joined: &Joined, windows: &Windows, waterfall: &
     waterfall.sum();
 }
 
-/// Divides the bubble of one rank and step as its causes divide.
+/// Divides the bubble of one rank and step in proportion to its causes.
 fn share(parts: &mut Parts, causes: Causes) {
     let undivided = Label::Bubble(Bubble::Undivided);
     let kinds = [
@@ -65,7 +65,7 @@ fn share(parts: &mut Parts, causes: Causes) {
     let mut left = whole;
     for (place, (bubble, time)) in kinds.into_iter().enumerate() {
         let part = (i128::from(whole) * i128::from(time.max(0)) / i128::from(all)) as i64;
-        // The last takes what rounding left.
+        // The last part absorbs the rounding error.
         let part = if place + 1 == kinds.len() && time > 0 { left } else { part };
         left -= parts.shift(undivided, Label::Bubble(bubble), part);
     }

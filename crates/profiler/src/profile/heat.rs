@@ -1,7 +1,7 @@
 //! Every rank in every step, for a heat map.
 //!
-//! Responsible for: what each rank did of a step itself, what it waited for others, and what others waited for it; nothing, not zero, of steps in which a rank was not
-//! recorded. Refuses to judge.
+//! Responsible for: each rank's own time in a step, its waits for others, and the others' waits for it. `None`, not zero, for steps in
+//! which a rank was not recorded. Excludes verdicts.
 
 use crate::Job;
 use crate::attribution::StragglerReport;
@@ -9,27 +9,28 @@ use crate::waterfall::{Share, Waterfall};
 use crate::windows::Windows;
 use serde::Serialize;
 
-/// Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step.
+/// Ranks by steps; times in nanoseconds, `None` if the rank was not recorded in the step.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankSteps {
     /// Names of steps.
     pub steps: Vec<String>,
-    /// Their duration, equal for all ranks.
+    /// Duration of the steps in nanoseconds, equal for all ranks.
     #[serde(rename = "step_time_ns")]
     pub step_time: Vec<i64>,
-    /// The ranks, of rows.
+    /// Ranks of the rows.
     pub ranks: Vec<u32>,
-    /// By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
+    /// By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays
+    /// the others.
     #[serde(rename = "own_time_ns")]
     pub own_time: Vec<Vec<Option<i64>>>,
-    /// With arithmetic under way.
+    /// Compute time, in nanoseconds.
     #[serde(rename = "compute_ns")]
     pub compute: Vec<Vec<Option<i64>>>,
-    /// Waiting for other ranks in communication that nothing hides.
+    /// Waits for other ranks in exposed communication, in nanoseconds.
     #[serde(rename = "waiting_ns")]
     pub waiting: Vec<Vec<Option<i64>>>,
-    /// Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
+    /// Waits caused by this rank, exposed or not, summed over all ranks, in nanoseconds.
     #[serde(rename = "waiting_caused_ns")]
     pub waiting_caused: Vec<Vec<Option<i64>>>,
 }
@@ -52,7 +53,7 @@ pub(super) fn rank_steps(
     };
     let mut caused = vec![vec![0.0; windows.steps.len()]; job.members.len()];
     for charged in stragglers.iter().flat_map(|report| &report.charged) {
-        // Steps lie one behind the other.
+        // Steps are consecutive.
         let at = windows.steps.partition_point(|step| step.end <= charged.at);
         if windows.steps.get(at).is_some_and(|step| step.start <= charged.at)
             && let Some(cell) = caused.get_mut(charged.member as usize).and_then(|row| row.get_mut(at))

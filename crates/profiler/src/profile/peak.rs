@@ -1,7 +1,7 @@
-//! The peak that a job is measured by.
+//! Peak rate for the utilisation of a job.
 //!
-//! Responsible for: the format in which its matrix products run, by the names of their kernels, and the accelerator's rate in it. Refuses a rate that the chip
-//! does not have: without bf16 it is fp16.
+//! Responsible for: the format of its GEMMs, by the names of their kernels, and the accelerator's rate in it. If the chip lacks the format,
+//! another one is used: fp16 for bf16.
 
 use super::Options;
 use super::report::device;
@@ -14,7 +14,7 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_step::OperatorFamily;
 use std::collections::BTreeMap;
 
-/// The format in which most of the time of matrix products runs, if the names of their kernels give it.
+/// Format with most of the GEMM time, if kernel names contain it.
 fn format_of(ranks: &[RankWaterfall], names: &[&Names]) -> Option<DataType> {
     let mut times: BTreeMap<DataType, i64> = BTreeMap::new();
     for (rank, names) in ranks.iter().zip(names) {
@@ -27,19 +27,19 @@ fn format_of(ranks: &[RankWaterfall], names: &[&Names]) -> Option<DataType> {
     times.into_iter().max_by_key(|(_, time)| *time).map(|(data_type, _)| data_type)
 }
 
-/// The first format of the wanted one and its kin that the accelerator computes in.
+/// The first supported format of the wanted one and its equivalents.
 fn supported(accelerator: &Accelerator, wanted: DataType) -> Option<DataType> {
     [wanted, DataType::Bf16, DataType::Fp16, DataType::Tf32, DataType::Fp32]
         .into_iter()
         .find(|data_type| accelerator.peak.contains_key(data_type))
 }
 
-/// The device that a trace names.
+/// Device name in a trace.
 fn recorded(job: &Job) -> Option<&str> {
     job.members.iter().find_map(|member| device(&member.trace.identity))
 }
 
-/// The accelerator that the user names, else the one that the traces do, if the catalogue has it.
+/// The accelerator set by the user, otherwise that of the traces; `None` if it is not in the catalogue.
 pub(super) fn accelerator(job: &Job, options: &Options) -> Result<Option<Accelerator>, Problem> {
     match &options.accelerator {
         Some(name) => accelerator_by_name(name).map(Some).map_err(|problem| problem.in_file("--accelerator")),
@@ -47,7 +47,7 @@ pub(super) fn accelerator(job: &Job, options: &Options) -> Result<Option<Acceler
     }
 }
 
-/// The accelerator's peak: from the user, else from the traces. Only needed, and so only missed, when operations are known.
+/// Peak of the accelerator, from the user or from the traces. It is required only if the model's operations are known.
 pub(super) fn peak(
     job: &Job,
     options: &Options,

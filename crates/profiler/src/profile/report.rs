@@ -1,7 +1,7 @@
-//! What a profile shows.
+//! Content of a profile report.
 //!
-//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per rank
-//! and step). Refuses to judge: which share is too high is a finding.
+//! Responsible for: the value behind every view of the report, with exact times (whole nanoseconds over all ranks and steps) and means (per
+//! rank and step). Excludes judgements: a share that is too high is a finding.
 
 use super::rows::{Finding, Joint, KernelRow, Line, Part, RankRow, Recorded, Repair, StepRow, WarmUp};
 use super::{Options, RankSteps};
@@ -29,42 +29,42 @@ use railwright_step::Phase;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
-/// Up to this many ranks are shown one by one, more as distributions.
+/// Maximum number of individually listed ranks; more are shown as distributions.
 const MOST_ROWS: usize = 64;
 
-/// How many missing ranks are named.
+/// Maximum number of named missing ranks.
 const MISSING: usize = 16;
 
-/// What a profile shows.
+/// Report of a profile.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// Ranks that were recorded and are shown.
+    /// Number of recorded and displayed ranks.
     pub ranks: usize,
-    /// Ranks of the job.
+    /// Number of ranks in the job.
     pub world_size: u32,
-    /// Whether the world size is recorded. Otherwise it is a lower bound.
+    /// True if the world size is recorded. Otherwise it is a lower bound.
     pub world_size_known: bool,
-    /// Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
+    /// True if no rank recorded a device: times are those of host operators, and hours are rank-hours.
     pub from_host: bool,
     /// Number of ranks that were not recorded.
     pub missing: u32,
-    /// The first of them.
+    /// Numbers of the first missing ranks.
     pub missing_ranks: Vec<u32>,
     /// The devices, from the traces.
     pub device: Option<String>,
-    /// The accelerator's peak, if it is known.
+    /// The accelerator's peak, if known.
     pub peak: Option<Peak>,
-    /// The model's operations of one step, if they are known.
+    /// The model's operations per step, if known.
     pub flop_per_step: Option<Flop>,
-    /// Model FLOPs utilisation, if it is known.
+    /// Model FLOPs utilisation (0 to 1), if known.
     pub utilisation: Option<f64>,
     /// Source of step boundaries.
     pub cut_by: Option<CutBy>,
     /// Spread of step starts over ranks, in nanoseconds.
     #[serde(rename = "step_spread_ns")]
     pub step_spread: i64,
-    /// Ranks times steps, less those steps in which a rank was not recorded: what sums are divided by to be of one rank and step.
+    /// Ranks times steps, without steps in which a rank was not recorded: the divisor from sums to means per rank and step.
     #[serde(skip)]
     pub samples: usize,
     /// The mean step, in nanoseconds.
@@ -72,69 +72,69 @@ pub struct Report {
     pub step_time: f64,
     /// The median step, in nanoseconds.
     pub median_step_ns: f64,
-    /// Leading steps that were left out because they come before the steady state.
+    /// Leading steps excluded as warm-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warm_up: Option<WarmUp>,
-    /// Steps by what they compute, where the trace is of an inference server.
+    /// Steps by content, if the trace is of an inference server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub serving: Option<Serving>,
     /// Breakdown: parts that add up to it.
     pub lines: Vec<Line>,
-    /// Reason why devices were idle, by cause and frame of the host, the longest time first.
+    /// Idle time by cause and host frame, the longest first.
     pub causes: Vec<CauseRow>,
-    /// Operators against the roofline of the accelerator, where shapes were recorded.
+    /// Operators relative to the roofline of the accelerator, if shapes were recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub roofline: Option<Roofline>,
     /// Estimated waiting per step because of unrecorded ranks, in nanoseconds.
     #[serde(rename = "estimated_wait_ns")]
     pub estimated_wait: f64,
-    /// By limiting part of the machine.
+    /// Time by limiting part of the machine.
     pub hardware: Vec<Part>,
-    /// By phase, arithmetic alone.
+    /// Compute by phase.
     pub phases: Vec<Part>,
-    /// Each step.
+    /// Steps.
     pub steps: Vec<StepRow>,
-    /// Each rank, when they are few.
+    /// Ranks, if there are few.
     pub rows: Vec<RankRow>,
     /// Every rank in every step.
     pub rank_steps: Option<RankSteps>,
     /// Distribution of labels over ranks, if there are several.
     pub spreads: Vec<Spread>,
-    /// Ranks whose kernels take longer than the same ones of others, and by which factor.
+    /// Ranks whose kernels take longer than the same ones of others, with the factor.
     pub slower_chips: Vec<(u32, f64)>,
-    /// The whole recording.
+    /// Totals of the whole recording.
     pub recorded: Recorded,
-    /// Label, phase, family, kernel.
+    /// Tree of label, phase, family, kernel.
     pub tree: Vec<Node>,
     /// All kernels, the longest time first.
     pub kernels: Vec<KernelRow>,
-    /// Time by module or line of Python, where it was asked for.
+    /// Time by module or line of Python, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<Origins>,
     /// Readings of device and network-card counters per rank, if recorded with the traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// Source of the phases, over all ranks.
+    /// Number of rows by method of phase detection, over all ranks.
     pub phases_found: FoundBy,
     /// Clock alignment and its reason.
     pub clocks: String,
-    /// Repairs and omissions by readers.
+    /// Repairs and omissions on reading.
     pub repairs: Vec<Repair>,
-    /// Faults that rules found.
+    /// Findings of the rules.
     pub findings: Vec<Finding>,
-    /// Joint cost of the findings with a known cost; none below two.
+    /// Joint cost of the findings with a known cost; `None` with fewer than two.
     pub joint: Option<Joint>,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
 impl Report {
-    /// What hours over all ranks are hours of.
+    /// Unit of hours over all ranks.
     pub fn hours(&self) -> &'static str {
         if self.from_host { "rank-hours" } else { "GPU-hours" }
     }
 
-    /// How many ranks were recorded of how many, and of how many of them this is: one rank alone is no job of which others are missing.
+    /// Number of recorded and of all ranks, and of displayed ones. If one of several recorded ranks is shown, the others are not missing.
     pub fn extent(&self) -> String {
         let recorded = self.world_size.saturating_sub(self.missing) as usize;
         let all = extent(recorded, self.world_size, self.world_size_known);
@@ -147,7 +147,7 @@ impl Report {
     }
 }
 
-/// What a report is made from.
+/// Input of a report.
 pub(super) struct Inputs<'a> {
     pub(super) job: &'a Job,
     pub(super) joined: &'a Joined,
@@ -156,7 +156,7 @@ pub(super) struct Inputs<'a> {
     pub(super) waterfall: &'a Waterfall,
 }
 
-/// The name of what a rank ran on.
+/// Name of the device that a rank ran on; `None` if not recorded.
 pub(super) fn device(identity: &Identity) -> Option<&str> {
     let own = identity.devices.iter().find(|device| Some(device.id) == identity.device);
     own.or(identity.devices.first()).map(|device| device.name.as_str()).filter(|name| !name.is_empty())
@@ -240,7 +240,7 @@ pub(super) fn report(
     }
 }
 
-/// A warning about exposed communication that is transfer or waiting: one rank of its group was recorded.
+/// Warning about exposed communication that is transfer or wait: only one rank of its group was recorded.
 fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     let of = |share: Share| waterfall.total.sum(|label| label.is_exposed(share)) as f64 / samples;
     let undivided = of(Share::Undivided);
@@ -257,14 +257,14 @@ fn bounds(waterfall: &Waterfall, samples: f64) -> Option<Warning> {
     })
 }
 
-/// The median step, the lower of two; 0 of none.
+/// Median step, in nanoseconds; the lower one of two, 0 without steps.
 pub(super) fn median_step(windows: &Windows) -> f64 {
     let mut durations: Vec<i64> = windows.steps.iter().map(crate::windows::StepWindow::duration).collect();
     durations.sort_unstable();
     durations.get(durations.len().saturating_sub(1) / 2).copied().unwrap_or(0) as f64
 }
 
-/// Doubts about the sums themselves.
+/// Warnings about the sums themselves.
 fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if let Some(ideal) = &waterfall.ideal {
@@ -308,7 +308,7 @@ fn lines(waterfall: &Waterfall, world_size: u32, part: impl Fn(String, i64) -> P
         let of_group = waterfall.total.iter().filter(|(label, _)| label.group() == group);
         let mut parts: Vec<Part> = of_group.map(|(label, time)| part(label.name(), time)).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.time));
-        // A single part with the line's own name adds nothing.
+        // A single part with the line's own name is redundant.
         if matches!(parts.as_slice(), [one] if one.name == all.name || group == Group::Ideal) {
             parts.clear();
         }

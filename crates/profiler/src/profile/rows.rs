@@ -1,6 +1,6 @@
 //! Rows and parts of a profile.
 //!
-//! Responsible for: their fields, with units. Refuses to compute them.
+//! Responsible for: their fields, with units. Does not compute them.
 
 use crate::causes::CauseRow;
 use crate::certainty::Certainty;
@@ -13,7 +13,7 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// Subject.
+    /// Name of the part.
     pub name: String,
     /// Its time over all ranks and steps, in nanoseconds.
     #[serde(rename = "time_ns")]
@@ -21,7 +21,7 @@ pub struct Part {
     /// Its time on the mean rank and step, in nanoseconds.
     #[serde(rename = "mean_ns")]
     pub mean: f64,
-    /// Of all time.
+    /// Share of the total time (0 to 1).
     pub share: f64,
 }
 
@@ -29,12 +29,12 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// Selection.
+    /// Group of labels.
     pub group: Group,
-    /// All of it.
+    /// Total of the group.
     #[serde(flatten)]
     pub part: Part,
-    /// Its value: accelerator-hours per day of the whole job.
+    /// Accelerator-hours per day, for the whole job.
     pub gpu_hours_per_day: f64,
     /// Its components, largest first.
     pub parts: Vec<Part>,
@@ -44,15 +44,15 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepRow {
-    /// Its number.
+    /// Name of the step.
     pub step: String,
     /// Duration in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
-    /// On the mean rank, by line of the first page, in the order of [`Group::ALL`].
+    /// Time on the mean rank by line of the first page, in the order of [`Group::ALL`].
     #[serde(rename = "groups_ns")]
     pub groups: Vec<f64>,
-    /// Shares of labels.
+    /// Time by label, in nanoseconds.
     pub parts: Parts,
 }
 
@@ -60,18 +60,18 @@ pub struct StepRow {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankRow {
-    /// Selection.
+    /// Number of the rank.
     pub rank: u32,
     /// Its host, if recorded.
     pub host: Option<String>,
     /// Shares by line of the first page, in the order of [`Group::ALL`].
     pub shares: Vec<f64>,
-    /// Share of its steps in which it waits for other ranks in exposed communication.
+    /// Share of its steps in waits for other ranks in exposed communication (0 to 1).
     #[serde(rename = "waiting_share")]
     pub waiting: f64,
     /// All steps by label, in nanoseconds.
     pub parts: Parts,
-    /// The common window without regard to steps.
+    /// Totals of the common window, regardless of steps.
     pub recorded: Totals,
 }
 
@@ -85,15 +85,15 @@ pub struct KernelRow {
     pub phase: Phase,
     /// Kind of operator.
     pub family: OperatorFamily,
-    /// Number over all ranks and steps.
+    /// Number of calls over all ranks and steps.
     pub count: u64,
-    /// Their time, regardless of concurrent work, in nanoseconds.
+    /// Total time regardless of concurrent work, in nanoseconds.
     #[serde(rename = "duration_ns")]
     pub duration: i64,
-    /// The mean, in nanoseconds.
+    /// Mean duration of a call, in nanoseconds.
     #[serde(rename = "mean_ns")]
     pub mean: i64,
-    /// The longest, in nanoseconds.
+    /// Longest call, in nanoseconds.
     #[serde(rename = "longest_ns")]
     pub longest: i64,
     /// Time on the mean rank and step, in nanoseconds.
@@ -101,49 +101,49 @@ pub struct KernelRow {
     pub per_step: f64,
 }
 
-/// The whole recording, without regard to steps: means over ranks, in nanoseconds.
+/// Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Recorded {
     /// The common window.
     #[serde(rename = "window_ns")]
     pub window: f64,
-    /// With arithmetic under way.
+    /// Compute.
     #[serde(rename = "compute_ns")]
     pub compute: f64,
-    /// With communication under way.
+    /// Communication.
     #[serde(rename = "communication_ns")]
     pub communication: f64,
-    /// With both.
+    /// Overlap of compute and communication.
     #[serde(rename = "overlap_ns")]
     pub overlap: f64,
-    /// With communication and no arithmetic.
+    /// Communication without compute.
     #[serde(rename = "exposed_ns")]
     pub exposed: f64,
-    /// With copies and neither.
+    /// Copies without compute and communication.
     #[serde(rename = "copies_ns")]
     pub copies: f64,
-    /// With nothing.
+    /// Time without activity.
     #[serde(rename = "idle_ns")]
     pub idle: f64,
 }
 
-/// Something that a reader repaired or dropped.
+/// A part of a file that a reader repaired or dropped.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Repair {
     /// File.
     pub file: String,
-    /// Subject.
+    /// Kind of damage.
     pub kind: DamageKind,
     /// Number of occurrences.
     pub count: u64,
-    /// Where first, and a word about it.
+    /// Position of the first one in bytes, with a short description.
     pub first: Option<(u64, String)>,
 }
 
 impl Repair {
-    /// In words.
+    /// Description for a message.
     pub fn words(&self) -> String {
         let what = match self.kind {
             DamageKind::RepairedName => "names repaired",
@@ -167,7 +167,7 @@ impl Repair {
     }
 }
 
-/// A fault that a rule found.
+/// A problem that a rule found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
@@ -178,46 +178,46 @@ pub struct Finding {
     /// Cost per step in nanoseconds, if known.
     #[serde(rename = "cost_ns")]
     pub cost: Option<f64>,
-    /// What the cost is where it is less than known: a bound.
+    /// Certainty of the cost if it is a bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub certainty: Option<Certainty>,
-    /// The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded ([`super::Report::from_host`]).
+    /// Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices ([`super::Report::from_host`]).
     pub gpu_hours_per_day: Option<f64>,
-    /// Numbers that show it.
+    /// Evidence lines with numbers.
     pub evidence: Vec<String>,
-    /// Action.
+    /// Recommended action.
     pub advice: String,
-    /// What of the cost findings with a larger cost count as well, in nanoseconds.
+    /// Part of the cost that findings with a larger cost also contain, in nanoseconds.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
-    /// What of the cost the evidence accounts for.
+    /// Part of the cost that the evidence explains.
     #[serde(skip)]
     pub explained: Explained,
 }
 
-/// What the evidence of a finding accounts for. Every rule states it.
+/// Part of a finding's cost that its evidence explains. Every rule sets it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Explained {
-    /// No number: the cost is a bound then.
+    /// No number: then the cost is a bound.
     #[default]
     Unstated,
-    /// The whole cost: the evidence lists the times that it is the sum of, or it is a replay without the cause.
+    /// The whole cost: the evidence lists the summed times, or it is a replay without the cause.
     Whole,
-    /// This many nanoseconds of a step.
+    /// Explained nanoseconds per step.
     Part(f64),
 }
 
-/// Steps before the steady state, apart from the means.
+/// Steps before the steady state, excluded from the means.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WarmUp {
-    /// Their name.
+    /// Names of the steps.
     pub steps: Vec<String>,
     /// Their duration in nanoseconds.
     pub time_ns: f64,
-    /// Their excess over as many median steps in nanoseconds: the one-off cost.
+    /// Excess over the same number of median steps, in nanoseconds: the one-off cost.
     pub one_off_ns: f64,
-    /// Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+    /// Idle time in these steps by cause and frame; means are per rank and step.
     pub causes: Vec<CauseRow>,
 }
 
@@ -225,12 +225,12 @@ pub struct WarmUp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Joint {
-    /// Findings with a known cost.
+    /// Number of findings with a known cost.
     pub findings: u32,
-    /// Their cost, nothing counted twice: never more than the step.
+    /// Their cost without double counts, in nanoseconds per step: at most the step.
     #[serde(rename = "cost_ns")]
     pub cost: f64,
-    /// Part that the sum of their costs counts twice.
+    /// Part of the sum of their costs that is counted twice, in nanoseconds per step.
     #[serde(rename = "shared_ns")]
     pub shared: f64,
 }

@@ -1,9 +1,11 @@
-//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies, of which those with times are a trace.
+//! Execution traces in MLCommons Chakra's schema (`.et`): nodes with dependencies; nodes with times form a trace.
 //!
-//! Responsible for: nodes of a file (messages with their length before them) to activities of the host and the device, collectives with kind, bytes and group, and the call that each
-//! kernel depends on. Refuses nodes without a time: they describe an order, and no time can be read off it. Counts them.
+//! Responsible for: converting nodes of a file (messages with a length prefix). The results are host and device activities, collectives
+//! with kind, bytes and group, and the launch of each kernel. Excludes and counts nodes without a time: their order does not determine
+//! times.
 //!
-//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`, `comm_size`, `pg_name`, `tid`, `stream`) as its PyTorch converter writes them.
+//! Source: mlcommons/chakra, `schema/protobuf/et_def.proto`; attributes (`is_cpu_op`, `comm_type`, `comm_size`, `pg_name`, `tid`, `stream`)
+//! as its PyTorch converter writes them.
 
 mod node;
 
@@ -18,7 +20,7 @@ use node::{Node, Type};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// The reader.
+/// The reader of execution traces.
 pub(super) struct Chakra;
 
 impl Reader for Chakra {
@@ -82,12 +84,12 @@ impl Reader for Chakra {
     }
 }
 
-/// Nodes with a time to activities.
+/// Adds nodes with a time as activities.
 fn fill(nodes: &[Node], trace: &mut RankTrace) {
     let by_id: BTreeMap<u64, &Node> = nodes.iter().map(|node| (node.id, node)).collect();
     let mut threads: BTreeMap<i64, u32> = BTreeMap::new();
     let mut groups: BTreeMap<String, u32> = BTreeMap::new();
-    // The call that launched each node of the device gets a number.
+    // Assigns a correlation to the call that launched each device node.
     let mut launched: BTreeMap<u64, u32> = BTreeMap::new();
     for node in nodes.iter().filter(|node| !node.is_cpu) {
         let call = node
@@ -136,12 +138,12 @@ fn fill(nodes: &[Node], trace: &mut RankTrace) {
     trace.report.kept = (trace.gpu.len() + trace.host.len()) as u64;
 }
 
-/// Whether a name is a call of the runtime.
+/// Tests whether a name is a runtime call.
 fn is_call(name: &str) -> bool {
     ["cuda", "hip", "cuLaunch"].iter().any(|start| name.starts_with(start))
 }
 
-/// What a node records as a collective or a message.
+/// Adds the collective or message of a node; returns its index, or `None` if the node is neither.
 fn collective(node: &Node, trace: &mut RankTrace, groups: &mut BTreeMap<String, u32>) -> Option<u32> {
     if !matches!(node.kind, Type::Collective | Type::Send | Type::Receive) {
         return None;
@@ -164,7 +166,8 @@ fn collective(node: &Node, trace: &mut RankTrace, groups: &mut BTreeMap<String, 
     u32::try_from(trace.collectives.len() - 1).ok()
 }
 
-/// PyTorch's own execution trace (`ExecutionTraceObserver`): operators with shapes and no times. It is known so that it is refused by name.
+/// PyTorch's own execution trace (`ExecutionTraceObserver`): operators with shapes, without times. It is detected so that the error can
+/// name it.
 pub(super) struct PyTorchGraph;
 
 impl Reader for PyTorchGraph {
@@ -176,7 +179,7 @@ impl Reader for PyTorchGraph {
         Family::Ranks
     }
 
-    /// It describes the operators of a rank whose trace lies in the same folder.
+    /// It describes the operators of a rank whose trace is in the same folder.
     fn standing(&self, _: &[u8]) -> Standing {
         Standing::Beside
     }

@@ -1,22 +1,23 @@
 //! Decompression.
 //!
-//! Responsible for: gzip (also of many members) and zstd, recognised by their first bytes; anything else is handed on. Refuses archives, which hold many files.
+//! Responsible for: gzip (also with several members) and zstd, detected by their first bytes; other streams are passed through. Excludes
+//! archives, which contain many files.
 
 use flate2::read::MultiGzDecoder;
 use std::borrow::Cow;
 use std::io::{self, Read};
 
-/// Whether bytes begin as gzip does.
+/// Tests whether bytes begin like gzip.
 fn is_gzip(head: &[u8]) -> bool {
     head.starts_with(&[0x1f, 0x8b])
 }
 
-/// Whether bytes begin as zstd does.
+/// Tests whether bytes begin like zstd.
 fn is_zstd(head: &[u8]) -> bool {
     head.starts_with(&[0x28, 0xb5, 0x2f, 0xfd])
 }
 
-/// The inflated stream of a stream, whatever it is compressed with.
+/// Decompressed stream; uncompressed input is passed through.
 pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     let mut head = [0; 4];
     let mut filled = 0;
@@ -36,7 +37,7 @@ pub fn open<'a>(mut source: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
     })
 }
 
-/// Whole bytes, inflated if they are compressed.
+/// Inflates bytes if they are compressed.
 pub fn inflate(bytes: &[u8]) -> io::Result<Cow<'_, [u8]>> {
     if !is_gzip(bytes) && !is_zstd(bytes) {
         return Ok(Cow::Borrowed(bytes));
@@ -66,7 +67,7 @@ mod tests {
         for packed in [text.clone(), gzip(&text), zstd] {
             assert_eq!(inflate(&packed).map(Cow::into_owned).ok(), Some(text.clone()));
         }
-        // Two members of gzip, as concatenated files have them.
+        // Two gzip members, as in concatenated files.
         let both = [gzip(b"one "), gzip(b"two")].concat();
         assert_eq!(inflate(&both).map(Cow::into_owned).ok(), Some(b"one two".to_vec()));
         assert!(inflate(&gzip(&text)[..40]).is_err());

@@ -1,7 +1,7 @@
-//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as others do.
+//! Chrome's trace format as PyTorch's profiler (Kineto) writes it, in every dialect since 2021, and as other tools do.
 //!
-//! Responsible for: one pass over the file in windows, without ever holding a tree of it: head, events, what is after them. Refuses to
-//! give up at damage: reading goes on at the next event that can be read, and the report lists what was lost and where.
+//! Responsible for: one pass over the file in windows, without a tree of it: head, events, and the rest after them. After damage, reading
+//! continues at the next readable event, and the report lists the losses with their positions.
 
 mod arguments;
 mod category;
@@ -77,42 +77,42 @@ impl Reader for Kineto {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// An event or a value of the head beyond this many bytes is damage.
+/// Maximum length of an event or a value of the head, in bytes; a longer one is damage.
 const LONGEST: usize = 64 << 20;
 
-/// Where in the file reading is.
+/// State of the parser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     /// Before the first bracket.
     Start,
     /// Within the outermost object.
     Head,
-    /// Within the array of events; the flag is whether an object is around it.
+    /// Within the array of events; the flag is true if an object encloses it.
     Events { within: bool },
-    /// Damage was met; looking for the next event.
+    /// After damage: searching for the next event.
     Lost { within: bool },
     /// After the last bracket.
     Done,
 }
 
-/// A trace while it is being read.
+/// State of reading a trace.
 struct Parser {
     state: State,
     identity: Identity,
     head: Head,
     fill: Fill,
-    /// Bytes and lines before the window.
+    /// Number of bytes and lines before the window.
     offset: u64,
     lines: u64,
-    /// Whether an array of events was met.
+    /// True if an array of events was found.
     found: bool,
 }
 
-/// What to do after a step.
+/// Action after a step.
 enum Next {
-    /// Go on at this place of the window.
+    /// Continue at this position of the window.
     At(usize),
-    /// More bytes are needed from this place on.
+    /// More bytes are needed from this position on.
     More(usize),
 }
 
@@ -130,7 +130,8 @@ impl Parser {
         }
     }
 
-    /// Takes the next window and returns how many of its bytes are consumed; the rest must come again at the beginning of the next one.
+    /// Parses the next window and returns the number of consumed bytes. The caller must repeat the rest at the beginning of the next
+    /// window.
     fn feed(&mut self, window: &[u8], last: bool) -> usize {
         let mut at = 0;
         loop {
@@ -211,13 +212,13 @@ impl Parser {
         }
     }
 
-    /// One member of the outermost object.
+    /// Parses one member of the outermost object.
     fn member(&mut self, window: &[u8], at: usize, last: bool) -> Next {
         match self.try_member(window, at) {
             Ok(next) => Next::At(next),
             Err(Stop::Incomplete) if !last && window.len() - at < LONGEST => Next::More(at),
             Err(stop) => {
-                // The head is damaged: the events may still be found.
+                // The head is damaged: events may still be found.
                 let found = memchr::memmem::find(&window[at..], b"\"traceEvents\"").filter(|_| !self.found);
                 let place =
                     found.and_then(|f| memchr::memchr(b'[', &window[at + f..]).map(|b| at + f + b + 1));
@@ -281,7 +282,7 @@ impl Parser {
         Ok(end)
     }
 
-    /// One event, or the end of the array.
+    /// Parses one event, or the end of the array.
     fn event(&mut self, window: &[u8], at: usize, last: bool, within: bool) -> Next {
         let (here, byte) = match scan::next(window, at) {
             Ok(found) => found,
@@ -333,7 +334,7 @@ impl Parser {
         }
     }
 
-    /// Looks for the next event after damage, or for the end of the array when there is none.
+    /// Searches for the next event after damage, or for the end of the array if there is none.
     fn lost(&mut self, window: &[u8], at: usize, last: bool, within: bool) -> Next {
         if let Some(place) = event::resume(window, at) {
             self.state = State::Events { within };

@@ -1,7 +1,7 @@
-//! Traces of Megatron's own tracer (MegatronApp's MegaScan): Chrome `B`/`E` events with iteration, micro batch, chunk and pipeline rank.
+//! Traces of Megatron's own tracer (MegatronApp's MegaScan): Chrome `B`/`E` events with iteration, micro-batch, chunk and pipeline rank.
 //!
-//! Responsible for: pairing beginnings and ends on each row; the attributes of a pass (`microbatch`, `model_chunk`, `pp_rank`) are on its end and not on its
-//! beginning. Refuses other Chrome traces.
+//! Responsible for: pairing begins and ends on each row. The attributes of a pass (`microbatch`, `model_chunk`, `pp_rank`) are only on its
+//! end. Excludes other Chrome traces.
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording, number_after};
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// The reader.
+/// The reader of MegaScan traces.
 pub(super) struct MegaScan;
 
 #[derive(Deserialize)]
@@ -21,7 +21,7 @@ struct Event<'a> {
     name: Cow<'a, str>,
     #[serde(borrow)]
     ph: Cow<'a, str>,
-    /// Microseconds.
+    /// Time in microseconds.
     ts: f64,
     pid: u32,
     #[serde(default)]
@@ -38,15 +38,15 @@ struct Arguments {
     pp_rank: Option<u32>,
 }
 
-/// A pass that has begun: what, when, with which arguments.
+/// A pass that has begun: kind, start in nanoseconds, arguments.
 type Begun = (PassKind, i64, Arguments);
 
-/// What is open on the rows of a trace.
+/// Open passes and iterations of a trace.
 #[derive(Default)]
 struct Open {
-    /// Beginnings by row.
+    /// Begun passes by row.
     passes: BTreeMap<(u32, u32), Vec<Begun>>,
-    /// Beginnings of iterations by rank.
+    /// Begun iterations by rank: number and start in nanoseconds.
     iterations: BTreeMap<u32, (u32, i64)>,
 }
 
@@ -82,7 +82,7 @@ impl Reader for MegaScan {
                 bad += 1;
                 continue;
             };
-            // Ranks beyond any machine and times beyond a century are damage.
+            // Ranks above any machine and times above a century are damage.
             if event.ts.is_finite() && event.ts.abs() < 4e15 && event.pid < 1 << 20 {
                 unmatched += u64::from(!open.take(&mut passes, &event));
             } else {
@@ -109,7 +109,7 @@ impl Reader for MegaScan {
 }
 
 impl Open {
-    /// Takes an event; false for an end without its beginning.
+    /// Adds an event; false for an end without a begin.
     fn take(&mut self, passes: &mut Passes, event: &Event<'_>) -> bool {
         let time = (event.ts * 1e3).round() as i64;
         let rank = event.pid;

@@ -1,20 +1,19 @@
-//! Objects of a JSON text one by one, so that damage costs one of them and a cut file what comes after the cut.
+//! Objects of a JSON text one by one: damage loses one object, and truncation the objects after it.
 //!
-//! Responsible for: where an object begins and ends, by brackets and strings alone. Refuses to understand what is inside; the caller parses
-//! each object on its own.
+//! Responsible for: beginning and end of an object, by brackets and strings alone. The caller parses each object on its own.
 
 /// An object of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Object<'a> {
-    /// Start.
+    /// Position of its first byte.
     pub offset: usize,
-    /// The key before it, if it is the value of one.
+    /// Key before it, if it is the value of one.
     pub key: Option<&'a [u8]>,
-    /// Its bytes, brackets included.
+    /// Bytes, including brackets.
     pub bytes: &'a [u8],
 }
 
-/// The objects that lie `depth` brackets deep, in order. One that the text cuts off is left out.
+/// Objects at a depth of `depth` brackets, in order. Excludes a truncated one.
 pub(super) fn objects(bytes: &[u8], depth: usize) -> impl Iterator<Item = Object<'_>> {
     let (mut at, mut level, mut begin, mut key) = (0, 0_usize, 0, None);
     std::iter::from_fn(move || {
@@ -48,7 +47,7 @@ pub(super) fn objects(bytes: &[u8], depth: usize) -> impl Iterator<Item = Object
     })
 }
 
-/// Where the string that opens at `at` closes; the end of the text if it does not.
+/// Position of the quote that closes the string at `at`; the end of the text without one.
 fn string_end(bytes: &[u8], at: usize) -> usize {
     let mut end = at + 1;
     while let Some(found) = memchr::memchr2(b'"', b'\\', bytes.get(end..).unwrap_or_default()) {

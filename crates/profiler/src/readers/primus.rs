@@ -1,7 +1,7 @@
 //! Pipeline timers of Primus: `pp_rank_N.json`, the passes of one stage by step, and `config.json`, the job's shape.
 //!
-//! Responsible for: both files, each alone; [`Passes::join`] makes one job of them and deals positions to chunks. The rank stands in the file's name
-//! only, so the label is asked for it; a label without a number is rank 0. Refuses nothing else of the name.
+//! Responsible for: both files, each alone; [`Passes::join`] combines them into one job and assigns positions to chunks. The rank is only
+//! in the file's name, so it comes from the label; a label without a number is rank 0. Ignores the rest of the name.
 
 use super::objects::objects;
 use super::{Keep, Reader, Recording};
@@ -10,17 +10,17 @@ use crate::passes::{Pass, PassKind, PassShape, Passes, StepTime};
 use railwright_spec::problem::{Problem, Warning};
 use serde::Deserialize;
 
-/// The passes of one stage.
+/// The reader of one stage's passes.
 pub(super) struct PrimusRank;
 
-/// The job's shape.
+/// The reader of the job's shape.
 pub(super) struct PrimusConfig;
 
-/// One step of a stage; times are milliseconds since the step began, lists are in the order of execution.
+/// One step of a stage. Times are milliseconds since the step began, lists are in execution order.
 #[derive(Deserialize)]
 struct Iteration {
     total: Option<f64>,
-    /// In GiB.
+    /// Memory in GiB.
     memory: Option<f64>,
     #[serde(default)]
     fwd_start: Vec<f64>,
@@ -65,20 +65,20 @@ fn one() -> u32 {
     1
 }
 
-/// Nanoseconds of milliseconds, if they are a time at all.
+/// Milliseconds as nanoseconds; `None` if invalid.
 fn nanoseconds(milliseconds: f64) -> Option<i64> {
     // A year is far beyond any step.
     (milliseconds.is_finite() && milliseconds.abs() < 4e10).then(|| (milliseconds * 1e6).round() as i64)
 }
 
-/// The number at the end of the file's name.
+/// Rank from the number at the end of the file's name.
 fn rank_of(label: &str) -> u32 {
     let name = label.rsplit(['/', '\\', '!']).next().unwrap_or_default();
     let digits = name.split(|c: char| !c.is_ascii_digit()).rfind(|run| !run.is_empty());
     digits.and_then(|run| run.parse().ok()).filter(|&rank| rank < 1 << 20).unwrap_or(0)
 }
 
-/// How often a key stands in a text, up to `most`.
+/// Tests whether a text contains a key.
 fn has(head: &[u8], key: &str) -> bool {
     memchr::memmem::find(head, key.as_bytes()).is_some()
 }
@@ -133,7 +133,7 @@ fn steps(numbers: &[u32]) -> String {
     format!("step{} {}{more}", if numbers.len() == 1 { "" } else { "s" }, shown.join(", "))
 }
 
-/// Adds a step's passes; false when something in it is no time, and then nothing of it.
+/// Adds a step's passes. Returns false, without adding any, if it contains an invalid time.
 fn add(passes: &mut Passes, step: u32, rank: u32, iteration: &Iteration) -> bool {
     let i = iteration;
     let weight = !i.wgrad_start.is_empty();
@@ -145,7 +145,7 @@ fn add(passes: &mut Passes, step: u32, rank: u32, iteration: &Iteration) -> bool
     ];
     let mut found = Vec::new();
     for (kind, starts, ends, micro_batches, chunks) in lists {
-        // People count micro batches from 1 there.
+        // Micro-batches may be counted from 1.
         let lowest = micro_batches.iter().copied().min().unwrap_or(0);
         for (at, (&start, &end)) in starts.iter().zip(ends).enumerate() {
             let (Some(start), Some(end)) = (nanoseconds(start), nanoseconds(end)) else { return false };
@@ -213,7 +213,7 @@ impl Reader for PrimusConfig {
 }
 
 impl Passes {
-    /// Notes that something was left out or repaired on reading.
+    /// Adds a warning about an omission or a repair on reading.
     pub(crate) fn warn(&mut self, message: String) {
         self.warnings.push(Warning::new("trace-damaged", message));
     }

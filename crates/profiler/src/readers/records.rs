@@ -1,6 +1,6 @@
-//! Readers of what is no trace: flight records, training logs, and the lines and metrics of monitors.
+//! Readers of other recordings than traces: flight records, training logs, and the lines and metrics of monitors.
 //!
-//! Responsible for: joining [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers. Refuses nothing that these read.
+//! Responsible for: adding [`crate::flight`], [`crate::log`] and [`crate::monitors`] to the list of readers.
 
 use super::{Keep, Reader, Recording};
 use crate::job::{Family, Standing};
@@ -35,7 +35,7 @@ impl Reader for FlightRecords {
         if let Some(error) = broken.as_ref().filter(|_| bytes.is_empty()) {
             return Err(Problem::new(format!("it could not be read: {error}")).in_file(label));
         }
-        // What came before a broken end (a `.gz` that was cut) counts like a file that is cut there.
+        // Content before a broken end (a truncated `.gz`) is read like a truncated file.
         let mut record = flight::read(label, &bytes)?;
         if let Some(error) = broken {
             let place = bytes.len() as u64;
@@ -45,7 +45,7 @@ impl Reader for FlightRecords {
     }
 }
 
-/// NCCL Inspector's lines.
+/// NCCL Inspector output.
 pub(super) struct Inspector;
 
 impl Reader for Inspector {
@@ -111,7 +111,7 @@ impl Reader for XpuTimer {
     }
 }
 
-/// Training logs. Their reports may begin megabytes into the file, so this reader is asked last and looks at marks of their heads too.
+/// Training logs. Their reports may begin megabytes into the file, so this reader is checked last and also detects marks of their heads.
 pub(super) struct Logs;
 
 impl Reader for Logs {
@@ -144,11 +144,11 @@ impl Reader for Logs {
             b"[NeMo I ",
             b"[INFO|DP=",
         ];
-        // Pictures and the like may hold a mark by chance.
+        // Binary files such as images may contain a mark by chance.
         if head.contains(&0) {
             return false;
         }
-        // An address (`https:`) ends as torchtitan's throughput begins.
+        // An address (`https:`) ends like the beginning of torchtitan's throughput.
         let is_there = |mark: &&[u8]| {
             memchr::memmem::find_iter(head, mark).any(|at| *mark != b"tps:" || !head[..at].ends_with(b"ht"))
         };
@@ -172,11 +172,12 @@ impl Reader for Logs {
     }
 }
 
-/// Whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or `[rank0]:`.
+/// Tests whether a text begins as an object or as a list of anything but numbers: lines of logs begin with `[2026-11-22 10:00:00]` or
+/// `[rank0]:`.
 fn is_json(head: &[u8]) -> bool {
     let mut visible = head.iter().filter(|b| !b.is_ascii_whitespace());
     match visible.next() {
-        // A dictionary of Python has other quotation marks.
+        // A Python dictionary has other quotes.
         Some(b'{') => visible.next() != Some(&b'\''),
         Some(b'[') => matches!(visible.next(), None | Some(b'{' | b'[' | b']' | b'"')),
         _ => false,

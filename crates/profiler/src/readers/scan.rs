@@ -1,13 +1,13 @@
-//! Tokens of JSON as trace writers really write it.
+//! Tokens of JSON in the variants of trace writers.
 //!
-//! Responsible for: finding where strings, bare words and nested values end, at the speed of memory, without allocating. Accepts what strict
-//! JSON refuses but readers can live with: raw control characters in strings, `NaN`, `Infinity`, a comma too many. Refuses what makes
-//! the rest doubtful: a string that is followed by anything but a separator (a quote within a name).
+//! Responsible for: ends of strings, bare words and nested values, at memory speed, without allocation. Accepts some invalid JSON: raw
+//! control characters in strings, `NaN`, `Infinity`, an extra comma. Rejects input that makes the rest ambiguous: a string that is not
+//! followed by a separator (a quote within a name).
 
 /// Reason why a token could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// The bytes end before the token does.
+    /// The bytes end before the token.
     Incomplete,
     /// The bytes are no JSON from here on.
     Bad {
@@ -18,16 +18,16 @@ pub(crate) enum Stop {
     },
 }
 
-/// The inside of a string.
+/// Content of a string.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text<'a> {
-    /// The bytes between the quotes, as they are written.
+    /// Bytes between the quotes, as written.
     pub(crate) bytes: &'a [u8],
-    /// Whether there is a backslash among them.
+    /// True if the text contains a backslash.
     pub(crate) escaped: bool,
 }
 
-/// The place of the next byte that is not blank, and that byte.
+/// Position and value of the next byte that is not blank.
 pub(crate) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
     while let Some(&byte) = bytes.get(at) {
         if byte > b' ' {
@@ -38,11 +38,11 @@ pub(crate) fn next(bytes: &[u8], mut at: usize) -> Result<(usize, u8), Stop> {
     Err(Stop::Incomplete)
 }
 
-/// The string whose opening quote is before `at`, and the place after its closing quote.
+/// Reads the string whose opening quote is before `at`. Returns it with the position after its closing quote.
 pub(crate) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
     let mut escaped = false;
     let mut from = at;
-    // Most strings are short: a plain loop wins over setting a search up.
+    // Most strings are short, so a plain loop is faster than setting up a search.
     let near = bytes.len().min(at + 24);
     loop {
         let here = bytes.get(from..near).and_then(|s| s.iter().position(|&b| b == b'"' || b == b'\\'));
@@ -61,7 +61,7 @@ pub(crate) fn text(bytes: &[u8], at: usize) -> Result<(Text<'_>, usize), Stop> {
     }
 }
 
-/// The place after a bare word (number, `true`, `NaN`, ...) that begins at `at`.
+/// Position after a bare word (number, `true`, `NaN`, ...) that begins at `at`.
 pub(crate) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     let rest = bytes.get(at..).ok_or(Stop::Incomplete)?;
     let length = rest
@@ -71,7 +71,7 @@ pub(crate) fn word(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     if length == 0 { Err(Stop::Bad { at, why: "a value is missing" }) } else { Ok(at + length) }
 }
 
-/// The place after a value of any kind that begins at `at`. A nested value is only matched for its brackets.
+/// Position after a value of any kind that begins at `at`. Only the brackets of nested values are matched.
 pub(crate) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     match bytes.get(at) {
         None => Err(Stop::Incomplete),
@@ -81,7 +81,7 @@ pub(crate) fn skip(bytes: &[u8], at: usize) -> Result<usize, Stop> {
     }
 }
 
-/// The bytes at which skipping must stop and look.
+/// Bytes at which skipping must stop.
 const MARKS: [bool; 256] = {
     let mut marks = [false; 256];
     let all = b"\"{}[]";
@@ -100,7 +100,7 @@ fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
         match bytes[at - 1] {
             b'"' => {
                 at = text(bytes, at)?.1;
-                // Nearly always a separator follows at once.
+                // In nearly all cases a separator follows immediately.
                 if !matches!(bytes.get(at), Some(b':' | b',')) {
                     separator(bytes, at)?;
                 }
@@ -117,7 +117,7 @@ fn skip_nested(bytes: &[u8], mut at: usize) -> Result<usize, Stop> {
     Err(Stop::Incomplete)
 }
 
-/// That a separator follows a string: else a quote stood within it, and what is inside and what outside of strings is no longer known.
+/// Checks that a separator follows a string. Otherwise the string contained a quote, and the limits of later strings are unknown.
 pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     let (at, byte) = next(bytes, at)?;
     if matches!(byte, b',' | b':' | b'}' | b']') {
@@ -126,8 +126,8 @@ pub(crate) fn separator(bytes: &[u8], at: usize) -> Result<(), Stop> {
     Err(Stop::Bad { at, why: "no separator after a string; a quote stands within it" })
 }
 
-/// The string as text: escapes read, control characters as blanks, bytes that are no UTF-8 replaced. The flag is whether anything had to
-/// be repaired.
+/// Decodes a string: escapes are resolved, control characters become blanks, invalid UTF-8 is replaced. The flag is true if the string was
+/// repaired.
 pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
     let mut repaired = false;
     let quoted = [b"\"".as_slice(), text.bytes, b"\""].concat();
@@ -135,7 +135,7 @@ pub(crate) fn decode(text: Text<'_>) -> (String, bool) {
         repaired = true;
         let lossy = String::from_utf8_lossy(text.bytes);
         let blanked: String = lossy.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-        // With control characters gone, escapes may be fine; a path with single backslashes is kept as it is.
+        // Without control characters, escapes may be valid; a path with single backslashes is kept as written.
         serde_json::from_str::<String>(&format!("\"{blanked}\"")).unwrap_or(blanked)
     });
     (decoded, repaired)

@@ -1,7 +1,7 @@
-//! The wire format of Protocol Buffers, as far as profiles need it.
+//! The wire format of Protocol Buffers, limited to the features that profiles use.
 //!
-//! Responsible for: fields of a message one after the other, borrowed from the file, so that nothing is allocated that a length claims. Refuses groups (deprecated wire types 3
-//! and 4): a message that holds one ends there, and the reader notes it.
+//! Responsible for: fields of a message in order, borrowed from the file, so that a claimed length causes no allocation. Excludes groups
+//! (deprecated wire types 3 and 4): a message with one ends there, and the reader notes it.
 //!
 //! Source: Protocol Buffers documentation, "Encoding".
 
@@ -17,12 +17,12 @@ pub(crate) enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The integer, 0 for other values.
+    /// The integer; 0 for other values.
     pub(crate) fn number(self) -> u64 {
         if let Value::Number(number) = self { number } else { 0 }
     }
 
-    /// The bytes, none for other values.
+    /// The bytes; empty for other values.
     pub(crate) fn bytes(self) -> &'a [u8] {
         if let Value::Bytes(bytes) = self { bytes } else { &[] }
     }
@@ -33,7 +33,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message. It ends at the first damage; [`Fields::is_damaged`] then holds.
+/// Fields of a message. Iteration ends at the first damage; [`Fields::is_damaged`] is then true.
 #[derive(Clone, Debug)]
 pub(crate) struct Fields<'a> {
     rest: &'a [u8],
@@ -45,12 +45,12 @@ impl<'a> Fields<'a> {
         Self { rest: bytes, damaged: false }
     }
 
-    /// Whether the message ended in damage.
+    /// Tests whether the message ended in damage.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged
     }
 
-    /// How many bytes were not read.
+    /// Number of unread bytes.
     pub(crate) fn left(&self) -> usize {
         self.rest.len()
     }
@@ -102,14 +102,14 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A variable-length integer at the beginning of bytes, and the rest.
+/// Reads a variable-length integer; returns it with the rest.
 pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     let mut fields = Fields::new(bytes);
     let number = fields.varint()?;
     Some((number, fields.rest))
 }
 
-/// A message with its length before it, and the rest.
+/// Reads a message with a length prefix; returns it with the rest.
 pub(crate) fn prefixed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = varint(bytes)?;
     rest.split_at_checked(usize::try_from(length).ok()?)
@@ -128,7 +128,7 @@ pub(crate) mod encode {
         bytes
     }
 
-    /// A field with a whole number.
+    /// A field with an integer.
     pub(crate) fn number(field: u64, value: u64) -> Vec<u8> {
         [varint(field << 3), varint(value)].concat()
     }

@@ -1,7 +1,7 @@
-//! XPlane (`.xplane.pb`): what JAX, TensorFlow and PyTorch/XLA record on GPUs and TPUs.
+//! XPlane (`.xplane.pb`): recordings of JAX, TensorFlow and PyTorch/XLA on GPUs and TPUs.
 //!
-//! Responsible for: a trace for every device plane with the host's threads beside it; steps, modules and operations as other readers give them. Refuses lines that are made from
-//! others (framework operations, name scopes, sources), and device planes without events.
+//! Responsible for: a trace for every device plane with the threads of the host; steps, modules and operations as in other readers.
+//! Excludes lines derived from others (framework operations, name scopes, sources), and device planes without events.
 
 mod space;
 
@@ -14,10 +14,10 @@ use railwright_spec::problem::Problem;
 use space::{Event, Line, Plane, Space, Stat, space};
 use std::collections::BTreeMap;
 
-/// The reader.
+/// The reader of XPlane files.
 pub(super) struct XPlane;
 
-/// Times before this are relative to the start of the recording: 1980 as nanoseconds since 1970.
+/// Times below this are relative to the start of the recording: 1980, in nanoseconds since 1970.
 const EPOCH: i64 = 315_532_800_000_000_000;
 
 impl Reader for XPlane {
@@ -26,7 +26,7 @@ impl Reader for XPlane {
     }
 
     fn matches(&self, head: &[u8]) -> bool {
-        // The first field is a plane, whose name is written before its lines; the plane itself may be longer than the head.
+        // The first field is a plane, whose name precedes its lines; the plane itself may be longer than the head.
         let Some(rest) = head.strip_prefix(b"\x0a") else { return false };
         let length = rest.iter().take(10).position(|byte| *byte < 0x80).map_or(0, |at| at + 1);
         let Some(inner) = rest.get(length..).filter(|_| length > 0) else { return false };
@@ -78,7 +78,7 @@ impl Reader for XPlane {
     }
 }
 
-/// What is added to times: the start of the recording where they count from it.
+/// Offset of all times, in nanoseconds: the start of the recording if times are relative to it, otherwise 0.
 fn base(space: &Space<'_>) -> i64 {
     let lines = space.planes.iter().flat_map(|plane| &plane.lines).filter(|line| line.len() > 0);
     if lines.map(|line| line.start).min().is_none_or(|least| least >= EPOCH) {
@@ -88,16 +88,16 @@ fn base(space: &Space<'_>) -> i64 {
     started.and_then(|stat| stat.number()).and_then(|time| i64::try_from(time).ok()).unwrap_or(0)
 }
 
-/// What a line of a device holds.
+/// Content of a device line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// What ran on a stream.
+    /// Activities of a stream.
     Work,
     /// Steps.
     Steps,
     /// Runs of compiled programs.
     Modules,
-    /// What was made from other lines.
+    /// Data derived from other lines.
     Derived,
 }
 
@@ -119,20 +119,20 @@ fn holds(line: &str) -> Holds {
     }
 }
 
-/// The number in `Stream #17(Kernel)`.
+/// Number in `Stream #17(Kernel)`.
 fn stream(line: &str) -> Option<u32> {
     let digits = line.split_once('#')?.1;
     digits.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// From when to when an event was, in nanoseconds.
+/// Start and end of an event, in nanoseconds.
 fn times(line: &Line<'_>, event: &Event<'_>, base: i64) -> Option<(i64, i64)> {
     let start = line.start.checked_add(base)?.checked_add(event.offset / 1000)?;
     let end = start.checked_add(event.duration.checked_add(event.offset % 1000)? / 1000)?;
     (event.duration >= 0).then_some((start, end))
 }
 
-/// The trace of a device with the threads of its host, or of the host alone.
+/// Trace of a device with the threads of its host, or of the host alone.
 fn trace(
     space: &Space<'_>,
     device: Option<&Plane<'_>>,
@@ -197,7 +197,7 @@ fn identity(space: &Space<'_>, device: Option<&Plane<'_>>, label: String, base: 
 
 fn gpu(plane: &Plane<'_>, base: i64, trace: &mut RankTrace) {
     trace.report.note_many(DamageKind::UnreadableEvent, plane.damaged);
-    // Lines without a number of a stream come behind all that have one.
+    // Lines without a stream number follow all numbered ones.
     let mut next = plane
         .lines
         .iter()
@@ -255,7 +255,7 @@ fn gpu(plane: &Plane<'_>, base: i64, trace: &mut RankTrace) {
     }
 }
 
-/// Operations that hold others of their line (loops, calls, conditionals) are no work of their own.
+/// Turns operations that contain others of their line (loops, calls, conditionals) into annotations: they are no work of their own.
 fn annotate_outer(rows: &mut [GpuActivity]) {
     rows.sort_by_key(|row| (row.start, std::cmp::Reverse(row.end)));
     for at in 1..rows.len() {
@@ -272,7 +272,7 @@ fn step_number<'a>(plane: &Plane<'_>, event: &Event<'_>, name: &'a str) -> std::
     known.map_or_else(|| name.trim().into(), |number| number.to_string().into())
 }
 
-/// Kind of activity a name of the device means.
+/// Kind of activity from a device name.
 fn kind(name: &str) -> GpuKind {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("memcpy") || lower.starts_with("copybuffer") {
@@ -284,7 +284,7 @@ fn kind(name: &str) -> GpuKind {
     }
 }
 
-/// The devices, by their places in order, whose activities have each correlation.
+/// By correlation: indices of the devices with its activities, in order.
 fn owners(devices: &[&Plane<'_>]) -> BTreeMap<u32, Vec<usize>> {
     let mut owners: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (at, plane) in devices.iter().enumerate() {
@@ -344,7 +344,7 @@ fn host(
     }
 }
 
-/// Kind of activity a name of the host means: Python functions are written as `$file.py:12 name`.
+/// Kind of activity from a host name: Python functions have the form `$file.py:12 name`.
 fn host_kind(name: &str) -> HostKind {
     let is_call = ["cuda", "cu", "hip", "hsa_"].iter().any(|start| {
         name.strip_prefix(start)

@@ -1,27 +1,27 @@
-//! A stream that zstd has packed.
+//! A zstd-compressed stream.
 //!
-//! Responsible for: frame after frame, as far as they can be unpacked; where one breaks off, all that was unpacked of it comes before the error. Refuses to pass the words
-//! of the library on: the error states what was read and what is lost.
+//! Responsible for: decompressing frame after frame, up to the first damage; all decompressed bytes of a truncated frame precede the error.
+//! The error reports the bytes read and lost, not the message of the library.
 
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use std::io::{self, Read};
 
-/// Bytes that are unpacked at a time, at least, beside the window that frames refer back to.
+/// Minimum number of bytes decompressed at a time, in addition to the window that frames refer back to.
 const AHEAD: usize = 1 << 20;
 
-/// The unpacked bytes of a stream.
+/// The decompressed bytes of a stream.
 pub(super) struct Unpacked<R> {
     source: Counted<R>,
     decoder: FrameDecoder,
-    /// What comes after everything that was unpacked.
+    /// Error to return after all decompressed bytes.
     broken: Option<io::Error>,
-    /// Bytes that were handed on.
+    /// Number of returned bytes.
     given: u64,
     ended: bool,
 }
 
-/// A source and how many bytes came from it.
+/// A source that counts its bytes.
 struct Counted<R> {
     source: R,
     count: u64,
@@ -36,7 +36,7 @@ impl<R: Read> Read for Counted<R> {
 }
 
 impl<R: Read> Unpacked<R> {
-    /// Of a stream that begins as zstd does.
+    /// Creates a reader for a stream that begins like zstd.
     pub(super) fn new(source: R) -> Self {
         let source = Counted { source, count: 0 };
         Self { source, decoder: FrameDecoder::new(), broken: None, given: 0, ended: false }
@@ -57,7 +57,7 @@ impl<R: Read> Unpacked<R> {
             }
             match self.decoder.reset(first.as_slice().chain(&mut self.source)) {
                 Ok(()) => return Ok(()),
-                // A frame without contents.
+                // A frame without content.
                 Err(FrameDecoderError::ReadFrameHeaderError(ReadFrameHeaderError::SkipFrame {
                     length,
                     ..
@@ -81,11 +81,11 @@ impl<R: Read> Unpacked<R> {
         }
     }
 
-    /// Unpacks until as many bytes can be taken, or to the end or the damage.
+    /// Decompresses until `wanted` bytes are available, or to the end or the damage.
     fn fill(&mut self, wanted: usize) {
         while self.broken.is_none() && !self.ended && self.decoder.can_collect() < wanted {
             let done = if self.decoder.is_finished() {
-                // The last bytes of a frame are taken before the next one begins.
+                // The last bytes of a frame are read before the next one begins.
                 if self.decoder.can_collect() > 0 {
                     return;
                 }
@@ -107,7 +107,8 @@ impl<R: Read> Unpacked<R> {
         }
     }
 
-    /// Ends the frame where it is, so that what is kept for later blocks to refer to can be taken: an empty last block, and a checksum that no reader checks.
+    /// Ends the current frame, so that the data kept as reference for later blocks can be read: with an empty last block, and a checksum
+    /// that no reader verifies.
     fn end_frame(&mut self) {
         const LAST_BLOCK: [u8; 7] = [1, 0, 0, 0, 0, 0, 0];
         if !self.decoder.is_finished() {
@@ -137,7 +138,7 @@ impl<R: Read> Read for Unpacked<R> {
     }
 }
 
-/// Reason why a block could not be unpacked.
+/// Reason why a block could not be decompressed.
 fn why(error: &FrameDecoderError) -> String {
     let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
     while let Some(cause) = source {
@@ -154,7 +155,7 @@ mod tests {
     use super::*;
     use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-    /// Text that does not pack away: 2 MB of numbers, so that there are many blocks.
+    /// Incompressible text: 2 MB of numbers, for many blocks.
     fn text() -> Vec<u8> {
         let mut state = 7_u64;
         let mut numbers = (0..200_000).map(|_| {
@@ -181,7 +182,7 @@ mod tests {
         let text = text();
         let half = text.len() / 2;
         let pack = |bytes: &[u8]| compress_to_vec(bytes, CompressionLevel::Fastest);
-        // Between them one that is to be skipped.
+        // A skippable frame between them.
         let skipped = [0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 9, 9, 9];
         let packed = [&pack(&text[..half])[..], &skipped, &pack(&text[half..])].concat();
         for step in [1000, 1 << 20] {
@@ -200,7 +201,7 @@ mod tests {
                 let cut = (packed.len() as f64 * share) as usize;
                 let (all, error) = read(&packed[..cut], step);
                 let message = error.expect("cut").to_string();
-                // Blocks hold up to 128 KiB: what is lost is the one that was cut.
+                // Blocks contain up to 128 KiB: only the truncated one is lost.
                 let lost = share * text.len() as f64 - all.len() as f64;
                 assert!(text.starts_with(&all) && lost < 300_000.0, "{share}: {lost} bytes lost");
                 assert!(

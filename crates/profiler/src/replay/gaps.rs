@@ -1,23 +1,25 @@
-//! What passes between the end of one pass and the start of the next, where it was not recorded.
+//! Unrecorded time between the end of one pass and the start of the next.
 //!
-//! Responsible for: the latency of messages between stages and the time in which a rank turns from one pass to the next, fitted to the recorded times;
-//! and the clocks of stages against each other, as far as messages show them. Does not fit what recorded messages show directly.
+//! Responsible for: the latency of messages between stages and the time between passes of a rank, both fitted to recorded times. Also clock
+//! offsets between stages, from their messages. Does not fit recorded messages: their times are known.
 
 use super::graph::{Dependency, StepGraph, lag};
 use crate::passes::{Pass, PassKind, Passes};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Fitted values.
+/// Fitted times between passes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gaps {
-    /// From the end of a pass to the start of the one on the next stage that waited for it, in nanoseconds. 0 where messages were recorded.
+    /// Time from the end of a pass to the start of a pass on the next stage that waited for it, in nanoseconds. 0 if messages were
+    /// recorded.
     #[serde(rename = "hop_ns")]
     pub hop: i64,
-    /// Number of waits behind the latency.
+    /// Number of waits used for the fit.
     pub hops_seen: u64,
-    /// From the end of a pass to the start of the next one of the same rank that waited for nothing else, in nanoseconds: the median.
+    /// Time from the end of a pass to the start of the next one of its rank, in nanoseconds: median over passes that waited for no other
+    /// pass.
     #[serde(rename = "turn_ns")]
     pub turn: i64,
     #[serde(skip)]
@@ -30,7 +32,7 @@ impl Default for Gaps {
     }
 }
 
-/// A stage's clock against the first one's, as messages show it.
+/// Clock offset of a stage to the first one, from messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageClock {
@@ -41,7 +43,7 @@ pub struct StageClock {
     pub offset: i64,
 }
 
-/// The middle one; of an even number the mean of the two in the middle. 0 of none.
+/// Median; the mean of the middle two of an even number, 0 without values.
 pub(crate) fn median(values: &mut [i64]) -> i64 {
     let n = values.len();
     if n == 0 {
@@ -56,20 +58,20 @@ pub(crate) fn median(values: &mut [i64]) -> i64 {
     lower + (upper - lower) / 2
 }
 
-/// The middle one; of an even number the lower of the two in the middle. None of none.
+/// Lower median; `None` without values.
 pub(crate) fn lower_median(values: &mut [i64]) -> Option<i64> {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied()
 }
 
 impl Gaps {
-    /// Reads the gaps off recorded times: the start of a pass less the end of what it waited for, where it clearly waited for that alone.
+    /// Fits the gaps to recorded times: the start of a pass minus the end of an awaited pass, if it clearly waited for that pass only.
     pub(super) fn fit(passes: &[Pass], graphs: &[StepGraph]) -> Self {
         let mut lengths: Vec<i64> =
             passes.iter().filter(|p| p.kind.is_compute()).map(Pass::duration).collect();
-        // Of two that end within a twentieth of a pass, it is unknown which one was waited for.
+        // If two passes end within a twentieth of a pass, it is unknown which one was awaited.
         let margin = median(&mut lengths) / 20;
-        // By boundary (lower stage) and whether it is a gradient; by class of turn.
+        // By boundary (lower stage) and whether it is a gradient; by class of transition.
         let mut hops: BTreeMap<(u32, bool), Vec<i64>> = BTreeMap::new();
         let mut turns: Vec<Vec<i64>> = vec![Vec::new(); lag::COUNT];
         let recorded = graphs.iter().any(|g| (0..g.len()).any(|at| passes[g.first + at].kind.is_message()));
@@ -100,11 +102,11 @@ impl Gaps {
         }
         let mut gaps = Self { hops_seen: hops.values().map(|h| h.len() as u64).sum(), ..Self::default() };
         if recorded {
-            // Messages have durations of their own, and what else passes is each pass's own delay.
+            // Messages have durations of their own, and any other time is each pass's own delay.
             gaps.hops_seen = 0;
             return gaps;
         }
-        // Clocks that differ lengthen one direction by what they shorten the other: the mean of both is free of them.
+        // A clock offset lengthens one direction and shortens the other by the same time: the mean of both is free of it.
         let mut boundaries: BTreeMap<u32, Vec<i64>> = BTreeMap::new();
         for ((boundary, _), mut seen) in hops {
             boundaries.entry(boundary).or_default().push(median(&mut seen));
@@ -116,24 +118,24 @@ impl Gaps {
         gaps.turn = median(&mut all).max(0);
         gaps.lags[lag::HOP as usize] = gaps.hop;
         for (class, mut seen) in turns.into_iter().enumerate().skip(lag::TURN as usize) {
-            // Of few samples, the median does not represent the class.
+            // The median of a few samples does not represent the class.
             gaps.lags[class] = if seen.len() < 5 { gaps.turn } else { median(&mut seen).max(0) };
         }
         gaps
     }
 
-    /// The time in between by class.
+    /// Gaps by class, in nanoseconds.
     pub(super) fn lags(&self) -> &[i64; lag::COUNT] {
         &self.lags
     }
 }
 
-/// Puts the clocks of stages right where messages would arrive before they were sent: the smallest gaps of both directions are made equal
-/// at every boundary. What was taken off each stage; nothing when no clock is wrong.
+/// Corrects the clocks of stages if messages would arrive before they were sent: the smallest gaps of both directions are made equal at
+/// every boundary. Returns the offset removed from each stage; empty if no clock is wrong.
 ///
 /// offset of the upper stage = (smallest forward gap - smallest backward gap) / 2, the median over steps
 pub fn align_stages(passes: &mut Passes) -> Vec<StageClock> {
-    // By step, direction, replica, shard, stage, chunk and micro batch.
+    // By step, direction, replica, shard, stage, chunk and micro-batch.
     type Spot = (u32, bool, u32, u32, u32, u32, u32);
     let mut ends: BTreeMap<Spot, (i64, i64)> = BTreeMap::new();
     let stages = passes.shape.widened(&passes.passes).pipeline_parallel;
@@ -169,7 +171,7 @@ pub fn align_stages(passes: &mut Passes) -> Vec<StageClock> {
             of_boundary.map(|(_, &both)| both).filter(|b| b.0 < i64::MAX && b.1 < i64::MAX).collect();
         let mut shifts: Vec<i64> = seen.iter().map(|(f, b)| (f - b) / 2).collect();
         let mut least: Vec<i64> = seen.iter().map(|(f, b)| *f.min(b)).collect();
-        // A clock is wrong when messages are early in most steps, by more than a recorder rounds.
+        // A clock is wrong if messages are early in most steps, by more than the rounding of recorders.
         wrong |= median(&mut least) < -1_000_000;
         let before = offsets.last().copied().unwrap_or(0);
         offsets.push(before + median(&mut shifts));

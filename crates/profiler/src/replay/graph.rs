@@ -1,24 +1,24 @@
 //! The dependency graph of one step.
 //!
-//! Responsible for: dependencies between the passes of a step, which ranks meet in a communication, and an order in which one sweep
-//! computes the longest path. Refuses a schedule: the order in which a rank recorded its passes is the schedule.
+//! Responsible for: dependencies between the passes of a step, the ranks of each communication, and an order in which one sweep computes
+//! the longest path. Does not model schedules: the recorded order of a rank's passes is the schedule.
 //!
-//! Streams of a rank are its arithmetic, one for each direction of messages, and its data parallel communication. What ran after the last
-//! arithmetic (reducing, clipping, the update) ran in the order in which it was recorded.
+//! Streams of a rank are its compute, one for each direction of messages, and its data parallel communication. Passes after the last
+//! compute (reductions, clipping, the update) run in their recorded order.
 
 use super::links::{Links, link};
 use crate::passes::{Pass, PassKind, PassShape};
 
-/// Time that passes between the end of a pass and the start of the one that waited for it, by why it waited.
+/// Classes of the time between the end of a pass and the start of a dependent one.
 pub(super) mod lag {
-    /// None: an order without a cost.
+    /// No lag: an order without a cost.
     pub(in crate::replay) const NONE: u8 = 0;
-    /// A message that was not recorded.
+    /// An unrecorded message.
     pub(in crate::replay) const HOP: u8 = 1;
-    /// None: an order that was seen and need not be. A receive was asked for when the pass before it was done; it could have been asked for earlier. It holds
-    /// where delays are kept.
+    /// No lag: a recorded order that is not required. A receive was posted when the previous pass had ended; it could have been posted
+    /// earlier. Applies if delays are kept.
     pub(in crate::replay) const ASKED: u8 = 2;
-    /// From one pass to the next on one rank: the first of the classes.
+    /// First class of the transitions from one pass to the next on one rank.
     pub(in crate::replay) const TURN: u8 = 3;
     /// Number of classes.
     pub(in crate::replay) const COUNT: usize = TURN as usize + 3 * 16;
@@ -27,35 +27,35 @@ pub(super) mod lag {
 /// A dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Dependency {
-    /// What must end first, by its place in the step.
+    /// Position in the step of the pass that must end first.
     pub from: u32,
-    /// Class of the time in between.
+    /// Class of the lag.
     pub lag: u8,
 }
 
-/// The graph of one step. Passes are meant by their place in the step.
+/// Graph of one step. Passes are identified by their index in the step.
 #[derive(Clone, Debug)]
 pub(super) struct StepGraph {
     pub step: u32,
-    /// Where the step's passes begin in all passes.
+    /// Index of the step's first pass among all passes.
     pub first: usize,
-    /// When the step begins.
+    /// Start of the step, in nanoseconds.
     pub origin: i64,
-    /// Duration.
+    /// Duration in nanoseconds.
     pub measured: i64,
-    /// What it took beyond the end of its last pass.
+    /// Time of the step after the end of its last pass, in nanoseconds.
     pub outside: i64,
-    /// Passes so that everything comes after what it waits for; those who meet are neighbours.
+    /// Passes in topological order; the members of a communication are adjacent.
     order: Vec<u32>,
-    /// Where the meetings (or single passes) of the order end.
+    /// Ends of the communications (or single passes) in `order`.
     unit_ends: Vec<u32>,
     dependency_ends: Vec<u32>,
     dependencies: Vec<Dependency>,
-    /// Dependencies that were left out because they go in a circle.
+    /// Number of dependencies dropped because of cycles.
     pub circular: u32,
 }
 
-/// Buffers that one replay after the other uses.
+/// Reused buffers of replays.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Times {
     pub starts: Vec<i64>,
@@ -63,8 +63,8 @@ pub(super) struct Times {
 }
 
 impl StepGraph {
-    /// The graph of a step's passes, which are in order of rank and start.
-    /// With `host_order`, ranks went through passes and messages in the order of their program.
+    /// Creates the graph of a step's passes, which are in order of rank and start. With `host_order`, ranks ran passes and messages in the
+    /// order of their program.
     pub(super) fn new(
         passes: &[Pass],
         first: usize,
@@ -91,7 +91,7 @@ impl StepGraph {
             circular: 0,
         };
         let places = graph.arrange(passes, &edges, groups);
-        // What comes later in the order cannot be waited for.
+        // An edge from a later pass of the order is dropped.
         let mut edges = edges.into_iter().peekable();
         for to in 0..passes.len() as u32 {
             while let Some((_, dependency)) = edges.next_if(|&(t, _)| t == to) {
@@ -106,7 +106,7 @@ impl StepGraph {
         graph
     }
 
-    /// Finds the order; the place of every pass's unit in it.
+    /// Computes the order. Returns by pass the position of its unit in it.
     fn arrange(&mut self, passes: &[Pass], edges: &[(u32, Dependency)], groups: Vec<Vec<u32>>) -> Vec<u32> {
         const NOWHERE: u32 = u32::MAX;
         let mut unit_of = vec![NOWHERE; passes.len()];
@@ -127,7 +127,7 @@ impl StepGraph {
             waits[unit_of[to as usize] as usize] += 1;
             next[unit_of[from.from as usize] as usize].push(unit_of[to as usize]);
         }
-        // Where units wait in a circle, the one that was recorded first goes ahead.
+        // In a cycle of units, the one recorded first comes first.
         let start = |unit: &[u32]| unit.iter().map(|&m| passes[m as usize].start).min().unwrap_or(0);
         let mut by_start: Vec<u32> = (0..units.len() as u32).collect();
         by_start.sort_by_key(|&u| start(&units[u as usize]));
@@ -162,13 +162,13 @@ impl StepGraph {
         self.order.len()
     }
 
-    /// What a pass waits for.
+    /// Dependencies of a pass.
     pub(super) fn dependencies(&self, at: usize) -> &[Dependency] {
         let from = at.checked_sub(1).map_or(0, |before| self.dependency_ends[before]);
         &self.dependencies[from as usize..self.dependency_ends[at] as usize]
     }
 
-    /// Those who meet in a communication, single passes as themselves, in the order of replay.
+    /// Members of each communication, or single passes, in the order of replay.
     pub(super) fn units(&self) -> impl Iterator<Item = &[u32]> {
         let mut from = 0;
         self.unit_ends.iter().map(move |&end| {
@@ -178,7 +178,7 @@ impl StepGraph {
         })
     }
 
-    /// When a pass could start at the earliest, by when others ended; where delays are `kept`, also by what messages were seen to be asked for after.
+    /// Earliest start of a pass, from the ends of its dependencies. If delays are `kept`, the recorded order of receives counts, too.
     pub(super) fn ready(
         &self,
         at: usize,
@@ -191,10 +191,10 @@ impl StepGraph {
         dependencies.map(|d| ends[d.from as usize] + lags[d.lag as usize]).max().unwrap_or(origin)
     }
 
-    /// The longest path: starts and ends of all passes from the step's beginning, and the last end.
-    /// `durations` are those of arithmetic and the transfers of communications; `delays` are what passes begin later than they could.
+    /// The longest path: starts and ends of all passes from the step's beginning, and the last end, in nanoseconds. `durations` are those
+    /// of compute and the transfers of communications; `delays` are added to the earliest starts.
     ///
-    /// start = max(end of what it waits for + lag) + delay; end = start + duration, of those who meet max(start) + transfer.
+    /// start = max(end of dependency + lag) + delay; end = start + duration, in a communication max(start) + transfer.
     pub(super) fn run(
         &self,
         durations: &[i64],
@@ -226,7 +226,7 @@ impl StepGraph {
     }
 }
 
-/// Class of the time between two passes of one rank: what comes after what, on the first, the last or a stage in between.
+/// Class of the time between two passes of one rank: both kinds, and whether the stage is the first, the last or between them.
 pub(super) fn turn(from: &Pass, to: &Pass, stages: u32) -> u8 {
     let kind = |pass: &Pass| match pass.kind {
         PassKind::Forward => 0,

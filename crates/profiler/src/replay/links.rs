@@ -1,28 +1,28 @@
-//! Which passes of a step wait for each other, and which meet.
+//! Dependencies between passes of a step, and members of its communications.
 //!
-//! Responsible for: messages between neighbouring stages to the passes that they serve, data parallel communication to what it follows and feeds,
-//! and where messages were not recorded, arrows from pass to pass. Refuses to guess what has no counterpart: it waits for nothing.
+//! Responsible for: messages between neighbouring stages to their passes, and data parallel communication to the passes before and after
+//! it. If messages were not recorded, dependencies join passes directly. A pass without counterpart has no dependency: none is guessed.
 
 use super::graph::{Dependency, lag, turn};
 use crate::passes::{Pass, PassKind, PassShape};
 use std::collections::BTreeMap;
 
-/// Ends and starts that meet may be recorded as far apart as this, in nanoseconds: recorders round.
+/// Maximum distance between recorded ends and starts that coincide, in nanoseconds: recorders round.
 const CLOSE: i64 = 50_000;
 
-/// Edges (who waits, for what) and groups of those who meet.
+/// Edges (dependent pass, dependency) and members of communications.
 pub(super) struct Links {
     pub edges: Vec<(u32, Dependency)>,
     pub groups: Vec<Vec<u32>>,
 }
 
-/// Where a pass of the pipeline is: replica, shard, virtual stage, micro-batch.
+/// Position of a pass in the pipeline: replica, shard, virtual stage, micro-batch.
 type Spot = (u32, u32, u32, u32);
 
-/// How stages and chunks lie along the model.
+/// Order of stages and chunks along the model.
 struct Layout {
     stages: u32,
-    /// Odd chunks go from the last stage back to the first.
+    /// True if odd chunks go from the last stage back to the first.
     zigzag: bool,
 }
 
@@ -37,7 +37,7 @@ impl Layout {
     }
 }
 
-/// Passes of the pipeline by where they are, for search.
+/// Passes of the pipeline by position, for search.
 struct Index(Vec<(Spot, u32)>);
 
 impl Index {
@@ -51,12 +51,13 @@ impl Index {
     }
 }
 
-/// Whether a pass hands gradients on.
+/// Tests whether a pass sends gradients to the previous stage.
 fn is_backward(kind: PassKind) -> bool {
     matches!(kind, PassKind::Backward | PassKind::BackwardInput)
 }
 
-/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines what messages waited for.
+/// Links the passes of a step, which are in order of rank and start. With `host_order`, the program order of each rank determines the
+/// dependencies of messages.
 pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Links {
     let layout = Layout { stages: shape.pipeline_parallel.max(1), zigzag: zigzag(passes) };
     let batches = micro_batches(passes);
@@ -98,7 +99,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
             depend(stage.checked_sub(1).and_then(|s| forward.find((replica, shard, s, batch))), lag::HOP);
         }
         if is_backward(kind) {
-            // The last stage turns around; its forward pass may be a rank's own or, zigzag, too.
+            // The last stage reverses the direction: its forward pass may be on the same rank, also in a zigzag layout.
             let next = stage.checked_add(1).and_then(|s| backward.find((replica, shard, s, batch)));
             if next.is_none() {
                 depend(forward.find((replica, shard, stage, batch)), lag::NONE);
@@ -114,7 +115,7 @@ pub(super) fn link(passes: &[Pass], shape: &PassShape, host_order: bool) -> Link
     links
 }
 
-/// Whether the second chunk begins on the last stage.
+/// Tests whether the second chunk begins on the last stage.
 fn zigzag(passes: &[Pass]) -> bool {
     let first = |stage: u32| {
         let of = passes.iter().filter(|p| p.kind == PassKind::Forward && p.chunk == 1 && p.stage == stage);
@@ -124,7 +125,7 @@ fn zigzag(passes: &[Pass]) -> bool {
     matches!((first(0), first(last)), (Some(a), Some(b)) if last > 0 && b < a)
 }
 
-/// Micro batches as recorded, else counted on each rank by kind and chunk.
+/// Micro-batches as recorded, otherwise numbered on each rank by kind and chunk.
 fn micro_batches(passes: &[Pass]) -> Vec<u32> {
     let mut counts: BTreeMap<(u32, u32, PassKind), u32> = BTreeMap::new();
     let counted = passes.iter().map(|pass| {
@@ -141,7 +142,7 @@ impl Links {
         self.edges.push((to as u32, Dependency { from: from as u32, lag }));
     }
 
-    /// A rank's own order: arithmetic, each direction of messages, data parallel communication, and what follows the last arithmetic.
+    /// Links a rank's own order: compute, each direction of messages, data parallel communication, and passes after the last compute.
     fn rank(&mut self, passes: &[Pass], range: std::ops::Range<usize>, stages: u32, host_order: bool) {
         use PassKind as K;
         let compute: Vec<usize> = range.clone().filter(|&at| passes[at].kind.is_compute()).collect();
@@ -168,7 +169,7 @@ impl Links {
             chain(self, &rest, None);
             return;
         };
-        // Starts and ends of neighbours cross by what a recorder cannot distinguish.
+        // Starts and ends of neighbours may overlap by the resolution of the recorder.
         let after = |at: usize| passes[at].start >= passes[last].start + passes[last].duration() / 2;
         chain(self, &|at| rest(at) && after(at), Some(last));
         for at in range.clone().filter(|&at| rest(at) && !after(at)) {
@@ -193,7 +194,7 @@ impl Links {
                     }
                 }
                 _ => {
-                    // It ran between passes: the next one waited for it if it did not overlap.
+                    // It ran between passes: the next one waited for it if they did not overlap.
                     let before = compute.iter().copied().rfind(|&c| passes[c].end <= pass.start);
                     let next = compute.iter().copied().find(|&c| passes[c].start >= pass.end);
                     if let Some(before) = before {
@@ -207,7 +208,7 @@ impl Links {
         }
     }
 
-    /// A host's own order: each pass and message comes after what ended last before it. No rank waits for the end of a send.
+    /// Links a host's own order: each pass and message depends on the last one that ended before it. No rank waits for the end of a send.
     fn program(&mut self, passes: &[Pass], range: std::ops::Range<usize>) {
         use PassKind as K;
         let mut by_end: Vec<usize> = range
@@ -217,14 +218,15 @@ impl Links {
         by_end.sort_by_key(|&at| (passes[at].end, at));
         for at in range {
             let ended = by_end.partition_point(|&before| passes[before].end <= passes[at].start);
-            // What takes no time may end where it begins.
+            // A pass of zero duration ends at its start.
             if let Some(&before) = by_end[..ended].iter().rev().find(|&&before| before < at) {
                 self.depend(at, before, lag::NONE);
             }
         }
     }
 
-    /// Who meets in collectives: replicas in theirs, the first and the last stage over the embedding, shards over norms, all when clipping.
+    /// Joins the members of collectives: replicas, the first and the last stage over the embedding, shards over norms, all ranks for
+    /// clipping.
     fn meetings(&mut self, passes: &[Pass], stages: u32) {
         // By kind, step, stage, replica, shard and number.
         type Meeting = (PassKind, u32, u32, u32, u32, u32);
@@ -251,7 +253,7 @@ impl Links {
     }
 }
 
-/// A rank's arithmetic in the order in which it ended.
+/// Compute passes of a rank, in order of their ends.
 struct Arithmetic(Vec<usize>);
 
 impl Arithmetic {
@@ -261,8 +263,8 @@ impl Arithmetic {
         Self(by_end)
     }
 
-    /// The pass whose end let a receive begin, whichever direction it belongs to: the last one that ended before it did. A rank asks for what it needs next when it is
-    /// done with what it had, so that a pass that ends late delays all that is asked for after it.
+    /// The pass whose end allowed a receive to begin, for either direction: the last one that ended before it. A rank posts its next
+    /// receive after finishing its previous work, so a late pass delays all later receives.
     fn just_before(&self, passes: &[Pass], receive: usize) -> Option<usize> {
         let ended = self
             .0
@@ -271,23 +273,23 @@ impl Arithmetic {
     }
 }
 
-/// Messages by the pass that they come from: both ends meet.
+/// Messages by the pass that sends them: both ends are joined.
 #[derive(Default)]
 struct Messages {
-    /// (backward, spot of the receiving pass) to the two ends.
+    /// Both ends of a message, by direction (true for backward) and position of the receiving pass.
     ends: BTreeMap<(bool, Spot), Vec<u32>>,
-    /// What messages waited for on their own rank is known.
+    /// True if the dependencies of messages on their own rank are known.
     host_order: bool,
 }
 
-/// Which messages were recorded.
+/// Recorded directions of messages.
 struct Recorded {
     forward: bool,
     backward: bool,
 }
 
 impl Messages {
-    /// Takes the messages of a rank: each to the pass that it serves, which waits for it or which it waits for.
+    /// Links the messages of a rank with the passes that send or need them.
     fn take(
         &mut self,
         passes: &[Pass],
@@ -309,12 +311,12 @@ impl Messages {
             if found.is_empty() || served.is_empty() {
                 continue;
             }
-            // The first stage receives no activations and the last one sends none; gradients the other way round.
+            // The first stage receives no activations and the last one sends none; gradients are the reverse.
             let edge = if back == send { 0 } else { highest };
             let eligible: Vec<usize> =
                 served.iter().copied().filter(|&at| layout.virtual_stage(&passes[at]) != edge).collect();
             let found = real(passes, found, &served, send);
-            // Some recorders note messages for every pass, those at the ends of the model, too.
+            // Some recorders record messages for every pass, including those at the ends of the model.
             let partners = if found.len() > eligible.len() { &served } else { &eligible };
             let by_number = found.iter().all(|&at| passes[at].micro_batch.is_some());
             let number = |at: usize| (passes[at].chunk, batches[at]);
@@ -355,7 +357,7 @@ impl Messages {
                     }
                 }
                 if order == 0 && back {
-                    // The first gradients are asked for one forward pass before the first backward pass.
+                    // The first gradients are requested one forward pass before the first backward pass.
                     let compute: Vec<usize> =
                         range.clone().filter(|&c| passes[c].kind.is_compute() && c < served[0]).collect();
                     if let Some(&before) = compute.len().checked_sub(2).and_then(|n| compute.get(n)) {
@@ -366,7 +368,7 @@ impl Messages {
         }
     }
 
-    /// Lets both ends of every message meet. A message of which one end is missing ends when its own end does.
+    /// Joins both ends of every message. A message with a missing end is complete when its own end is.
     fn join(self, links: &mut Links) -> Recorded {
         let mut recorded = Recorded { forward: false, backward: false };
         for ((back, _), ends) in self.ends {
@@ -379,8 +381,8 @@ impl Messages {
     }
 }
 
-/// Leaves out messages that recorders note without sending them: receives after the last pass that could need them, sends
-/// before the first that could have produced them.
+/// Excludes recorded messages without a transfer: receives after the last pass that could need them, and sends before the first that could
+/// produce them.
 fn real(passes: &[Pass], found: Vec<usize>, served: &[usize], send: bool) -> Vec<usize> {
     let first_end = served.iter().map(|&at| passes[at].end).min().unwrap_or(i64::MIN);
     let last_start = served.iter().map(|&at| passes[at].start).max().unwrap_or(i64::MAX);

@@ -1,23 +1,23 @@
-//! What a pass normally takes.
+//! Normal durations of passes.
 //!
-//! Responsible for: medians and spreads of each rank's own passes, and the ideal of each kind over the job. Refuses means where one
-//! stall would move them.
+//! Responsible for: medians and spreads of each rank's own passes, and the ideal of each kind over the job. Uses medians where a single
+//! stall would affect a mean.
 
 use super::gaps::median;
 use crate::passes::{Pass, PassKind};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// How durations of passes of one sort are spread, in nanoseconds.
+/// Spread of the durations of passes of one kind, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Number of entries.
+    /// Number of passes.
     pub count: usize,
-    /// The middle one.
+    /// Median duration.
     #[serde(rename = "median_ns")]
     pub median: i64,
-    /// The middle distance to it.
+    /// Median absolute deviation.
     #[serde(rename = "deviation_ns")]
     pub deviation: i64,
 }
@@ -32,7 +32,7 @@ impl Spread {
     }
 }
 
-/// What passes normally take: by rank, chunk and kind over all steps.
+/// Normal durations of passes by rank, chunk and kind, over all steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Normal {
     own: BTreeMap<(u32, u32, PassKind), Spread>,
@@ -52,18 +52,18 @@ impl Normal {
         Self { own: spreads(|p| (p.rank, p.chunk, p.kind)), peers: spreads(|p| (p.stage, p.chunk, p.kind)) }
     }
 
-    /// What is normal for a pass: its own rank's, or of too few its peers'.
+    /// Normal duration of a pass: of its own rank, or with too few passes of its peers.
     pub fn of_pass(&self, pass: &Pass) -> Spread {
         let own = self.own.get(&(pass.rank, pass.chunk, pass.kind)).copied().unwrap_or_default();
         if own.count >= 3 { own } else { self.of_peers(pass).unwrap_or(own) }
     }
 
-    /// What is normal on a pass's stage.
+    /// Normal duration on a pass's stage; `None` if unknown.
     pub fn of_peers(&self, pass: &Pass) -> Option<Spread> {
         self.peers.get(&(pass.stage, pass.chunk, pass.kind)).copied()
     }
 
-    /// Mean over ranks and chunks of the medians of a kind, and how many sorts there are.
+    /// Mean over ranks and chunks of the medians of a kind, in nanoseconds; `None` without passes of the kind.
     pub fn balanced(&self, kind: PassKind) -> Option<i64> {
         let medians: Vec<i64> = self.own.iter().filter(|(k, _)| k.2 == kind).map(|(_, s)| s.median).collect();
         let sum: i128 = medians.iter().map(|&m| i128::from(m)).sum();
@@ -71,8 +71,8 @@ impl Normal {
     }
 }
 
-/// The ideal of a job without stragglers: passes of a kind all take the same, over all ranks and steps. Arithmetic takes the mean (somebody has
-/// to do the work), communication the median transfer.
+/// The ideal of a job without stragglers: all passes of a kind take the same, over all ranks and steps. Compute takes the mean (the work
+/// has to be done), communication the median transfer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ideal {
     by_kind: BTreeMap<PassKind, i64>,
@@ -92,7 +92,7 @@ impl Ideal {
         Self { by_kind: values.into_iter().map(ideal).collect() }
     }
 
-    /// What a pass ideally takes, in nanoseconds.
+    /// Ideal duration of a pass, in nanoseconds; 0 for an unknown kind.
     pub fn duration(&self, pass: &Pass) -> i64 {
         self.by_kind.get(&pass.kind).copied().unwrap_or(0)
     }

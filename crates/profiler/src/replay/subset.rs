@@ -1,13 +1,13 @@
-//! Which passes are meant: by kind, rank, stage, replica, step, micro batch.
+//! Selection of passes: by kind, rank, stage, replica, step, micro-batch.
 //!
-//! Responsible for: the set and how people write it (`stage=3 kind=forward,backward step=10..20`). Refuses keys and kinds that do not exist,
-//! with the nearest that do.
+//! Responsible for: the set and its notation (`stage=3 kind=forward,backward step=10..20`). Rejects unknown keys and kinds, with the
+//! nearest known ones.
 
 use crate::passes::{Pass, PassKind};
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde::Serialize;
 
-/// Which passes are meant: those that fit every list; an empty list fits all.
+/// Selected passes: those that fit every list; an empty list fits all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Subset {
@@ -26,18 +26,18 @@ pub struct Subset {
     /// Steps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<u32>,
-    /// Micro batches.
+    /// Micro-batches.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub micro_batches: Vec<u32>,
 }
 
 const KEYS: [&str; 6] = ["kind", "rank", "stage", "replica", "step", "micro_batch"];
 
-/// No list is longer than this: a range is written down number by number.
+/// Maximum length of a list: a range is expanded to its numbers.
 const MOST: u32 = 1 << 20;
 
 impl Subset {
-    /// Whether a pass is meant.
+    /// Tests whether a pass is selected.
     pub fn holds(&self, pass: &Pass) -> bool {
         let fits = |list: &[u32], value: u32| list.is_empty() || list.contains(&value);
         let batch = |m| self.micro_batches.contains(&m);
@@ -49,11 +49,12 @@ impl Subset {
             && (self.micro_batches.is_empty() || pass.micro_batch.is_some_and(batch))
     }
 
-    /// Reads pairs of a key and its values, apart by blanks or semicolons: numbers, ranges (`2..5` holds both ends) and kinds, apart by commas.
+    /// Reads pairs of a key and its values, separated by blanks or semicolons. Values are numbers, ranges (`2..5` includes both ends) and
+    /// kinds, separated by commas.
     ///
     /// # Errors
     ///
-    /// When a key, a kind or a number is none.
+    /// If a key, a kind or a number is invalid.
     pub fn read(text: &str) -> Result<Self, Problem> {
         let mut subset = Self::default();
         let pairs = text.split(|c: char| c.is_whitespace() || c == ';').filter(|pair| !pair.is_empty());
@@ -96,7 +97,7 @@ impl Subset {
         Ok(subset)
     }
 
-    /// The same set as people write it.
+    /// Formats the set in the notation of `read`.
     pub fn describe(&self) -> String {
         let mut parts = Vec::new();
         if !self.kinds.is_empty() {
@@ -138,7 +139,7 @@ fn numbers(value: &str, list: &mut Vec<u32>) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The kinds of a name: a kind, or a family of them.
+/// Kinds of a name: a kind, or a family of them.
 fn kinds(name: &str) -> Result<Vec<PassKind>, Problem> {
     use PassKind as K;
     let plain = name.trim().to_ascii_lowercase().replace(['_', '-'], " ");

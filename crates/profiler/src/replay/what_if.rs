@@ -1,9 +1,10 @@
-//! What if: the job with some passes ideal and the rest as they were, and the other way round.
+//! What-if analysis: the job with some passes ideal and the rest as recorded, and the reverse.
 //!
-//! Responsible for: slowdown by stragglers and the shares of kinds, stages, replicas, ranks and steps in it. Refuses delays of launches: both sides of
-//! every comparison go without them.
+//! Responsible for: slowdown by stragglers, and shares of kinds, stages, replicas, ranks and steps in it. Excludes launch delays: both
+//! sides of every comparison are without them.
 //!
-//! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over steps.
+//! S = T / T_ideal; wasted = 1 - 1/S; recovered(x) = (T - T(x ideal)) / (T - T_ideal); alone(x) = T(rest ideal) / T_ideal, all T means over
+//! steps.
 
 use super::{Delays, Ideal, Replay, Runner, Subset};
 use crate::certainty::Certainty;
@@ -15,20 +16,20 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
-    /// Passes.
+    /// The passes.
     pub subset: Subset,
-    /// Nanoseconds of a step that would be saved if they were ideal.
+    /// Saving per step if they were ideal, in nanoseconds.
     #[serde(rename = "saved_ns")]
     pub saved: i64,
-    /// The same as a share of all that could be saved.
+    /// Share of the total possible saving.
     pub recovered: f64,
-    /// The slowdown that they make alone, everything else ideal.
+    /// Slowdown with only these passes as recorded and all others ideal.
     pub alone: f64,
-    /// The most that could be saved whatever else waits: what they take beyond the ideal, summed over a step, in nanoseconds. No path through a step holds a pass
-    /// twice, so it holds without the passes that were not recorded, too.
+    /// Upper bound of the saving in nanoseconds per step: excess of these passes over the ideal, summed over a step. No path through a step
+    /// contains a pass twice, so the bound is valid without unrecorded passes, too.
     #[serde(rename = "at_most_ns")]
     pub at_most: i64,
-    /// What is reported as saved: where something was not recorded, `at_most`.
+    /// Certainty of the reported saving: `at_most` applies if some ranks were not recorded.
     pub certainty: Certainty,
 }
 
@@ -39,42 +40,42 @@ pub struct Slowdown {
     /// As recorded.
     #[serde(rename = "measured_ns")]
     pub measured: i64,
-    /// Replayed, passes beginning when they can.
+    /// By replay without delays.
     #[serde(rename = "replayed_ns")]
     pub replayed: i64,
-    /// Replayed with every pass ideal.
+    /// By replay with every pass ideal.
     #[serde(rename = "ideal_ns")]
     pub ideal: i64,
-    /// Replayed by ideal.
+    /// Ratio of `replayed` to `ideal`.
     pub slowdown: f64,
-    /// Share of the time that stragglers waste.
+    /// Share of the time lost to stragglers (0 to 1).
     pub wasted: f64,
 }
 
-/// The answers of a what-if analysis.
+/// Result of a what-if analysis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
-    /// The slowdown of all.
+    /// Total slowdown.
     pub slowdown: Slowdown,
     /// By kind, the largest first.
     pub kinds: Vec<Share>,
     /// By stage, in order.
     pub stages: Vec<Share>,
-    /// By replica, in order; empty when there is one.
+    /// By replica, in order; empty with a single one.
     pub replicas: Vec<Share>,
-    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage make alone.
+    /// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause alone.
     pub worst_ranks: Share,
     /// The last stage.
     pub last_stage: Share,
-    /// Correlation of forward and backward times of the same micro-batch and rank, less what is normal for the rank: near 1 when micro-batches differ in
-    /// work (sequence lengths), which no rank is to blame for.
+    /// Correlation of forward and backward times of the same micro-batch and rank, relative to the rank's normal. Near 1 if micro-batches
+    /// differ in work (sequence lengths), which no rank causes.
     pub micro_batch_correlation: Option<f64>,
-    /// Standard deviation of forward times over micro-batches as a share of what is normal.
+    /// Standard deviation of forward times over micro-batches, as a share of the normal duration.
     pub micro_batch_spread: f64,
 }
 
-/// A what-if analysis under way.
+/// State of a what-if analysis.
 #[derive(Debug)]
 struct Analysis<'a, 'b> {
     replay: &'b Replay<'a>,
@@ -85,12 +86,12 @@ struct Analysis<'a, 'b> {
 }
 
 impl Replay<'_> {
-    /// The slowdown and who has which share in it, over all steps.
+    /// The slowdown and its shares, over all steps.
     pub fn what_if(&self) -> WhatIf {
         self.what_if_of(&(0..self.len()).collect::<Vec<_>>())
     }
 
-    /// The slowdown of some steps (by their places) and who has which share in it.
+    /// The slowdown of some steps (by their indices) and its shares.
     pub fn what_if_of(&self, steps: &[usize]) -> WhatIf {
         let mut analysis = Analysis::new(self, steps);
         let lists = |key: fn(&Pass) -> u32| {
@@ -129,15 +130,15 @@ impl Replay<'_> {
         }
     }
 
-    /// What making some passes ideal would save, a mean over some steps (by their places).
+    /// Saving if some passes were ideal: a mean over some steps (by their indices).
     pub fn what_if_ideal(&self, subset: Subset, steps: &[usize]) -> (Slowdown, Share) {
         let mut analysis = Analysis::new(self, steps);
         let share = analysis.share(subset);
         (analysis.slowdown, share)
     }
 
-    /// Correlation of what forward and backward passes of the same micro-batch take beyond what is normal, and the spread of forward passes. Passes far
-    /// off (stalls) are left out.
+    /// Correlation of the relative excess of forward and backward passes of the same micro-batch, and the spread of forward passes.
+    /// Excludes outliers (stalls).
     fn micro_batches(&self, steps: &[usize]) -> (Option<f64>, f64) {
         type Key = (u32, u32, u32, u32);
         let mut pairs: BTreeMap<Key, [Option<f64>; 2]> = BTreeMap::new();
@@ -169,7 +170,7 @@ impl Replay<'_> {
     }
 }
 
-/// The worst 3% of ranks, by the smaller of what their replica and their stage make alone.
+/// The worst 3% of ranks, by the smaller of the slowdowns that their replica and their stage cause alone.
 fn worst(passes: &[Pass], stages: &[Share], replicas: &[Share]) -> Vec<u32> {
     let alone = |list: &[Share], of: fn(&Subset) -> &[u32], value: u32| {
         list.iter().find(|s| of(&s.subset).contains(&value)).map_or(1.0, |s| s.alone)

@@ -1,7 +1,7 @@
 //! FLOP and bytes of operators, by their names and shapes.
 //!
-//! Responsible for: products, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Refuses operators that it does not know, and
-//! convolutions whose output nothing shows.
+//! Responsible for: GEMMs, attention, convolutions, normalisation, element-wise work, copies and lookups of PyTorch. Excludes unknown
+//! operators, and convolutions with unknown output.
 
 use crate::inputs;
 use crate::samples::{attention, product};
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Products of matrices.
+    /// GEMMs.
     Product,
     /// Fused attention.
     Attention,
-    /// Products of tokens with the experts that they are routed to.
+    /// GEMMs of tokens with the experts that they are routed to.
     Experts,
     /// Convolutions.
     Convolution,
     /// Norms and softmax.
     Normalisation,
-    /// Element by element.
+    /// Element-wise operators.
     Elementwise,
     /// Sums and means.
     Reduction,
@@ -59,17 +59,17 @@ pub struct Work {
     pub bytes: f64,
 }
 
-/// Whether an operator contracts (products, attention, convolutions), by the words that readers keep shapes for.
+/// Tests by its name whether an operator contracts (GEMMs, attention, convolutions). Readers keep the shapes of these.
 pub(crate) fn contracts(operator: &str) -> bool {
     let base = operator.rsplit("::").next().unwrap_or_default().to_ascii_lowercase();
     let words = ["matmul", "gemm", "linear", "conv", "attention", "attn", "flash", "sdpa", "einsum"];
     base.ends_with("mm") || base.ends_with("mm_out") || words.iter().any(|word| base.contains(word))
 }
 
-/// Input and weight of a convolution to its output.
+/// Outputs of convolutions by input and weight.
 pub(super) type Outputs = BTreeMap<(Vec<u64>, Vec<u64>), Vec<u64>>;
 
-/// Outputs of convolutions, as the gradients of their backward passes show them, for recorders that leave out the settings of the forward pass.
+/// Outputs of convolutions, from the gradients of their backward passes: for recorders without the settings of the forward pass.
 pub(super) fn outputs<'a>(operators: impl Iterator<Item = (&'a str, &'a str)>) -> Outputs {
     let mut all = Outputs::new();
     for (operator, shapes) in operators.filter(|(operator, _)| operator.ends_with("convolution_backward")) {
@@ -85,18 +85,19 @@ fn elements(shape: &[u64]) -> f64 {
     if shape.is_empty() { 0.0 } else { shape.iter().map(|side| *side as f64).product() }
 }
 
-/// What a convolution produces.
+/// Output of a convolution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Convolved {
     output: Vec<u64>,
     transposed: bool,
 }
 
-/// What a forward convolution produces: by its recorded settings, else as a backward pass of the same input and weight shows it. A backward pass has its settings alone.
+/// Output of a forward convolution: from its recorded settings, otherwise from a backward pass with the same input and weight. A backward
+/// pass has only its settings.
 pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> Option<Convolved> {
     let [input, weight, ..] = shapes else { return None };
     if let Some(settings) = inputs::convolution(text) {
-        // The gradient, which comes first in a backward pass, has no such output; only whether it is transposed counts there.
+        // The gradient, which is the first input of a backward pass, has no such output; only the transposition matters there.
         let output = settings.output(input, weight).unwrap_or_default();
         return Some(Convolved { output, transposed: settings.transposed });
     }
@@ -105,15 +106,16 @@ pub(super) fn convolved(text: &str, shapes: &[Vec<u64>], outputs: &Outputs) -> O
     Some(Convolved { output, transposed })
 }
 
-/// Operations of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, the output's elements times the weight's of one output channel. A transposed one is the
-/// gradient of a convolution whose output is its input.
+/// Operations of a convolution: `2 N C_out H W ... (C_in / groups) K_h K_w ...`, elements of the output times weights of one output
+/// channel. A transposed one is the gradient of a convolution whose output is its input.
 fn operations(input: &[u64], output: &[u64], weight: &[u64], transposed: bool) -> f64 {
     let side = if transposed { input } else { output };
     2.0 * elements(side) * elements(weight.get(1..).unwrap_or_default())
 }
 
-/// Fused products of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, and the chosen experts `[T, k]` (vLLM's and AITER's `fused_moe`).
-/// `2 T k h (u + d)` operations; the weights of at most `T k` experts are read and of `k` at least (`fewest`), tokens are read and written.
+/// Fused GEMMs of experts: tokens `[T, h]`, up and gate weights `[E, u, h]`, down weights `[E, h, d]`, chosen experts `[T, k]` (`fused_moe`
+/// of vLLM and AITER). `2 T k h (u + d)` operations. The weights of at most `T k` experts are read, of at least `k` with `fewest`; tokens
+/// are read and written.
 fn experts(shapes: &[Vec<u64>], width: f64, fewest: bool) -> Option<Work> {
     let [tokens, up, down, chosen, ..] = shapes else { return None };
     let ([t, h], [e, u, up_in], [down_e, down_out, d], [routed, k]) =
@@ -129,17 +131,17 @@ fn experts(shapes: &[Vec<u64>], width: f64, fewest: bool) -> Option<Work> {
     Some(Work { flop: 2.0 * t * k * h * (u + d), bytes: (read + 2.0 * t * h) * width })
 }
 
-/// Whether an operator multiplies tokens with the experts that they are routed to.
+/// Tests whether an operator multiplies tokens with the experts that they are routed to.
 fn routes(operator: &str) -> bool {
     operator.contains("fused_moe") || operator.contains("fused_experts")
 }
 
-/// The same work if all tokens of a call chose the same experts: the least that their weights take to read.
+/// The same work if all tokens of a call chose the same experts: the minimum of weight reads.
 pub(super) fn fewest_experts(operator: &str, shapes: &[Vec<u64>], width: f64) -> Option<Work> {
     experts(shapes, width, true).filter(|_| routes(operator))
 }
 
-/// The work of an operator's call with elements of `width` bytes; nothing where it is not known. `convolved` is what a convolution produces.
+/// Work of an operator's call with elements of `width` bytes; `None` if unknown. `convolved` is the output of a convolution.
 pub fn work(
     operator: &str,
     shapes: &[Vec<u64>],
@@ -160,7 +162,8 @@ pub fn work(
         let ([batch, queries, keys, heads, kv_heads, head], backward) = attention(operator, shapes)?;
         let [batch, queries, keys, heads, kv_heads, head] =
             [batch, queries, keys, heads, kv_heads, head].map(|side| side as f64);
-        // Two products of 2 q k d each, five in the backward pass (Dao, "FlashAttention-2", section 3); without a mask, which shapes do not show.
+        // Two GEMMs of 2 q k d each, five in the backward pass (Dao, "FlashAttention-2", section 3). Assumes no mask, because shapes do not
+        // show it.
         let one = 2.0 * batch * heads * queries * keys * head;
         let passed = batch * head * (2.0 * heads * queries + 2.0 * kv_heads * keys) * width;
         let (flop, bytes) = if backward { (5.0 * one, 2.0 * passed) } else { (2.0 * one, passed) };
@@ -184,7 +187,7 @@ pub fn work(
     let base = base.trim_end_matches("_out").trim_end_matches('_');
     let all: f64 = shapes.iter().map(|shape| elements(shape)).sum();
     let most = shapes.iter().map(|shape| elements(shape)).fold(0.0, f64::max);
-    // The output of element-wise work is as large as its largest input, the least that broadcasting gives.
+    // Output of element-wise work has the size of its largest input, the minimum under broadcasting.
     let (kind, moved, flop) = match base {
         "copy" => (Kind::Copy, all, 0.0),
         "cat" | "_cat" => (Kind::Copy, 2.0 * all, 0.0),
@@ -203,7 +206,7 @@ pub fn work(
         | "sigmoid_backward"
         | "tanh_backward"
         | "native_dropout_backward" => {
-            // Further tensors are outputs (`out=`), which `most` counts.
+            // Further tensors are outputs (`out=`), included in `most`.
             let inputs = if matches!(base, "addcmul" | "addcdiv" | "lerp" | "where") { 3 } else { 2 };
             let read: f64 = shapes.iter().take(inputs).map(|shape| elements(shape)).sum();
             (Kind::Elementwise, read + most, most)
@@ -224,7 +227,7 @@ pub fn work(
         | "miopen_batch_norm_backward" => (Kind::Normalisation, 3.0 * most, 8.0 * most),
         "embedding" => {
             let [table, indices, ..] = shapes else { return None };
-            // The rows that are looked up, read and written.
+            // The rows looked up, read and written.
             let row = *table.last()? as f64;
             (Kind::Embedding, 2.0 * elements(indices) * row, 0.0)
         }
@@ -250,7 +253,7 @@ mod tests {
 
     #[test]
     fn convolutions_take_their_output_from_the_backward_pass() {
-        // 118,013,952 multiplications and additions for one picture (torchvision and fvcore's tables of ResNet-50), two operations each.
+        // 118,013,952 multiply-adds per image (torchvision and fvcore's tables of ResNet-50), two operations each.
         let forward = 2.0 * 118_013_952.0 * 32.0;
         let found = of("aten::cudnn_convolution", "[[32, 3, 224, 224], [64, 3, 7, 7], []]").expect("known");
         assert_eq!((found.0, found.1), (Kind::Convolution, forward));
@@ -263,10 +266,10 @@ mod tests {
         let shapes = "[[32, 3, 224, 224], [64, 3, 7, 7]];type=float;stride=2,2;padding=3,3;dilation=1,1";
         let forward = 2.0 * 118_013_952.0 * 32.0;
         assert_eq!(of("aten::miopen_convolution", shapes).map(|found| found.1), Some(forward));
-        // One output channel of each input channel: 9 multiplications for an output (MobileNet, section 3.1).
+        // One output channel per input channel: 9 multiplications per output (MobileNet, section 3.1).
         let depthwise = "[[8, 1024, 32, 32], [1024, 1, 3, 3]];stride=1,1;padding=1,1;dilation=1,1";
         assert_eq!(of("aten::convolution", depthwise).map(|found| found.1), Some(2.0 * 8_388_608.0 * 9.0));
-        // ConvTranspose2d: every input element meets the whole kernel of its channel; the output is twice as wide.
+        // ConvTranspose2d: every input element is multiplied with the whole kernel of its channel; the output is twice as wide.
         let transposed =
             "[[4, 512, 8, 8], [512, 256, 4, 4]];stride=2,2;padding=1,1;dilation=1,1;transposed=True";
         let found = of("aten::convolution", transposed).expect("known");
@@ -276,12 +279,13 @@ mod tests {
 
     #[test]
     fn attention_is_two_products_forward_and_five_backward() {
-        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that backward.
+        // FlashAttention-2's benchmark counts 4 seqlen^2 head_dim heads forward: 4 * 2048^2 * 128 * 16 for one sequence, and 2.5 times that
+        // backward.
         let shapes = "[[1, 16, 2048, 128], [1, 16, 2048, 128], [1, 16, 2048, 128], []]";
         let forward = of("aten::_scaled_dot_product_flash_attention", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 2048.0 * 2048.0 * 128.0 * 16.0);
         assert_eq!(forward.2, 4.0 * 2048.0 * 16.0 * 128.0 * 2.0);
-        // torch 2.11 in front of cuDNN: 8 of 32 heads have keys and values, and the backward pass begins with the output's gradient.
+        // torch 2.11 with cuDNN: 8 of 32 heads have keys and values, and the first input of the backward pass is the output's gradient.
         let shapes = "[[1, 32, 8192, 128], [1, 8, 8192, 128], [1, 8, 8192, 128], [], [], []]";
         let forward = of("aten::_cudnn_attention_forward", shapes).expect("known");
         assert_eq!(forward.1, 4.0 * 8192.0 * 8192.0 * 128.0 * 32.0);

@@ -1,7 +1,7 @@
-//! Collectives of a job: transfers by operation, ranks and bytes, waits left out.
+//! Collectives of a job: transfers by operation, ranks and bytes, without waits.
 //!
-//! Responsible for: what a collective took once all ranks were there. Where the other ranks were not traced the fastest of a kind stands for
-//! it, which is a bound from above. Refuses messages between two ranks of which one is unknown.
+//! Responsible for: the time of a collective after all ranks have entered. If the other ranks were not traced, the time is that of the
+//! fastest of its kind, an upper bound. Excludes messages with an unknown peer.
 
 use super::SampleOptions;
 use crate::Job;
@@ -12,7 +12,7 @@ use railwright_spec::calibration::{CollectiveKind, CollectiveSample, Samples};
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// What a row is to a law, and among how many: messages count the two ranks that they join.
+/// Kind and number of ranks of a row for the cost model: messages count the two ranks that they join.
 fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
     let kind = match row.operation? {
         Operation::AllReduce => CollectiveKind::AllReduce,
@@ -20,7 +20,7 @@ fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
         Operation::ReduceScatter => CollectiveKind::ReduceScatter,
         Operation::AllToAll => CollectiveKind::AllToAll,
         Operation::Broadcast => CollectiveKind::Broadcast,
-        // Both ends of a message have to be there: one alone may have waited for any time.
+        // Both ends of a message are needed: a single one may have waited for any time.
         Operation::Send | Operation::Receive if row.parts.len() == 2 && !row.estimate => {
             return Some((CollectiveKind::SendReceive, 2));
         }
@@ -30,8 +30,8 @@ fn kind(row: &CollectiveRow, size: u32) -> Option<(CollectiveKind, u64)> {
     (size >= 2).then_some((kind, u64::from(size)))
 }
 
-/// When a row's last rank entered and what it took from then on. Of what was traced on one side both are the recording's own: the bound of
-/// [`all_rows`] is the fastest of the whole recording, and one half of it must not know of the other.
+/// Entry time of a row's last rank and the time after it, in nanoseconds. If only one side was traced, both are the recording's own. The
+/// bound of [`all_rows`] is the fastest of the whole recording, and one half of it must not depend on the other.
 fn taken(row: &CollectiveRow) -> (i64, i64) {
     if !row.estimate {
         return (row.last_start, row.shortest);
@@ -41,7 +41,7 @@ fn taken(row: &CollectiveRow) -> (i64, i64) {
     (start.unwrap_or(row.last_start), took.unwrap_or(row.shortest))
 }
 
-/// Takes the collectives of a job.
+/// Adds the collectives of a job.
 pub(super) fn collect(job: &Job, joined: &Joined, options: &SampleOptions, all: &mut Samples) {
     let table = &options.profile.tables.communication;
     let rows = all_rows(job, joined, table);

@@ -1,7 +1,7 @@
-//! Matrix products and attention of one rank: calls with their shapes and times.
+//! GEMMs and attention of one rank: calls with their shapes and times.
 //!
-//! Responsible for: which kernels one call of an operator launched, and joining calls of one shape. Refuses calls in the optimizer's phase:
-//! they are priced with the update.
+//! Responsible for: the kernels launched by one call of an operator, and joining calls of one shape. Excludes calls in the optimizer's
+//! phase: they are priced with the update.
 
 use super::SampleOptions;
 use super::shapes::{attention, format, lists, product};
@@ -15,7 +15,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_step::{OperatorFamily, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What was not taken, and how often.
+/// Number and time of excluded calls, by reason.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     unshaped: u64,
@@ -103,7 +103,7 @@ struct Call {
     start: i64,
 }
 
-/// For each row of the host that launches: the innermost operator with shapes that was open on its thread, else [`NONE`].
+/// By launching host row: the innermost open operator with shapes on its thread, otherwise [`NONE`].
 fn shaped(view: &View<'_>) -> Vec<u32> {
     let host = &view.trace.host;
     let mut open: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
@@ -129,7 +129,7 @@ fn shaped(view: &View<'_>) -> Vec<u32> {
     of
 }
 
-/// Takes the calls of one rank.
+/// Adds the calls of one rank.
 pub(super) fn collect(view: &View<'_>, options: &SampleOptions, found: &mut Found, left: &mut Left) {
     let Some(extent) = view.extent() else { return };
     let operator_of = shaped(view);
@@ -212,7 +212,7 @@ fn sort(
     }
 }
 
-/// Which product of a layer a call is: in backward passes the one that contracts over tokens (rows of forward products) is the weights'.
+/// Role of a GEMM in its layer. In backward passes, a GEMM that contracts over tokens (rows of forward GEMMs) is the weight gradient.
 fn pass(phase: Phase, [batch, m, _, k]: [u64; 4], tokens: &BTreeSet<u64>) -> ProductPass {
     match phase {
         Phase::BackwardWeight => ProductPass::WeightGradient,

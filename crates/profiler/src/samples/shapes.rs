@@ -1,13 +1,13 @@
-//! Shapes and formats of operators, as recorders and kernels write them.
+//! Shapes and formats of operators, in the notation of recorders and kernels.
 //!
-//! Responsible for: `[[4096, 5120], [5120, 1024]]` and what of it is m, n and k; formats by kernel name. Refuses to guess a dimension.
+//! Responsible for: m, n and k of `[[4096, 5120], [5120, 1024]]`; formats by kernel name. Dimensions are not guessed.
 
 use railwright_spec::precision::DataType;
 
-/// The lists of dimensions in `[[8, 128], [], [128, 64]]`, each tensor one; at most this many are read.
+/// Maximum number of lists read from `[[8, 128], [], [128, 64]]`, one per tensor.
 const MOST: usize = 32;
 
-/// The shapes of an operator's inputs; scalars and absent ones are empty lists.
+/// Shapes of an operator's inputs; empty lists for scalars and absent ones.
 pub(crate) fn lists(text: &str) -> Vec<Vec<u64>> {
     let mut all = Vec::new();
     let Some(inside) = text.trim().strip_prefix('[') else { return all };
@@ -24,7 +24,7 @@ pub(crate) fn lists(text: &str) -> Vec<Vec<u64>> {
     all
 }
 
-/// Independent products, rows, columns and the contracted dimension of an operator that multiplies matrices.
+/// Batch size, rows, columns and contracted dimension of a GEMM operator.
 pub(crate) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
     let base = operator.rsplit("::").next().unwrap_or_default();
     let base = base.trim_end_matches("_out").trim_end_matches(".out");
@@ -48,7 +48,7 @@ pub(crate) fn product(operator: &str, shapes: &[Vec<u64>]) -> Option<[u64; 4]> {
     .filter(|sides| sides.iter().all(|side| *side > 0))
 }
 
-/// Batch, queries, keys, heads, key-value heads and head width of a fused attention operator, and whether it is its backward pass.
+/// Batch, queries, keys, heads, key-value heads and head width of a fused attention operator, and whether it is a backward pass.
 pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6], bool)> {
     let base = operator.rsplit("::").next().unwrap_or_default();
     let backward = base.contains("backward") || base.contains("bwd");
@@ -61,17 +61,17 @@ pub(crate) fn attention(operator: &str, shapes: &[Vec<u64>]) -> Option<([u64; 6]
     if d != kd {
         return None;
     }
-    // PyTorch's own operators, those in front of cuDNN included, take heads before positions, the kernels' libraries behind them.
+    // PyTorch's own operators, including those for cuDNN, have heads before positions; the kernel libraries have them after positions.
     let heads_first = base.contains("scaled_dot_product") || base.contains("cudnn_attention");
     let (queries, heads, keys, kv_heads) = if heads_first { (q2, q1, k2, k1) } else { (q1, q2, k1, k2) };
     let all = [b, queries, keys, heads, kv_heads, d];
     all.iter().all(|side| *side > 0).then_some((all, backward))
 }
 
-/// The format of a product's inputs by the name of its kernel; `None` where the name does not have it.
+/// Format of a GEMM's inputs from the name of its kernel; `None` if the name lacks it.
 ///
-/// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs, output (`t` bf16, `h` fp16, `q`, `r` fp8,
-/// `s` fp32); Tensile: the types behind the layout, `_BBS_`, `_HHS_`, `_SB_`.
+/// cuBLAS: `sgemm`, `h16816gemm`, `s1688gemm` (TF32), `bf16`; `nvjet_` and a letter for each of inputs, output (`t` bf16, `h` fp16, `q`,
+/// `r` fp8, `s` fp32); Tensile: the types after the layout, `_BBS_`, `_HHS_`, `_SB_`.
 pub(crate) fn format(kernel: &str) -> Option<DataType> {
     let lower = kernel.to_ascii_lowercase();
     if let Some(letters) = lower

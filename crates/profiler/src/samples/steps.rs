@@ -1,6 +1,6 @@
-//! What steps are made of, by the families that the calculator prices.
+//! Composition of steps by the families that the calculator prices.
 //!
-//! Responsible for: means over steps, rank by rank. Refuses traces without steps to cut by.
+//! Responsible for: means over steps, rank by rank. Excludes traces without step boundaries.
 
 use crate::profile::Profile;
 use crate::view::Role;
@@ -10,7 +10,7 @@ use railwright_spec::calibration::{Samples, StepSample};
 use railwright_spec::quantity::Seconds;
 use railwright_step::{OperatorFamily, Phase};
 
-/// Takes the steps of every rank.
+/// Adds the steps of every rank.
 pub(super) fn collect(profile: &Profile, all: &mut Samples) {
     if profile.windows.cut_by == CutBy::Nothing {
         all.remarks.push("the traces contain no steps: whole steps are not fitted".to_owned());

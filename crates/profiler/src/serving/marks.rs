@@ -1,11 +1,12 @@
-//! What an annotation records of one step of an inference server.
+//! Data in the annotation of one step of an inference server.
 //!
-//! Responsible for: the names that servers write, as read from their sources and traces. Refuses names that only resemble them.
+//! Responsible for: names as in the servers' sources and traces. Excludes names that only resemble them.
 //!
 //! Sources of the names: vLLM `Worker.annotate_profile` (`execute_context_9(8155)_generation_37(37)`) and its detailed form
-//! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys); SGLang
-//! `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512 dec=7]`); ATOM
-//! (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx tokens, 31 gen reqs`).
+//! (`execute_8192_context_9(sq8155sk8430sqsq7475785sqsk7671310)_generation_37(sq37sk34489...)`: `sq` are tokens of queries, `sk` of keys);
+//! SGLang `build_step_span_name` (`step[EXTEND bs=15 toks=15360]`, `step[DECODE bs=32]`) and its first form (`step[mixed bs=8 ext=512
+//! dec=7]`); ATOM (`prefill[bs=2 tok=16384]`); TensorRT-LLM `PyExecutor._forward_step` (`[Executor] _forward_step 7: 1 ctx reqs, 512 ctx
+//! tokens, 31 gen reqs`).
 
 use serde::Serialize;
 
@@ -14,7 +15,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Prompts alone.
+    /// Only prompts.
     Prefill,
     /// One token of each running request.
     Decode,
@@ -24,9 +25,9 @@ pub enum Mode {
     Verify,
     /// Drafting of tokens for speculative decoding.
     Draft,
-    /// No request: a step that keeps ranks in line.
+    /// No request: a step that keeps ranks synchronous.
     Idle,
-    /// Another kind, which the annotation names.
+    /// Another kind named by the annotation.
     Other,
 }
 
@@ -35,7 +36,7 @@ impl Mode {
     pub const ALL: [Self; 7] =
         [Self::Prefill, Self::Decode, Self::Mixed, Self::Verify, Self::Draft, Self::Idle, Self::Other];
 
-    /// Its name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Prefill => "prefill",
@@ -49,12 +50,12 @@ impl Mode {
     }
 }
 
-/// Which server wrote an annotation.
+/// Server that wrote an annotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Server {
-    /// vLLM, or a server that writes its annotations.
+    /// vLLM, or a server with its annotations.
     Vllm,
     /// SGLang.
     Sglang,
@@ -65,7 +66,7 @@ pub enum Server {
 }
 
 impl Server {
-    /// Its name.
+    /// Display name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Vllm => "vLLM",
@@ -76,12 +77,12 @@ impl Server {
     }
 }
 
-/// One step, as its annotation records it. Absent numbers are not recorded.
+/// One step from its annotation. `None` for numbers that were not recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMark {
-    /// Writer.
+    /// Server that wrote it.
     pub server: Server,
-    /// What the step computes.
+    /// Mode of the step: prefill, decode or both.
     pub mode: Mode,
     /// Requests in prefill.
     pub context_requests: Option<u64>,
@@ -93,12 +94,12 @@ pub struct StepMark {
     pub generation_tokens: Option<u64>,
 }
 
-/// What a name records, if it is the annotation of a step.
+/// Data of a step's annotation; `None` for other names.
 pub fn mark(name: &str) -> Option<StepMark> {
     vllm(name).or_else(|| bracketed(name)).or_else(|| tensorrt_llm(name))
 }
 
-/// The mode of a batch by its requests.
+/// Mode of a batch, from its requests.
 fn by_requests(context: u64, generation: u64) -> Mode {
     match (context > 0, generation > 0) {
         (true, true) => Mode::Mixed,
@@ -108,13 +109,13 @@ fn by_requests(context: u64, generation: u64) -> Mode {
     }
 }
 
-/// A whole number at the beginning of a text, and the rest.
+/// Integer at the beginning of a text, and the rest.
 fn number(text: &str) -> Option<(u64, &str)> {
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     Some((text.get(..end)?.parse().ok()?, text.get(end..)?))
 }
 
-/// `9(8155)` or `9(sq8155sk8430sqsq1sqsk2)`: requests, tokens, the rest.
+/// Reads `9(8155)` or `9(sq8155sk8430sqsq1sqsk2)`: requests, tokens, the rest.
 fn counted(text: &str) -> Option<(u64, u64, &str)> {
     let (requests, rest) = number(text)?;
     let (inner, rest) = rest.strip_prefix('(')?.split_once(')')?;
@@ -137,7 +138,7 @@ fn vllm(name: &str) -> Option<StepMark> {
     })
 }
 
-/// `step[EXTEND bs=2 toks=4096]` and `prefill[bs=2 tok=16384]`.
+/// Reads `step[EXTEND bs=2 toks=4096]` and `prefill[bs=2 tok=16384]`.
 fn bracketed(name: &str) -> Option<StepMark> {
     let (head, inner) = name.strip_suffix(']')?.split_once('[')?;
     let (server, kind, fields) = match head {

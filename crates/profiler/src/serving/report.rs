@@ -1,6 +1,7 @@
-//! Steps of an inference server by what they compute.
+//! Steps of an inference server by mode.
 //!
-//! Responsible for: the rows of the report, with times of each mode apart, because a mean over prefill and decode is of neither. Refuses to advise.
+//! Responsible for: the rows of the report, with times of each mode separately: a mean over prefill and decode describes neither. Excludes
+//! advice.
 
 use super::{Marked, Mode, Server, device_steps, host_steps};
 use crate::trace::NONE;
@@ -9,13 +10,13 @@ use crate::waterfall::{Group, Waterfall};
 use crate::windows::{CutBy, Windows};
 use serde::Serialize;
 
-/// A trace of an inference server.
+/// Report of an inference server's trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Serving {
-    /// Server, by its annotations.
+    /// The server, from its annotations.
     pub server: Server,
-    /// The kinds of steps that were recorded.
+    /// Recorded kinds of steps.
     pub modes: Vec<ModeRow>,
 }
 
@@ -23,33 +24,33 @@ pub struct Serving {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeRow {
-    /// Kind of work.
+    /// Mode of the steps.
     pub mode: Mode,
-    /// Number.
+    /// Number of steps.
     pub steps: usize,
-    /// The mean step, in nanoseconds: from its first kernel to the next step's.
+    /// Mean duration in nanoseconds: from a step's first kernel to that of the next step.
     pub mean_ns: f64,
-    /// The median step, the lower of two, in nanoseconds.
+    /// Lower median of the durations, in nanoseconds.
     pub median_ns: i64,
-    /// The longest step, in nanoseconds.
+    /// Longest duration, in nanoseconds.
     pub longest_ns: i64,
-    /// Requests in prefill of a mean step, where recorded.
+    /// Mean requests in prefill per step; `None` if not recorded.
     pub context_requests: Option<f64>,
-    /// Prompt tokens of a mean step, where recorded.
+    /// Mean prompt tokens per step; `None` if not recorded.
     pub context_tokens: Option<f64>,
-    /// Requests in decode of a mean step, where recorded.
+    /// Mean requests in decode per step; `None` if not recorded.
     pub generation_requests: Option<f64>,
-    /// Tokens computed for requests in decode of a mean step, where recorded.
+    /// Mean tokens computed per step for requests in decode; `None` if not recorded.
     pub generation_tokens: Option<f64>,
-    /// Tokens computed in a second of these steps: prompt tokens and those of decode. Absent where an annotation does not record them.
+    /// Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them.
     pub tokens_per_s: Option<f64>,
-    /// A mean step of the mean rank by line of the first page, in the order of [`Group::ALL`], in nanoseconds.
+    /// Mean time per step and rank by line of the first page, in the order of [`Group::ALL`], in nanoseconds.
     pub groups_ns: Vec<f64>,
-    /// Share of the kernels' time that graphs launched (`cudaGraphLaunch`, `hipGraphLaunch`).
+    /// Share of kernel time launched by graphs (`cudaGraphLaunch`, `hipGraphLaunch`; 0 to 1).
     pub graph_share: f64,
 }
 
-/// The report of a trace whose steps were cut by annotations of an inference server.
+/// Report of a trace whose steps were cut by annotations of an inference server.
 pub(crate) fn serving(views: &[View<'_>], windows: &Windows, waterfall: &Waterfall) -> Option<Serving> {
     if windows.cut_by != CutBy::InferenceSteps {
         return None;
@@ -110,19 +111,19 @@ pub(crate) fn serving(views: &[View<'_>], windows: &Windows, waterfall: &Waterfa
     Some(Serving { server: marked.first()?.mark.server, modes })
 }
 
-/// The rank, by its place, whose steps the numbers of windows count: the one that annotated most, of equal ones the first.
+/// Index of the rank whose steps define the numbers of windows: the one with most annotations, the first of equal ones.
 pub(crate) fn reference(views: &[View<'_>]) -> Option<usize> {
     let counts = views.iter().map(|view| annotated(view).len()).enumerate().filter(|(_, count)| *count > 0);
     counts.max_by_key(|(at, count)| (*count, std::cmp::Reverse(*at))).map(|(at, _)| at)
 }
 
-/// The steps of a rank by its host's annotations, else by its device's.
+/// Steps of a rank by its host's annotations, otherwise by its device's.
 fn annotated(view: &View<'_>) -> Vec<Marked> {
     let host = host_steps(view.trace);
     if host.is_empty() { device_steps(view.trace) } else { host }
 }
 
-/// Of every step the time of kernels that graphs launched, and of all kernels.
+/// By step: time of kernels launched by graphs, and of all kernels, in nanoseconds.
 fn by_graphs(views: &[View<'_>], windows: &Windows) -> Vec<(i64, i64)> {
     let mut sums = vec![(0, 0); windows.steps.len()];
     for view in views {

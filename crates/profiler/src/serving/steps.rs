@@ -1,12 +1,12 @@
 //! The annotated steps of one rank of an inference server.
 //!
-//! Responsible for: one entry for each step, in order, where servers nest two annotations of it. Refuses to match ranks.
+//! Responsible for: one entry for each step, in order, also for servers that nest two annotations of it. Does not match ranks.
 
 use super::{StepMark, mark};
 use crate::trace::{GpuKind, HostKind};
 use crate::{NameId, RankTrace};
 
-/// An annotated step: what it is, from when, until when.
+/// An annotated step: its mark, start and end in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Marked {
     pub(crate) mark: StepMark,
@@ -14,7 +14,7 @@ pub(crate) struct Marked {
     pub(crate) end: i64,
 }
 
-/// Steps as the host annotates them.
+/// Steps from host annotations.
 pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
     let kinds = trace.host.kinds().iter().enumerate();
     let annotated = kinds.filter(|(_, kind)| **kind == HostKind::Annotation).filter_map(|(at, _)| {
@@ -24,13 +24,13 @@ pub(crate) fn host_steps(trace: &RankTrace) -> Vec<Marked> {
     apart(trace, annotated)
 }
 
-/// Steps as the device's copies of these annotations have them, from the first to the last kernel of each.
+/// Steps from the device's copies of these annotations, from the first to the last kernel of each.
 pub(crate) fn device_steps(trace: &RankTrace) -> Vec<Marked> {
     let annotated = trace.gpu.iter().filter(|row| row.kind == GpuKind::Annotation);
     apart(trace, annotated.map(|row| (row.name, row.start, row.end)))
 }
 
-/// Annotations of steps, of which those within another or beside it on a second stream are the same step.
+/// Annotations of steps. Annotations within another one, or concurrent with it on a second stream, belong to the same step.
 fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> Vec<Marked> {
     let mut known: Vec<Option<Option<StepMark>>> = vec![None; trace.names.len()];
     let mut steps: Vec<Marked> = Vec::new();
@@ -45,10 +45,10 @@ fn apart(trace: &RankTrace, rows: impl Iterator<Item = (NameId, i64, i64)>) -> V
     steps
 }
 
-/// Two annotations of one step: the outer one with what the inner one adds.
+/// Joins two annotations of one step: the outer one, with the additional data of the inner one.
 fn merged(outer: StepMark, inner: StepMark) -> StepMark {
     StepMark {
-        // The server's own annotation names it; the other form is written for tools.
+        // The server's own annotation names it; the other form is for tools.
         server: inner.server,
         mode: outer.mode,
         context_requests: outer.context_requests.or(inner.context_requests),

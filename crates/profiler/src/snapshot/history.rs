@@ -1,31 +1,31 @@
-//! What is allocated at every moment of a device's history.
+//! Allocated memory at every moment of a device's history.
 //!
-//! Responsible for: following allocations and frees by their addresses, with what was there before the history began. Refuses to invent an
-//! allocation: a block that is freed without having been allocated was there before, with a stack only where its segment has one.
+//! Responsible for: following allocations and frees by address, including blocks from before the history. A block that is freed without an
+//! allocation existed before; it has a stack only if its segment has one.
 
 use super::read::{Action, BlockState, Event, Segment, Stack};
 use std::collections::BTreeMap;
 
-/// A block that holds a tensor.
+/// A block with a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Live {
     pub(super) size: u64,
     pub(super) stack: Stack,
-    /// The event that allocated it; none of what was there before.
+    /// Index of the event that allocated it; `None` for blocks from before the history.
     pub(super) since: Option<usize>,
 }
 
-/// The blocks that hold tensors, by address.
+/// Blocks with tensors, by address.
 pub(super) type Blocks = BTreeMap<u64, Live>;
 
-/// Carries one event out. Gives the bytes that it freed.
+/// Applies one event. Returns the freed bytes.
 fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
     match event.action {
         Action::Alloc => {
             let live = Live { size: event.size, stack: event.stack, since: Some(at) };
             blocks.insert(event.address, live).map_or(0, |lost| lost.size)
         }
-        // `torch.cuda.memory_allocated` falls when the owner frees, independent of streams.
+        // `torch.cuda.memory_allocated` falls when the owner frees, independently of streams.
         Action::FreeRequested | Action::FreeCompleted => {
             blocks.remove(&event.address).map_or(0, |live| live.size)
         }
@@ -33,30 +33,30 @@ fn apply(blocks: &mut Blocks, at: usize, event: &Event) -> u64 {
     }
 }
 
-/// The moment of a device's history with most allocated, and the end.
+/// Peak and end of a device's history.
 pub(super) struct History {
-    /// What was there before the first event.
+    /// Blocks from before the first event.
     pub(super) before: Blocks,
     /// Bytes allocated and reserved after each event.
     pub(super) curve: Vec<(u64, u64)>,
-    /// The event after which most was allocated; none if it was most before the first.
+    /// Index of the event after which most was allocated; `None` if the peak was before the first one.
     pub(super) peak: Option<usize>,
-    /// What was allocated then.
+    /// Blocks at the peak.
     pub(super) at_peak: Blocks,
-    /// What is allocated at the end.
+    /// Blocks at the end.
     pub(super) at_end: Blocks,
     /// Bytes reserved before the first event.
     pub(super) reserved_before: u64,
 }
 
-/// Follows a device's events; `segments` are those of the end.
+/// Follows a device's events; `segments` are those at the end.
 pub(super) fn history(events: &[Event], segments: &[&Segment]) -> History {
     let held = segments.iter().flat_map(|segment| &segment.blocks);
     let at_end: Blocks = held
         .filter(|block| block.state == BlockState::Allocated)
         .map(|block| (block.address, Live { size: block.requested, stack: block.stack, since: None }))
         .collect();
-    // What is freed or still there without having been allocated was there before.
+    // Blocks that are freed or still allocated without an allocation existed before.
     let mut before = Blocks::new();
     let mut met = Blocks::new();
     let mut allocated_once: std::collections::BTreeSet<u64> = std::collections::BTreeSet::new();

@@ -1,8 +1,8 @@
 //! The `[memory]` events of a PyTorch profiler trace (`profile_memory=True`) as the history of a snapshot.
 //!
-//! Responsible for: allocations and frees with the host's frames around them as their stacks. The members are those that `torch/csrc/profiler/kineto_shim.cpp` and
-//! `torch/csrc/autograd/profiler_kineto.cpp` write: `Bytes`, `Addr`, `Device Type`, `Device Id`, `Total Allocated`, `Total Reserved`. Refuses memory of the host, unless nothing else was recorded, and fragmentation: such
-//! a trace has no segments.
+//! Responsible for: allocations and frees, with the host frames around them as their stacks. The members are those of
+//! `torch/csrc/profiler/kineto_shim.cpp` and `torch/csrc/autograd/profiler_kineto.cpp`: `Bytes`, `Addr`, `Device Type`, `Device Id`, `Total
+//! Allocated`, `Total Reserved`. Excludes host memory, unless nothing else was recorded, and fragmentation: such a trace has no segments.
 
 use super::read::{Action, Block, BlockState, Device, Event, Frame, Segment, Snapshot, Stack};
 use indexmap::{IndexMap, IndexSet};
@@ -13,10 +13,11 @@ use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// As many frames of a stack are kept, innermost first. Without a limit, frames that never end make every stack as long as the trace.
+/// Maximum number of kept frames per stack, innermost first. Without a limit, frames that never end would make every stack as long as the
+/// trace.
 const DEEPEST: usize = 256;
 
-/// The number of the host among device types (`c10::DeviceType::CPU`).
+/// Number of the host among device types (`c10::DeviceType::CPU`).
 const HOST: u64 = 0;
 
 #[derive(Deserialize)]
@@ -59,7 +60,7 @@ struct Arguments {
     reserved: Option<u64>,
 }
 
-/// What is kept of an event.
+/// Relevant data of an event.
 struct Row {
     start: f64,
     end: f64,
@@ -68,7 +69,7 @@ struct Row {
     memory: Option<Arguments>,
 }
 
-/// Keeps frames of the host and `[memory]` events, and drops the rest while it is read.
+/// Keeps host frames and `[memory]` events, and drops other events during reading.
 fn kept<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Row>, D::Error> {
     struct Rows;
     impl<'de> Visitor<'de> for Rows {
@@ -115,7 +116,7 @@ fn row(event: Written<'_>) -> Option<Row> {
     })
 }
 
-/// Functions of Python are written `file.py(12): name`.
+/// Frame from a name; Python functions have the form `file.py(12): name`.
 fn frame(name: &str) -> Frame {
     let python = || {
         let (file, rest) = name.split_once(".py(")?;
@@ -125,12 +126,12 @@ fn frame(name: &str) -> Frame {
     python().unwrap_or_else(|| Frame { name: name.into(), ..Frame::default() })
 }
 
-/// One device while its events go by.
+/// State of one device during the iteration over its events.
 #[derive(Default)]
 struct Running {
     events: Vec<Event>,
     reserved: Option<u64>,
-    /// Allocated before the first event.
+    /// Bytes allocated before the first event.
     before: u64,
     met: BTreeSet<u64>,
 }
@@ -159,7 +160,7 @@ impl Running {
             self.events.push(event(Action::Alloc, size));
         } else if bytes < 0 {
             if self.met.insert(address) {
-                // It is distinguished from the rest of what was there before.
+                // The block was part of the memory from before the recording, and is now counted separately.
                 self.before = self.before.saturating_sub(size);
             }
             self.events.push(event(Action::FreeRequested, size));

@@ -1,19 +1,19 @@
-//! What memory is for, by the stack that allocated it.
+//! Purpose of memory, from the stack that allocated it.
 //!
-//! Responsible for: the kinds, in the words of the calculator, and which frames stand for which. Refuses to guess without a stack.
+//! Responsible for: the kinds, with the calculator's names, and the frames of each kind. Without a stack the kind is unknown.
 
 use super::read::Frame;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Kind of an allocation.
+/// Purpose of an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Use {
-    /// Weights, allocated while a module is built or moved.
+    /// Weights, allocated during the construction or the move of a module.
     Parameters,
-    /// Moments and master weights, allocated while an optimizer steps.
+    /// Moments and master weights, allocated during an optimizer step.
     Optimizer,
     /// Allocated within the backward pass: gradients and its temporaries.
     Backward,
@@ -45,7 +45,7 @@ impl Use {
     }
 }
 
-/// Whether a frame is of the framework rather than of the user.
+/// Tests whether a frame belongs to the framework rather than to the user.
 pub(super) fn is_framework(frame: &Frame) -> bool {
     let file = &*frame.file;
     file.is_empty()
@@ -58,7 +58,7 @@ pub(super) fn is_framework(frame: &Frame) -> bool {
         || file.contains("/lib/python3") && !file.contains("-packages/")
 }
 
-/// What a frame shows by itself.
+/// Purpose from a single frame; `None` if the frame has none.
 fn of(frame: &Frame) -> Option<Use> {
     let (file, name) = (&*frame.file, &*frame.name);
     let any = |text: &str, words: &[&str]| words.iter().any(|word| text.contains(word));
@@ -87,7 +87,7 @@ fn of(frame: &Frame) -> Option<Use> {
     {
         return Some(Use::Backward);
     }
-    // Frames of the profiler, which have no file.
+    // Frames of the profiler have no file.
     if file.is_empty() {
         return match name {
             _ if name.starts_with("autograd::engine::evaluate_function") => Some(Use::Backward),
@@ -106,11 +106,12 @@ fn of(frame: &Frame) -> Option<Use> {
     (name == "forward" || name == "_call_impl").then_some(Use::Activations)
 }
 
-/// What a stack, innermost frame first, allocates for: the first kind of the order below that any of its frames shows.
+/// Purpose of the allocations of a stack (innermost frame first): the first in the order below that any of its frames has.
 pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     let Some(stack) = stack.filter(|stack| !stack.is_empty()) else { return Use::Unknown };
     let shown: Vec<Use> = stack.iter().filter_map(|frame| of(frame)).collect();
-    // A forward pass within a backward pass is recompute, and the engine's own frames stand outside of it; workspaces belong to what they serve, whatever asks first.
+    // A forward pass within a backward pass is recompute, and the frames of the autograd engine enclose it. Workspaces keep their own kind,
+    // independent of the outer frames.
     let order = [
         Use::Workspace,
         Use::Communication,
@@ -122,7 +123,7 @@ pub(super) fn kind(stack: Option<&[Arc<Frame>]>) -> Use {
     order.into_iter().find(|kind| shown.contains(kind)).unwrap_or(Use::Other)
 }
 
-/// Where a stack stands in the user's code: its innermost frame outside of the framework, else its innermost one.
+/// Position of a stack in the user's code: its innermost frame outside of the framework, otherwise its innermost one.
 pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     let Some(frame) =
         stack.and_then(|stack| stack.iter().find(|frame| !is_framework(frame)).or(stack.first()))
@@ -132,7 +133,7 @@ pub(super) fn place(stack: Option<&[Arc<Frame>]>) -> String {
     written(frame)
 }
 
-/// The module whose forward pass allocates: the innermost `forward` outside of the framework.
+/// Module whose forward pass allocates: the innermost `forward` outside of the framework.
 pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
     let is_module = |frame: &&Arc<Frame>| {
         &*frame.name == "forward" && !is_framework(frame) || frame.name.starts_with("nn.Module: ")
@@ -140,7 +141,7 @@ pub(super) fn module(stack: Option<&[Arc<Frame>]>) -> Option<String> {
     stack?.iter().find(is_module).map(|frame| written(frame))
 }
 
-/// A frame in a line, with the last two parts of its file's path.
+/// Formats a frame in a line, with the last two parts of its file's path.
 pub(super) fn written(frame: &Frame) -> String {
     let start = frame.file.rmatch_indices('/').nth(1).map_or(0, |(at, _)| at + 1);
     let file = frame.file.get(start..).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Memory that grows from step to step.
 //!
-//! Responsible for: stacks whose blocks stay while more of them come, over the whole history. Refuses what comes once (weights, moments) and what lives at the end
-//! only because the last step has not ended.
+//! Responsible for: stacks with a growing number of blocks over the whole history. Excludes single allocations (weights, moments), and
+//! blocks that exist at the end only because the last step has not ended.
 
 use super::history::{Blocks, History};
 use super::kinds;
@@ -9,9 +9,9 @@ use super::read::{Action, Event, Snapshot, Stack};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Into as many parts a history is cut, by its events.
+/// Number of parts of a history, by events.
 const PARTS: usize = 8;
-/// In as many of them a stack must have left blocks, so that neither a single allocation nor the last step is taken for a leak.
+/// Minimum number of these parts in which a stack must leave blocks. It excludes single allocations and the last step.
 const HIT: usize = 6;
 
 /// A stack whose memory grows.
@@ -20,17 +20,17 @@ const HIT: usize = 6;
 pub struct Leak {
     /// The innermost frame outside of the framework.
     pub place: String,
-    /// Blocks that were allocated in the history and never freed.
+    /// Number of blocks allocated in the history and never freed.
     pub blocks: u64,
-    /// Their bytes.
+    /// Bytes of these blocks.
     pub bytes: u64,
-    /// In how many of the eight parts of the history they were allocated.
+    /// Number of the eight parts of the history with such allocations.
     pub parts: u32,
-    /// Bytes a second, where events have times.
+    /// Growth in bytes per second; `None` if events have no times.
     pub bytes_per_s: Option<f64>,
 }
 
-/// Stacks whose blocks stay, most bytes first.
+/// Stacks with remaining blocks, most bytes first.
 pub(super) fn leaks(snapshot: &Snapshot, events: &[Event], history: &History) -> Vec<Leak> {
     let mut of: BTreeMap<Stack, (u64, u64, [bool; PARTS])> = BTreeMap::new();
     let blocks: &Blocks = &history.at_end;

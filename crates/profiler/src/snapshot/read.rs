@@ -1,7 +1,6 @@
 //! A snapshot's pickle to segments, blocks and events.
 //!
-//! Responsible for: the members of the format that analyses use, and stacks that are shared between events, each once. Refuses what is no snapshot, with the
-//! member that is missing.
+//! Responsible for: the members of the format that analyses use, with each shared stack once. Rejects other files, with the missing member.
 
 use crate::flight::pickle::Parts;
 use indexmap::{IndexMap, IndexSet};
@@ -9,24 +8,24 @@ use railwright_spec::problem::Problem;
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
-/// A function on a stack. Frames share texts that the file has once: a text that a file repeats by reference takes no memory again.
+/// A function on a stack. Frames share texts that exist once in the file, so a repeated text takes no additional memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Frame {
     /// The file.
     pub file: Arc<str>,
-    /// The line; 0 in compiled code.
+    /// The line; 0 for compiled code.
     pub line: u64,
     /// The function.
     pub name: Arc<str>,
 }
 
-/// A stack by its place in [`Snapshot::stacks`]; none where none was recorded.
+/// Index of a stack in [`Snapshot::stacks`]; `None` if not recorded.
 pub type Stack = Option<u32>;
 
-/// What a block of memory is.
+/// State of a block of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockState {
-    /// Holds a tensor.
+    /// Contains a tensor.
     Allocated,
     /// Freed by its owner, still in use by a stream.
     AwaitingFree,
@@ -37,43 +36,43 @@ pub enum BlockState {
 /// A part of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Start.
+    /// Start address.
     pub address: u64,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// The bytes that were asked for, before rounding.
+    /// Requested bytes, before rounding.
     pub requested: u64,
-    /// Kind.
+    /// State of the block.
     pub state: BlockState,
-    /// Who allocated it.
+    /// Stack of the allocation.
     pub stack: Stack,
 }
 
-/// Memory that the driver gave.
+/// Memory allocated by the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Its device.
     pub device: u64,
-    /// Its bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// Its parts, one behind the other.
+    /// Its consecutive parts.
     pub blocks: Vec<Block>,
 }
 
 /// Event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// A block was given to a tensor.
+    /// A block was allocated for a tensor.
     Alloc,
-    /// Its owner gave it back.
+    /// The owner released the block.
     FreeRequested,
-    /// It became free.
+    /// The block became free.
     FreeCompleted,
-    /// The driver gave a segment (`cudaMalloc`, or a mapping).
+    /// The driver allocated a segment (`cudaMalloc`, or a mapping).
     SegmentAlloc,
-    /// The driver took one back.
+    /// The driver released a segment.
     SegmentFree,
-    /// There was no memory.
+    /// An allocation failed.
     OutOfMemory,
     /// Anything else.
     Other,
@@ -82,42 +81,42 @@ pub enum Action {
 /// One event of a device's history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Subject.
+    /// Kind of event.
     pub action: Action,
     /// Address.
     pub address: u64,
     /// Number of bytes.
     pub size: u64,
-    /// Time, in microseconds; none in snapshots before PyTorch 2.2.
+    /// Time in microseconds; `None` in snapshots before PyTorch 2.2.
     pub time_us: Option<u64>,
-    /// The group that does it.
+    /// Stack of the event.
     pub stack: Stack,
-    /// What the driver had free, where there was no memory.
+    /// Free bytes of the driver after a failed allocation.
     pub free: Option<u64>,
 }
 
 /// One device's history, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Device {
-    /// Event.
+    /// Events in order.
     pub events: Vec<Event>,
 }
 
 /// A snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Whether segments are those of the driver; a trace has none.
+    /// True if there are segments of the driver; a trace has none.
     pub has_segments: bool,
     /// All stacks, innermost frame first.
     pub stacks: Vec<Vec<Arc<Frame>>>,
-    /// What the driver gave.
+    /// Segments from the driver.
     pub segments: Vec<Segment>,
     /// Each device's history.
     pub devices: Vec<Device>,
 }
 
 impl Snapshot {
-    /// The snapshot, unless its sizes add up to more than a sum of them holds.
+    /// The snapshot; an error if the sum of its sizes overflows.
     pub(super) fn checked(self, label: &str) -> Result<Self, Problem> {
         let blocks = self.segments.iter().flat_map(|segment| &segment.blocks);
         let mut sizes = (self.segments.iter().map(|segment| segment.size))
@@ -132,13 +131,13 @@ impl Snapshot {
     }
 }
 
-/// Whether bytes look like a snapshot: a pickle that names `segments` near its beginning.
+/// Tests whether bytes look like a snapshot: a pickle with `segments` near its beginning.
 pub fn is_snapshot(head: &[u8]) -> bool {
     crate::flight::pickle::matches(head)
         && memchr::memmem::find(&head[..head.len().min(256)], b"segments").is_some()
 }
 
-/// Stacks while they are read: a list of frames that is shared is read once.
+/// Cache of stacks during reading: a shared list of frames is read once.
 #[derive(Default)]
 struct Stacks {
     places: IndexMap<usize, Stack, FxBuildHasher>,
@@ -160,7 +159,7 @@ impl Stacks {
     }
 }
 
-/// Frames and their texts by their places in the file, each made once.
+/// Frames and their texts by index in the file, each created once.
 struct Frames<'a> {
     parts: &'a Parts,
     texts: IndexMap<usize, Arc<str>, FxBuildHasher>,
@@ -190,7 +189,7 @@ fn number(parts: &Parts, at: usize, names: &[&str]) -> Option<u64> {
     names.iter().find_map(|name| parts.number(parts.member(at, name)?))
 }
 
-/// The blocks of a segment. Those before PyTorch 2.1 have no address: they are contiguous.
+/// Blocks of a segment. Before PyTorch 2.1 they have no address: they are contiguous.
 fn blocks(parts: &Parts, segment: usize, start: u64, stacks: &mut Stacks) -> Vec<Block> {
     let mut next = start;
     let list = parts.member(segment, "blocks").map_or(&[][..], |at| parts.items(at));
@@ -203,7 +202,7 @@ fn blocks(parts: &Parts, segment: usize, start: u64, stacks: &mut Stacks) -> Vec
             "active_awaiting_free" | "active_pending_free" => BlockState::AwaitingFree,
             _ => BlockState::Inactive,
         };
-        // Before PyTorch 2.1 the stack lies in the newest entry of the block's history.
+        // Before PyTorch 2.1, the stack is in the newest entry of the block's history.
         let history = || parts.member(at, "history").and_then(|all| parts.items(all).first().copied());
         let frames = parts.member(at, "frames").or_else(|| parts.member(history()?, "frames"));
         let requested = number(parts, at, &["requested_size"]).unwrap_or(size);

@@ -1,7 +1,7 @@
 //! The report on a snapshot.
 //!
-//! Responsible for: what fills the peak by kind, place and module, memory over time, fragmentation, and what the allocator did with the driver. Refuses a peak for a snapshot without
-//! history: then the state of its end is shown, and named so.
+//! Responsible for: composition of the peak by kind, place and module, memory over time, fragmentation, and the allocator's requests to the
+//! driver. Without a history there is no peak: the state at the end is shown, labelled as such.
 
 use super::history::{Blocks, History, history};
 use super::kinds::{self, Use};
@@ -11,37 +11,37 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// As many points of the curve are kept.
+/// Maximum number of points on the curve.
 const POINTS: usize = 256;
-/// As many frames of a stack are kept.
+/// Maximum number of kept frames per stack.
 const FRAMES: usize = 24;
 
 /// Memory of one kind, place or module.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
-    /// Kind.
+    /// Name of the kind, place or module.
     pub name: String,
-    /// Kind of an allocation site.
+    /// Purpose of the allocations of a place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<Use>,
-    /// The module whose forward pass allocates, of a place.
+    /// For a place: the module whose forward pass allocates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub module: Option<String>,
-    /// Its bytes.
+    /// Bytes of its blocks.
     pub bytes: u64,
-    /// Its blocks.
+    /// Number of its blocks.
     pub blocks: u64,
-    /// The stack, of a place, innermost frame first.
+    /// For a place: its stack, innermost frame first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stack: Vec<String>,
 }
 
-/// A moment.
+/// A moment of the history.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Point {
-    /// Event, from 0.
+    /// Index of the event, from 0.
     pub event: usize,
     /// Time, in microseconds since the first event.
     pub time_us: Option<u64>,
@@ -51,61 +51,61 @@ pub struct Point {
     pub reserved_bytes: u64,
 }
 
-/// One device.
+/// Report of one device.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceReport {
-    /// Its number.
+    /// Number of the device.
     pub device: u64,
     /// Number of events in its history.
     pub events: usize,
-    /// Whether there is a history, so that the peak is one; otherwise the end is shown.
+    /// True if there is a history, and so a peak; otherwise the state at the end is shown.
     pub has_history: bool,
     /// Time of the peak.
     pub peak: Option<Point>,
     /// Bytes requested by tensors at the peak.
     pub peak_allocated_bytes: u64,
-    /// The most that the allocator held.
+    /// Peak of the bytes reserved by the allocator.
     pub peak_reserved_bytes: u64,
     /// Bytes of tensors at the end.
     pub allocated_bytes: u64,
     /// Bytes reserved by the allocator at the end.
     pub reserved_bytes: u64,
-    /// Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments.
+    /// Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
     pub fragmented_bytes: Option<u64>,
-    /// Free segments, which can. None without segments.
+    /// Bytes of free segments, which can be released. `None` without segments.
     pub cached_bytes: Option<u64>,
-    /// Freed by their owner and in use by a stream.
+    /// Bytes freed by their owner and still in use by a stream.
     pub awaiting_free_bytes: u64,
-    /// The largest free block.
+    /// Size of the largest free block, in bytes.
     pub largest_free_bytes: u64,
-    /// At the peak by kind, most first.
+    /// Memory at the peak by kind, largest first.
     pub kinds: Vec<Group>,
-    /// At the peak by place in the code, most first.
+    /// Memory at the peak by place in the code, largest first.
     pub places: Vec<Group>,
-    /// At the peak by module, most first.
+    /// Memory at the peak by module, largest first.
     pub modules: Vec<Group>,
     /// Memory over the history.
     pub curve: Vec<Point>,
-    /// Segments that the driver gave within the history.
+    /// Number of segments that the driver allocated within the history.
     pub segment_allocs: u64,
-    /// Segments that it took back.
+    /// Number of segments that it released.
     pub segment_frees: u64,
-    /// How often the allocator gave segments back and asked for one at once: its cache had no block that fits.
+    /// Number of times that the allocator released segments and requested one at once: its cache had no block that fits.
     pub cache_flushes: u64,
     /// Number of out-of-memory events.
     pub out_of_memory: u64,
-    /// What was asked for the first time that there was none, and what the driver had free.
+    /// Requested bytes of the first failed allocation, and the driver's free bytes at that time.
     pub first_failure: Option<(u64, Option<u64>)>,
-    /// Memory that grows.
+    /// Stacks with growing memory.
     pub leaks: Vec<Leak>,
 }
 
-/// A snapshot's report.
+/// Report of a snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SnapshotReport {
-    /// The devices that hold memory or have a history.
+    /// Devices with memory or a history.
     pub devices: Vec<DeviceReport>,
 }
 
@@ -162,7 +162,7 @@ fn grouped(snapshot: &Snapshot, blocks: &Blocks) -> [Vec<Group>; 3] {
     [sorted(kinds), sorted(places), sorted(modules)]
 }
 
-/// How often segments are given back and one is asked for at once.
+/// Number of times that segments are released and one is requested at once.
 fn flushes(events: &[Event]) -> u64 {
     let mut last = Action::Other;
     let mut count = 0;
@@ -184,7 +184,7 @@ fn curve(events: &[Event], history: &History) -> Vec<Point> {
         Some(Point { event: at, time_us, allocated_bytes, reserved_bytes })
     };
     let count = history.curve.len();
-    // Of every stretch of events its fullest, so that no peak is lost.
+    // The maximum of each range of events, so that no peak is lost.
     (0..count.min(POINTS))
         .filter_map(|part| {
             let (from, to) = (part * count / count.min(POINTS), (part + 1) * count / count.min(POINTS));

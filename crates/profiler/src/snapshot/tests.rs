@@ -1,4 +1,4 @@
-//! Snapshots against the bookkeeping of whoever wrote them.
+//! Snapshots compared with the statistics of their recorders.
 
 use super::*;
 
@@ -62,7 +62,7 @@ fn what_is_no_snapshot_is_refused_and_nothing_is_run() {
     }
 }
 
-/// The instructions of a pickle: a text, a whole number, a list, a dictionary.
+/// Instructions of a pickle: a text, an integer, a list, a dictionary.
 fn text(text: &str) -> Vec<u8> {
     [b"X", &(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()
 }
@@ -98,7 +98,7 @@ fn sizes_that_no_sum_holds_are_damage() {
     assert!(problem.message.contains("18 exabytes"), "{}", problem.message);
 }
 
-/// A text that two frames refer to is in memory once, as it is in the file.
+/// A text shared by two frames is in memory once, as in the file.
 #[test]
 fn texts_that_frames_share_are_not_copied() {
     let file = [text(&"x".repeat(1000)), b"q\x01".to_vec()].concat();
@@ -115,7 +115,7 @@ fn texts_that_frames_share_are_not_copied() {
     assert!(std::sync::Arc::ptr_eq(&stack[0], &stack[2]));
 }
 
-/// Segments of as many devices as there are segments: time by their number.
+/// Segments of as many devices: time is linear in their number.
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_take_time_by_their_number() {
@@ -159,7 +159,7 @@ fn a_snapshot_without_history_shows_its_end() {
     read.devices.clear();
     let found = report(&read).devices.remove(0);
     assert!(!found.has_history && found.peak.is_none() && found.leaks.is_empty());
-    // Requested bytes of the blocks that are left: six times 12 and 24 MiB, eight times 700 KiB.
+    // Requested bytes of the remaining blocks: six times 12 and 24 MiB, eight times 700 KiB.
     assert_eq!(found.peak_allocated_bytes, 6 * (36 << 20) + 8 * 700 * 1024);
 }
 
@@ -180,7 +180,7 @@ fn memory_events_of_a_trace_have_the_frames_around_them() {
         frame("aten::addmm", 12, 20),
         memory(14, 600, 7, 1600, 4000),
         memory(40, 100, 8, 1700, 4000),
-        // What was there before is freed.
+        // A block from before the recording is freed.
         memory(70, -300, 9, 1400, 4000),
         frame("autograd::engine::evaluate_function: AddmmBackward0", 80, 50),
         memory(90, 2000, 10, 3400, 8000),

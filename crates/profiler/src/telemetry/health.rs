@@ -1,7 +1,7 @@
-//! What counters record of each rank while it was traced.
+//! Device counters of each rank during the recording.
 //!
-//! Responsible for: samples to ranks by host and device, medians within the recording, growth of totals, and how a rank's clock compares with the others'. Refuses to match where two
-//! ranks of a host name one device.
+//! Responsible for: assigning samples to ranks by host and device, medians within the recording, growth of totals, and comparison of a
+//! rank's clock with the others'. Excludes devices that two ranks of a host have in common.
 
 use super::{Metric, Sample, throttle_reasons};
 use crate::Job;
@@ -11,19 +11,19 @@ use railwright_spec::problem::Warning;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Around a recording, in nanoseconds, in which samples count: counters are read every second or less often.
+/// Margin around a recording for samples, in nanoseconds: counters are read every second or less often.
 const AROUND: i64 = 2_000_000_000;
 
-/// A clock below this share of the other ranks' median is lower.
+/// Threshold of a low clock, as a share of the other ranks' median.
 const LOWER: f64 = 0.97;
 
 /// A counter of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counter {
-    /// The rank's median.
+    /// Median of the rank.
     pub own: f64,
-    /// The median of the other ranks', where there are others.
+    /// Median of the other ranks; `None` without other ranks.
     pub others: Option<f64>,
 }
 
@@ -33,22 +33,22 @@ pub struct Counter {
 pub struct RankHealth {
     /// The rank.
     pub rank: u32,
-    /// Readings that were used.
+    /// Number of used readings.
     pub samples: usize,
-    /// Clock of the multiprocessors.
+    /// Clock of the multiprocessors, in MHz.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sm_clock_mhz: Option<Counter>,
-    /// Temperature of the GPU.
+    /// Temperature of the GPU, in degrees Celsius.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub temperature_celsius: Option<Counter>,
-    /// Power.
+    /// Power, in watts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_w: Option<Counter>,
-    /// Reasons for a lower clock that were set in any reading.
+    /// Reasons for a lower clock in any reading.
     pub throttle_reasons: Vec<&'static str>,
     /// XID errors.
     pub xid_errors: Vec<u32>,
-    /// Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+    /// Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
     pub errors: Vec<(String, f64)>,
 }
 
@@ -58,14 +58,14 @@ pub struct RankHealth {
 pub struct Health {
     /// Each rank with readings, in order.
     pub ranks: Vec<RankHealth>,
-    /// Readings of hosts or devices that no rank names.
+    /// Number of readings of hosts or devices without a rank.
     pub unmatched: usize,
-    /// Whether readings have times that do not overlap the recording: then all of them are used.
+    /// True if the times of readings do not overlap the recording: then all of them are used.
     pub other_time: bool,
 }
 
 impl RankHealth {
-    /// What is out of the ordinary, in words: nothing where all is well.
+    /// Unusual values, in words; empty without any.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = Vec::new();
         if let Some(Counter { own, others: Some(others) }) = self.sm_clock_mhz
@@ -96,12 +96,12 @@ impl RankHealth {
 }
 
 impl Health {
-    /// What the counters with a job's traces record; none without such counters.
+    /// Device counters of a job's traces; `None` without any.
     pub fn of_job(job: &Job) -> Option<Self> {
         (!job.telemetry.is_empty()).then(|| health(job, &job.telemetry))
     }
 
-    /// What is out of the ordinary with a rank, in words, with its number before it.
+    /// Unusual values of a rank, in words, after its number.
     pub fn remarks(&self, rank: u32) -> Vec<String> {
         let of = |remark: String| format!("rank {rank}: {remark}");
         self.of(rank).map(|health| health.remarks().into_iter().map(of).collect()).unwrap_or_default()
@@ -124,13 +124,13 @@ impl Health {
         warnings
     }
 
-    /// What counters record of a rank.
+    /// Counters of a rank; `None` if not recorded.
     pub fn of(&self, rank: u32) -> Option<&RankHealth> {
         self.ranks.iter().find(|health| health.rank == rank)
     }
 }
 
-/// What samples record of a job whose clocks are aligned.
+/// Health of a job with aligned clocks, from samples.
 pub fn health(job: &Job, samples: &[Sample]) -> Health {
     let span = job.members.iter().filter_map(|member| {
         let (starts, ends) = (member.trace.gpu.starts(), member.trace.gpu.ends());
@@ -162,7 +162,7 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
     for member in &job.members {
         let identity = &member.trace.identity;
         let own_host = identity.host.as_deref();
-        // A file without a host is of the only host there is.
+        // A file without a host belongs to the only host.
         let on_host = |sample: &Sample| match (sample.host.as_deref(), own_host) {
             (Some(theirs), Some(own)) => same_host(theirs, own),
             _ => hosts.len() < 2,
@@ -210,7 +210,7 @@ pub fn health(job: &Job, samples: &[Sample]) -> Health {
     health
 }
 
-/// Whether two names are of one host: one may carry its domain.
+/// Tests whether two names belong to one host: one may include its domain.
 fn same_host(a: &str, b: &str) -> bool {
     let short = |name: &str| name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     short(a) == short(b)

@@ -1,8 +1,10 @@
-//! What counters are called.
+//! Names of counters.
 //!
-//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle masks to reasons. Refuses names it does not know: they are no metric.
+//! Responsible for: names of NVIDIA's tools and the node exporter to metrics with units, and bits of throttle masks to reasons. Unknown
+//! names are no metrics.
 //!
-//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`; Prometheus node exporter, collector `infiniband`.
+//! Sources: `nvidia-smi --help-query-gpu`; NVIDIA DCGM, `dcgm_fields.h`; NVML, `nvmlClocksEventReasons`; Prometheus node exporter,
+//! collector `infiniband`.
 
 use serde::Serialize;
 
@@ -20,9 +22,9 @@ pub enum Metric {
     MemoryTemperature,
     /// Power, in watts.
     Power,
-    /// Bits of reasons for a lower clock.
+    /// Bit mask of reasons for a lower clock.
     Throttle,
-    /// The number of the last XID error; 0 is none.
+    /// Number of the last XID error; 0 for none.
     Xid,
     /// Uncorrected memory errors since the driver was loaded.
     EccUncorrected,
@@ -30,7 +32,7 @@ pub enum Metric {
     NvlinkErrors,
     /// Replays of PCIe since the driver was loaded.
     PcieReplays,
-    /// Times that a port's link went down.
+    /// Number of times that a port's link went down.
     LinkDowned,
     /// Errors and recoveries of a port's link.
     LinkErrors,
@@ -41,7 +43,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// Its name in sentences.
+    /// Name in sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Self::SmClock => "SM clock",
@@ -61,7 +63,7 @@ impl Metric {
         }
     }
 
-    /// Whether it only grows, so that what counts is its growth.
+    /// Tests whether it is a total, so that only its growth matters.
     pub const fn is_total(self) -> bool {
         matches!(
             self,
@@ -75,7 +77,7 @@ impl Metric {
         )
     }
 
-    /// By the name that a tool writes, without case: of a column, a field or a metric.
+    /// Metric from a tool's name of a column, a field or a metric, ignoring case.
     pub(super) fn by_name(name: &str) -> Option<Self> {
         let lower = name.trim().to_ascii_lowercase();
         let plain = lower.strip_prefix("dcgm_fi_dev_").unwrap_or(&lower);
@@ -108,7 +110,7 @@ impl Metric {
     }
 }
 
-/// Reasons in a mask of NVML; idle clocks and settings by an administrator are among them, as the driver reports them.
+/// Reasons in an NVML mask, including idle clocks and administrator settings, as the driver reports them.
 pub fn throttle_reasons(mask: u64) -> Vec<&'static str> {
     let known = [
         (0x1, "idle"),

@@ -1,15 +1,15 @@
 //! Files of counters.
 //!
-//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of `dcgmi dmon`, and lines of Prometheus. Refuses files in which no name is
-//! known, and counts rows that cannot be read.
+//! Responsible for: comma-separated columns (`nvidia-smi --format=csv`, exports with a header), columns of `dcgmi dmon`, and lines of
+//! Prometheus. Rejects files without a known name, and counts unreadable rows.
 
 use super::{Metric, Sample};
 use railwright_spec::problem::Problem;
 
-/// Rows of one file are at most this many: an hour of eight devices at ten readings a second has 288,000.
+/// Maximum number of rows per file: an hour of eight devices at ten readings per second has 288,000.
 const MOST: usize = 4_000_000;
 
-/// Whether a file holds counters of devices.
+/// Tests whether a file contains device counters.
 pub fn matches(head: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(&head[..head.len().min(1 << 14)])
         .or_else(|error| std::str::from_utf8(&head[..error.valid_up_to()]))
@@ -28,7 +28,7 @@ enum Form {
 
 fn form(text: &str) -> Option<Form> {
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()).take(200) {
-        // JSON, most of what is asked about: one line of it may have thousands of cells.
+        // Most files are JSON, and one line of it may have thousands of cells.
         if line.starts_with(['{', '[']) {
             return None;
         }
@@ -52,7 +52,7 @@ fn form(text: &str) -> Option<Form> {
     None
 }
 
-/// Whether a line may be a sample of Prometheus: a name, labels perhaps, a number.
+/// Tests whether a line may be a sample of Prometheus: a name, optional labels, a number.
 fn is_prometheus(line: &str) -> bool {
     let name = line.split(['{', ' ']).next().unwrap_or_default();
     !name.is_empty()
@@ -60,7 +60,7 @@ fn is_prometheus(line: &str) -> bool {
         && line.rsplit(' ').next().is_some_and(|value| value.parse::<f64>().is_ok())
 }
 
-/// What the columns of a table are.
+/// Roles of the columns of a table.
 struct Columns {
     host: Option<usize>,
     device: Option<usize>,
@@ -71,7 +71,7 @@ struct Columns {
 fn columns(header: &str) -> Option<Columns> {
     let mut found = Columns { host: None, device: None, time: None, metrics: Vec::new() };
     for (at, cell) in header.split(',').enumerate() {
-        // Units stand in brackets: `clocks.current.sm [MHz]`.
+        // Units are in brackets: `clocks.current.sm [MHz]`.
         let name = cell.split('[').next().unwrap_or_default().trim().trim_matches('"').to_ascii_lowercase();
         match name.as_str() {
             "host" | "hostname" | "node" | "instance" => found.host = Some(at),
@@ -83,7 +83,7 @@ fn columns(header: &str) -> Option<Columns> {
     (!found.metrics.is_empty() && found.device.is_some()).then_some(found)
 }
 
-/// A number with an optional unit behind it, or a mask.
+/// A number with an optional unit, or a mask.
 fn value(cell: &str) -> Option<f64> {
     let cell = cell.trim().trim_matches('"');
     if let Some(mask) = cell.strip_prefix("0x") {
@@ -95,7 +95,8 @@ fn value(cell: &str) -> Option<f64> {
     cell.get(..end)?.parse().ok().filter(|value: &f64| value.is_finite())
 }
 
-/// Seconds, milliseconds or nanoseconds since 1970, or a date (`2026/05/01 12:00:00.123`, `2026-05-01T12:00:00Z`), which counts as UTC.
+/// Time in nanoseconds since 1970. Accepts seconds, milliseconds or nanoseconds since 1970, or a date (`2026/05/01 12:00:00.123`,
+/// `2026-05-01T12:00:00Z`) in UTC.
 fn time(cell: &str) -> Option<i64> {
     let cell = cell.trim().trim_matches('"');
     if let Ok(number) = cell.parse::<f64>() {
@@ -130,7 +131,7 @@ fn time(cell: &str) -> Option<i64> {
     Some(((days * 86_400 + hour * 3_600 + minute * 60) as f64 * 1e9 + second * 1e9) as i64)
 }
 
-/// Reads a file. `label` is what errors call it. Gives the samples and how many rows could not be read.
+/// Reads a file. `label` names it in errors. Returns the samples and the number of unreadable rows.
 pub fn read(label: &str, text: &str) -> Result<(Vec<Sample>, u64), Problem> {
     let mut samples = Vec::new();
     let mut bad = 0;
@@ -202,7 +203,7 @@ fn dmon(text: &str, samples: &mut Vec<Sample>, bad: &mut u64) {
         }
         let mut words = line.split_whitespace();
         let (Some("GPU"), Some(device)) = (words.next(), words.next()) else {
-            // Units in brackets stand below the header.
+            // Units in parentheses follow the header.
             *bad += u64::from(!line.contains("ID") && !line.starts_with('('));
             continue;
         };

@@ -1,7 +1,7 @@
 //! A pipeline whose recording describes nothing.
 //!
-//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor parallel groups of neighbours, by names alone: no groups, no launches, no steps. A message takes
-//! a while after both ends are there and is left by both together. Refuses everything else.
+//! Responsible for: the kernels of ranks that run 1F1B over stages with tensor parallel groups of neighbours, by names alone: no groups, no
+//! launches, no steps. A message takes a fixed time after both ends have entered, and both leave it together.
 
 use super::Recurrence;
 use crate::Job;
@@ -11,19 +11,20 @@ use std::collections::BTreeMap;
 /// The plan of such a job.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipelined {
-    /// Stages.
+    /// Number of stages.
     pub stages: u32,
-    /// Ranks of a stage, which reduce within every layer.
+    /// Ranks per stage, which reduce within every layer.
     pub tensor: u32,
-    /// Micro batches of a step.
+    /// Micro-batches per step.
     pub micro_batches: u32,
-    /// Steps.
+    /// Number of steps.
     pub steps: u32,
-    /// Layers of a stage, each with two kernels forward and three backward.
+    /// Layers per stage, each with two kernels forward and three backward.
     pub layers: u32,
-    /// Nanoseconds of a layer forward; backward takes twice that.
+    /// Forward time of a layer in nanoseconds; backward takes twice that.
     pub layer: i64,
-    /// Whether layers have the kernels of a transformer's by their names in PyTorch: a tenth of the backward pass is marked as backward by its name. The update is three launches then.
+    /// True if layers have the kernel names of a transformer in PyTorch: 10% of the backward pass is marked as backward by name. The update
+    /// then has three launches.
     pub transformer: bool,
 }
 
@@ -41,7 +42,7 @@ impl Default for Pipelined {
     }
 }
 
-/// What a message takes once both ends are there, in nanoseconds.
+/// Transfer time of a message, in nanoseconds.
 const TRANSFER: i64 = 50_000;
 
 const NORM: &str =
@@ -100,7 +101,7 @@ impl Run {
         }
     }
 
-    /// A pass from a moment on; when it ended.
+    /// Simulates a pass from a time on. Returns its end.
     fn pass(&mut self, stage: u32, backward: bool, mut now: i64) -> i64 {
         let kernels: &[&str] = match (self.plan.transformer, backward) {
             (false, true) => &["flash_bwd_kernel", "sm90_gemm_nt", "sm90_gemm_tn"],
@@ -112,7 +113,7 @@ impl Run {
             self.kernel(stage, "embedding_kernel", 7, (now, now + 20_000));
             now += 21_000;
         }
-        // Passes vary by two in a hundred.
+        // Passes vary by 2%.
         let wobble = self.random.below(self.plan.layer.unsigned_abs() / 50) as i64;
         for _ in 0..self.plan.layers {
             let length = (self.plan.layer + wobble) * if backward { 2 } else { 1 };
@@ -149,7 +150,7 @@ impl Pipelined {
         order
     }
 
-    /// Runs it.
+    /// Simulates the job.
     pub fn job(&self) -> Job {
         let world = self.stages * self.tensor;
         let mut ranks: Vec<RankTrace> = (0..world).map(|_| RankTrace::default()).collect();

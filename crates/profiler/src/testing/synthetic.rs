@@ -1,8 +1,8 @@
-//! A job that runs by a plan.
+//! A simulated job that follows a plan.
 //!
-//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer, launched by a host that
-//! runs ahead, on ranks of which some are slow, late or idle; what waits is simulated, so the traces are consistent. Refuses to
-//! be realistic beyond that.
+//! Responsible for: layers of compute with a tensor parallel all-reduce each, then a data parallel all-reduce and an optimizer. A host that
+//! runs ahead launches them. Some ranks can be slow, late or idle. Waits are simulated, so the traces are consistent. Not realistic beyond
+//! that.
 
 use super::Recurrence;
 use crate::Job;
@@ -18,49 +18,51 @@ const EPOCH: i64 = 1_710_000_000_000_000_000;
 /// The plan of a job.
 #[derive(Clone, Debug)]
 pub struct Synthetic {
-    /// Ranks of a tensor parallel group, neighbours.
+    /// Ranks per tensor parallel group, which are neighbours.
     pub tensor: u32,
-    /// Replicas.
+    /// Number of data parallel replicas.
     pub data: u32,
-    /// Steps.
+    /// Number of steps.
     pub steps: u32,
-    /// Layers of a step.
+    /// Layers per step.
     pub layers: u32,
-    /// Kernels of a layer.
+    /// Kernels per layer.
     pub kernels: u32,
-    /// Nanoseconds of a layer's kernels.
+    /// Compute time of a layer, in nanoseconds.
     pub compute: i64,
-    /// Nanoseconds that a tensor parallel all-reduce moves data for; the data parallel one takes ten times that.
+    /// Transfer time of a tensor parallel all-reduce in nanoseconds; the data parallel one takes ten times that.
     pub transfer: i64,
-    /// By how much kernels vary, in parts per thousand.
+    /// Variation of kernel durations, in parts per thousand.
     pub jitter: u64,
-    /// Whether collectives record their group and size.
+    /// True if collectives record their group and size.
     pub described: bool,
-    /// Whether they record their sequence number.
+    /// True if they record their sequence number.
     pub numbered: bool,
-    /// By how much attention, half as long as the other kernels of a layer, varies between layers of replicas with their sequences, in parts per thousand; 0 for none.
+    /// Variation of attention (half as long as the other kernels of a layer) between layers of replicas, in parts per thousand; 0 for none.
+    /// It represents different sequence lengths.
     pub sequences: u64,
     /// (rank, factor): kernels that take longer.
     pub slow_chip: Vec<(u32, f64)>,
     /// (rank, factor): more kernels of the same kind.
     pub more_work: Vec<(u32, f64)>,
-    /// (rank, step, nanoseconds): the host stands still in the middle of a step.
+    /// (rank, step, nanoseconds): idle time of the host in the middle of a step.
     pub stalls: Vec<(u32, u32, i64)>,
-    /// (rank, step, nanoseconds): the host stands still before the first launch of a step.
+    /// (rank, step, nanoseconds): idle time of the host before the first launch of a step.
     pub late: Vec<(u32, u32, i64)>,
-    /// (rank, step, nanoseconds): the first kernel of a step starts that long after its launch, on an idle device.
+    /// (rank, step, nanoseconds): delay of the step's first kernel after its launch, on an idle device.
     pub late_start: Vec<(u32, u32, i64)>,
-    /// (rank, nanoseconds): the host takes that long for every launch.
+    /// (rank, nanoseconds): host time per launch.
     pub slow_host: Vec<(u32, i64)>,
-    /// (shard, factor): transfers of the data parallel group of this tensor parallel shard that take longer.
+    /// (shard, factor): slower transfers of the data parallel group of this tensor parallel shard.
     pub slow_links: Vec<(u32, f64)>,
-    /// Nanoseconds by which the ends of one collective differ between its ranks.
+    /// Maximum difference between the ends of one collective, in nanoseconds.
     pub end_jitter: u64,
-    /// Whether gradients are reduced after every layer, concurrently with the layers that follow, and the optimizer waits for all of them; tensor groups of one rank then reduce nothing.
+    /// True if gradients are reduced after every layer, concurrently with later layers. The optimizer waits for all reductions; tensor
+    /// groups of one rank then have none.
     pub overlapped: bool,
-    /// Replicas that exchange tokens in the middle of every layer, neighbours; 1 for none. They divide the replicas.
+    /// Neighbouring replicas that exchange tokens in the middle of every layer; 1 for none. Must divide the number of replicas.
     pub experts: u32,
-    /// Whether weights are gathered a layer ahead on the stream of the gradients, as full sharding does; goes with `overlapped`.
+    /// True if weights are gathered a layer ahead on the stream of the gradients, as in full sharding; requires `overlapped`.
     pub gathered: bool,
 }
 
@@ -93,14 +95,14 @@ impl Default for Synthetic {
     }
 }
 
-/// One rank while it runs.
+/// State of one rank during the simulation.
 struct Runner {
     trace: RankTrace,
     host: i64,
     device: i64,
-    /// Until when its concurrent reductions run.
+    /// End of its concurrent reductions, in nanoseconds.
     beside: i64,
-    /// Ends of gathers that no layer has waited for.
+    /// Ends of gathers that no layer has waited for, in nanoseconds.
     gathers: VecDeque<i64>,
     correlation: u32,
     random: Recurrence,
@@ -141,12 +143,12 @@ impl Runner {
 }
 
 impl Synthetic {
-    /// Number of its ranks.
+    /// Number of ranks.
     pub fn world(&self) -> u32 {
         self.tensor * self.data
     }
 
-    /// Runs it.
+    /// Simulates the job.
     pub fn job(&self) -> Job {
         let mut ranks: Vec<Runner> = (0..self.world()).map(|rank| self.start(rank)).collect();
         let tensor: Vec<Vec<usize>> = (0..self.data)
@@ -206,7 +208,7 @@ impl Synthetic {
             }
             for (rank, begin) in ranks.iter_mut().zip(begins) {
                 rank.kernel("multi_tensor_adam", self.compute / 2);
-                // The host fetches the loss: it is never more than a step ahead.
+                // The host reads the loss, so it is at most a step ahead.
                 rank.host = rank.host.max(rank.device);
                 let name = rank.trace.names.intern(&format!("ProfilerStep#{step}"));
                 rank.trace.host.push(HostActivity {
@@ -276,7 +278,7 @@ impl Synthetic {
                 .map(|s| s.2)
                 .sum::<i64>();
             if stall > 0 {
-                // A host that stands still stops feeding once the device has caught up.
+                // An idle host starves the device once the device has caught up.
                 rank.host = rank.host.max(rank.device) + stall;
             }
         }
@@ -322,7 +324,7 @@ impl Synthetic {
         let enter = starts.iter().map(|start| start.0).max().unwrap_or_default();
         for (&at, (start, correlation)) in group.iter().zip(starts) {
             let rank = &mut ranks[at];
-            // Ends differ by what a device takes to notice.
+            // Ends differ by the time in which devices detect them.
             let end = enter + transfer + rank.random.below(self.end_jitter.max(1)) as i64;
             *(if beside { &mut rank.beside } else { &mut rank.device }) = end;
             let sequence = rank.trace.collectives.iter().filter(|call| call.group == Some(local)).count();

@@ -1,7 +1,7 @@
-//! Arrows of a measured step: messages, launches, collectives, and what each wait and bubble waited for.
+//! Arrows of a measured step: messages, launches, collectives, and causes of waits and bubbles.
 //!
-//! Responsible for: where rows of the trace are drawn, and an arrow for each pair of which both ends are. Refuses to guess: who came last is
-//! members come from the matching of collectives, launches from correlation identifiers.
+//! Responsible for: positions of trace rows in the view, and an arrow for each pair with both ends in it. The last rank to enter a
+//! collective comes from matching, launches from correlation identifiers.
 
 use super::rows::{Drawn, Of, Source};
 use crate::joined::Joined;
@@ -11,13 +11,13 @@ use railwright_step::CollectiveKind;
 use railwright_step::columns::{ArrowKind, Columns};
 use std::collections::BTreeMap;
 
-/// Arrows that are drawn at most, launches the first to go.
+/// Maximum number of arrows; launches are dropped first.
 const MOST: usize = 400_000;
 
-/// A track and a span on it.
+/// Indices of a track and of a span on it.
 type Place = (u32, u32);
 
-/// A wait or a bubble: where it is drawn, and from when until when.
+/// A wait or a bubble: its position, start and end in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Gap {
     place: Place,
@@ -25,7 +25,7 @@ struct Gap {
     end: i64,
 }
 
-/// Where rows of the traces are drawn, by member.
+/// Positions of trace rows in the view, by member.
 #[derive(Default)]
 pub(super) struct Places {
     rows: BTreeMap<(usize, Source), Place>,
@@ -37,7 +37,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// Takes the rows of a track of a member; `went` is where each was drawn.
+    /// Adds the rows of a member's track; `went` is the position of each.
     pub(super) fn take(&mut self, member: usize, drawn: &Drawn, track: u32, went: &[Option<u32>]) {
         for ((of, row), span) in drawn.shown().iter().zip(&drawn.rows).zip(went) {
             let Some(span) = span else { continue };
@@ -61,10 +61,10 @@ impl Places {
         }
     }
 
-    /// Draws all arrows.
+    /// Adds all arrows to the columns.
     pub(super) fn draw(&self, columns: &mut Columns, joined: &Joined) {
         let matching = &joined.matching;
-        // The end of every wait of a member with the row and the member that came last.
+        // By member: end of every wait, with the row and the member that entered last.
         let mut ends: BTreeMap<usize, Vec<(i64, usize, Source)>> = BTreeMap::new();
         for collective in &matching.collectives {
             let members: Vec<PartRef> = matching.members(collective).to_vec();
@@ -111,7 +111,7 @@ impl Places {
         }
     }
 
-    /// What a bubble between passes waited for: the last wait for another rank that ended in it.
+    /// Adds an arrow for each bubble between passes, from the last wait for another rank that ended in it.
     fn bubbles(&self, columns: &mut Columns, mut ends: BTreeMap<usize, Vec<(i64, usize, Source)>>) {
         for (member, bubbles) in &self.bubbles {
             let Some(ends) = ends.get_mut(member) else { continue };
@@ -131,7 +131,7 @@ impl Places {
         }
     }
 
-    /// What others wait for when they wait for a row: the pass before it, where passes are drawn, else the row.
+    /// Origin of an arrow to a row that waits for this one: the previous pass if passes are in the view, otherwise the row.
     fn before(&self, member: usize, row: Source, columns: &Columns) -> Option<Place> {
         let own = *self.rows.get(&(member, row))?;
         let start = columns.tracks.get(own.0 as usize)?.starts.get(own.1 as usize)?;

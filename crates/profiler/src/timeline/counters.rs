@@ -1,6 +1,6 @@
-//! Counters of one rank: kernels that wait to start, and the bandwidth of its communication.
+//! Counters of one rank: waiting kernels, and the bandwidth of its communication.
 //!
-//! Responsible for: reading them off the rank's view. Refuses what was not recorded: clocks, power and memory are not in a trace of activities.
+//! Responsible for: deriving them from the rank's view. Excludes clocks, power and memory: a trace of activities does not contain them.
 
 use super::rank::Inputs;
 use crate::trace::NONE;
@@ -8,13 +8,13 @@ use crate::view::{Role, View};
 use crate::waterfall::Exchanges;
 use railwright_step::columns::{Counter, TrackHead, Window};
 
-/// Points of a counter that are drawn at most.
+/// Maximum number of points per counter.
 const MOST_POINTS: usize = 4_000;
 
-/// A counter before it is in columns: its name, its unit, and its changes.
+/// A counter before conversion to columns: name, unit and changes.
 pub(super) type Changes = (&'static str, &'static str, Vec<(i64, f64)>);
 
-/// The counters of a rank.
+/// Counters of a rank.
 pub(super) fn read(view: &View<'_>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<Changes> {
     vec![
         ("launched, not started", "", queued(view, inputs)),
@@ -22,7 +22,7 @@ pub(super) fn read(view: &View<'_>, exchanges: &Exchanges, inputs: &Inputs) -> V
     ]
 }
 
-/// Those of them that have any value, in columns.
+/// Counters with any value, in columns.
 pub(super) fn of(
     read: Vec<Changes>,
     window: Window,
@@ -32,8 +32,8 @@ pub(super) fn of(
         .filter_map(move |(name, unit, changes)| Counter::of(head(name), unit, changes, window, MOST_POINTS))
 }
 
-/// Kernels and copies whose launch has begun and that have not started: `+1` at the call of the host, `-1` at the start on the device. 0 for
-/// long is a device that waits for its host.
+/// Kernels and copies that were launched and have not started: `+1` at the host call, `-1` at the start on the device. A long time at 0
+/// means that the device waits for its host.
 fn queued(view: &View<'_>, inputs: &Inputs) -> Vec<(i64, f64)> {
     let mut changes = Vec::new();
     if view.from_host {
@@ -45,7 +45,7 @@ fn queued(view: &View<'_>, inputs: &Inputs) -> Vec<(i64, f64)> {
         }
         let Some(call) = view.trace.host.get(launch as usize) else { continue };
         let start = view.gpu.starts()[row];
-        // Clocks of host and device may differ by more than a launch takes.
+        // Clocks of host and device may differ by more than the duration of a launch.
         if call.start < start && start > inputs.start && call.start < inputs.end {
             changes.push((call.start - inputs.start, 1.0));
             changes.push((start - inputs.start, -1.0));
@@ -54,7 +54,7 @@ fn queued(view: &View<'_>, inputs: &Inputs) -> Vec<(i64, f64)> {
     changes
 }
 
-/// Bytes of communication over the time of their transfers, waits left out: the algorithm bandwidth of nccl-tests, summed over streams.
+/// Bytes of communication over the time of their transfers, without waits: algorithm bandwidth as in nccl-tests, summed over streams.
 fn bandwidth(view: &View<'_>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<(i64, f64)> {
     let mut changes = Vec::new();
     for row in 0..view.gpu.len() {

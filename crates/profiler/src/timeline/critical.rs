@@ -1,8 +1,8 @@
-//! The critical path of a measured step, over all ranks of the job: why it is as long as it is.
+//! The critical path of a measured step, over all ranks of the job.
 //!
-//! Responsible for: walking back from the moment at which the last rank ended, along what its device did; where it waited for other ranks, on along
-//! the one that came last, from the moment at which it came. Every moment of the step is on the path once; what lies on ranks that are not shown is named as that. Refuses to
-//! follow a wait whose last rank was not recorded: then the wait itself is on the path.
+//! Responsible for: walking back from the end of the last rank along its device's activities. At a wait for other ranks, the path continues
+//! on the last one to enter, from its entry on. Every moment of the step is on the path once; time on ranks outside of the view is labelled
+//! as such. A wait whose last rank was not recorded is itself on the path.
 
 use super::rows::Drawn;
 use crate::joined::Joined;
@@ -10,17 +10,17 @@ use crate::waterfall::Label;
 use railwright_step::columns::{Class, Columns, Elsewhere, Part};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the device of a member did, every moment once.
+/// Activities of a member's device, every moment once.
 pub(super) struct RankTrack<'a> {
-    /// The member, by its place in the job.
+    /// Index of the member in the job.
     pub(super) member: usize,
     pub(super) rank: u32,
     pub(super) drawn: &'a Drawn,
-    /// The track, and where its rows went; none for a rank that is not shown.
+    /// The track, and the positions of its rows; `None` for a rank outside of the view.
     pub(super) place: Option<(u32, Vec<Option<u32>>)>,
 }
 
-/// The member that was last to enter the collective that a member waited in, by the moment at which that one entered.
+/// By member and entry time of the last rank: the member that entered the collective last.
 fn last_ones(joined: &Joined) -> BTreeMap<(u32, i64), u32> {
     let matching = &joined.matching;
     let mut all = BTreeMap::new();
@@ -35,7 +35,7 @@ fn last_ones(joined: &Joined) -> BTreeMap<(u32, i64), u32> {
     all
 }
 
-/// What a row of the device is on the path.
+/// Kind of a device row on the path.
 fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
     if idle.contains(name) {
         return match class {
@@ -57,7 +57,7 @@ fn kind(class: Class, name: &str, idle: &BTreeSet<String>) -> &'static str {
     }
 }
 
-/// Puts the path into columns. `start` is when the step begins.
+/// Adds the critical path to the columns. `start` is the start of the step in nanoseconds.
 pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined: &Joined, start: i64) {
     let idle: BTreeSet<String> = Label::all().filter(|label| label.is_idle()).map(Label::name).collect();
     let late = last_ones(joined);
@@ -75,12 +75,12 @@ pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined:
     };
     let last = (0..rank_tracks.len()).max_by_key(|&at| (busy_until(&rank_tracks[at]), std::cmp::Reverse(at)));
     let Some(mut here) = last else { return };
-    // By rank, whether it is shown, and what it did.
+    // By rank, visibility and kind: time on the path, in nanoseconds.
     let mut parts: BTreeMap<(u32, bool, &'static str), i64> = BTreeMap::new();
     let mut elsewhere: Vec<Elsewhere> = Vec::new();
     let mut path: Vec<[u32; 2]> = Vec::new();
     let mut now = columns.duration_ns;
-    // Ranks that were left at this moment: no rank waits in a circle for long.
+    // Ranks that were left at this moment: prevents cycles of waits.
     let mut left: BTreeSet<usize> = BTreeSet::new();
     while now > 0 {
         let rank_track = &rank_tracks[here];
@@ -119,7 +119,7 @@ pub(super) fn mark(columns: &mut Columns, rank_tracks: &[RankTrack<'_>], joined:
             && left.insert(here)
             && !left.contains(&other)
         {
-            // What came after the wait is on this rank already; before it the other one held both up.
+            // The path after the wait is on this rank; before the wait, the other rank delayed both.
             now = row.end.min(now);
             here = other;
             continue;

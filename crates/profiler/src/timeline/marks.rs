@@ -1,7 +1,7 @@
-//! Findings tied to a place on the timeline.
+//! Findings with a place on the timeline.
 //!
-//! Responsible for: the longest span that shows what a finding is about: of a kernel that its evidence names, of the rank that it names, else of the class of
-//! its rule. Refuses to invent a place: a finding without one is a mark of the whole step.
+//! Responsible for: the longest span that shows a finding: of a kernel in its evidence, of the rank in its message, or of the class of its
+//! rule. A finding without such a span marks the whole step.
 
 use crate::certainty::Certainty;
 use crate::profile::Finding;
@@ -47,7 +47,7 @@ fn mark(columns: &Columns, finding: &Finding) -> Mark {
     mark
 }
 
-/// The longest span that fits, by track and place.
+/// The longest span that fits, as indices of track and span.
 fn longest(columns: &Columns, fits: impl Fn(usize, u32, Class) -> bool) -> Option<(usize, usize)> {
     let mut best: Option<(i64, (usize, usize))> = None;
     for (at, track) in columns.tracks.iter().enumerate() {
@@ -62,14 +62,14 @@ fn longest(columns: &Columns, fits: impl Fn(usize, u32, Class) -> bool) -> Optio
     best.map(|(_, place)| place)
 }
 
-/// The rank that a sentence names first.
+/// The first rank in a sentence.
 fn rank(text: &str) -> Option<u32> {
     let (_, after) = text.split_once("rank ")?;
     let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
     digits.parse().ok()
 }
 
-/// The classes of spans that show what a rule is about.
+/// Classes of spans that show the findings of a rule.
 fn classes(id: &str) -> &'static [Class] {
     match id {
         "exposed-tensor" => &[Class::Tensor],
@@ -93,7 +93,7 @@ fn classes(id: &str) -> &'static [Class] {
 fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
     let named = rank(&finding.message);
     let of_rank = |at: usize| named.is_none_or(|rank| columns.tracks[at].rank == rank);
-    // Who holds others up is seen where it is slow itself, not where it waits.
+    // A straggler is visible in its own slow activity, not in its waits.
     if finding.id == "straggler" {
         let slow: &[Class] = if finding.message.contains("host") {
             &[Class::Host]
@@ -123,6 +123,6 @@ fn place(columns: &Columns, finding: &Finding) -> Option<(usize, usize)> {
     {
         return Some(place);
     }
-    // A rank that is named is at least shown.
+    // A named rank is at least visible.
     named.and_then(|_| longest(columns, |at, _, _| of_rank(at)))
 }

@@ -1,13 +1,13 @@
 //! Passes of a measured pipeline as rows, with the bubbles between them.
 //!
-//! Responsible for: the passes of one rank within the step. Refuses to find passes; [`crate::pipeline::from_job`] does.
+//! Responsible for: the passes of one rank within the step. Does not detect passes: see [`crate::pipeline::from_job`].
 
 use super::rank::Inputs;
 use super::rows::{Drawn, Name, Named, Of, Shows};
 use crate::passes::{PassKind, Passes};
 use railwright_step::columns::{BubbleRow, Class, Part, Row};
 
-/// What colours a pass.
+/// Colour class of a pass.
 pub(crate) const fn class(kind: PassKind) -> Class {
     match kind {
         PassKind::Forward => Class::Forward,
@@ -28,10 +28,10 @@ pub(crate) const fn class(kind: PassKind) -> Class {
     }
 }
 
-/// Gaps below this are not worth the name of a bubble, in nanoseconds: launching the next pass takes as long.
+/// Minimum length of a bubble in nanoseconds: launching the next pass takes as long.
 const SHORTEST: i64 = 2_000;
 
-/// The track of a rank's passes; none where it has no pass in the step.
+/// Track of a rank's passes; empty without passes in the step.
 pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn> {
     let mut own: Vec<_> = passes
         .passes
@@ -66,7 +66,7 @@ pub(super) fn of_rank(passes: &Passes, rank: u32, inputs: &Inputs) -> Vec<Drawn>
     vec![Drawn::of("passes", rows).showing(Shows::Passes)]
 }
 
-/// The bubbles of a rank, where it has passes.
+/// Bubbles of a rank; `None` without passes.
 pub(super) fn bubbles(drawn: &[Drawn], rank: u32, stage: u32) -> Option<BubbleRow> {
     let passes = drawn.first().filter(|first| first.name == "passes")?;
     let (first, last) = (passes.rows.first()?, passes.rows.last()?);

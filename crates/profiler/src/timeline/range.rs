@@ -1,6 +1,6 @@
-//! The sums of a marked range of a measured step, over chosen rows of the ranks that are shown.
+//! Sums of a marked range of a measured step, over selected rows of the displayed ranks.
 //!
-//! Responsible for: which rows, and which of them nest. Refuses to sum: [`railwright_step::columns::range`] does.
+//! Responsible for: selection of the rows, and their nesting. The sums are computed by [`railwright_step::columns::range`].
 
 use super::rows::{Drawn, Shows};
 use super::{Question, Read, chosen, drawn, rank, shown};
@@ -14,12 +14,12 @@ use railwright_step::columns::Window;
 use railwright_step::columns::range::{Piece, Stack, Sums};
 use serde::Serialize;
 
-/// Rows by what they show.
+/// Rows by content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// Passes of the pipeline, with bubbles.
     Passes,
-    /// The row `device`: every moment once.
+    /// The `device` row, with every moment once.
     Device,
     /// Streams.
     Streams,
@@ -30,35 +30,35 @@ pub enum RowKind {
 /// Rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Rows {
-    /// Streams; threads where no stream was recorded.
+    /// Streams; threads without recorded streams.
     #[default]
     Default,
-    /// All rows of these kinds, and rows by their places among the tracks of the columns.
+    /// All rows of these kinds, and rows by their indices among the tracks of the columns.
     Some(Vec<RowKind>, Vec<usize>),
 }
 
-/// The sums of a range with the step that they are of.
+/// The sums of a range, with their step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summed {
-    /// The step.
+    /// Name of the step.
     pub label: String,
-    /// The length of the step, in nanoseconds.
+    /// Duration of the step, in nanoseconds.
     pub duration_ns: i64,
-    /// Ranks whose rows are among those that were summed.
+    /// Number of ranks with a summed row.
     pub ranks: u64,
-    /// Spans of these rows in the whole step that are not counted: they nest deeper than rows are drawn.
+    /// Number of excluded spans of these rows in the whole step: they nest deeper than the view.
     pub covered: u64,
     /// The sums.
     #[serde(flatten)]
     pub sums: Sums,
 }
 
-/// The sums of a range of one step. The question is that of the columns, so that places of tracks agree.
+/// The sums of a range of one step. The question is that of the columns, so that track indices agree.
 ///
 /// # Errors
 ///
-/// When the step, the rank or a row is not there, or the range lies outside of the step.
+/// If the step, the rank or a row does not exist, or the range lies outside of the step.
 pub fn sums(
     job: &Job,
     joined: &Joined,
@@ -105,7 +105,7 @@ pub fn sums(
     })
 }
 
-/// The rows that were asked for, in their order.
+/// The selected rows, in their order.
 fn picked<'a>(all: &[(usize, &'a Drawn)], rows: &Rows) -> Result<Vec<(usize, &'a Drawn)>, Problem> {
     let is = |kind: RowKind, one: &Drawn| match one.shows {
         Shows::Passes => kind == RowKind::Passes,
@@ -134,7 +134,7 @@ fn picked<'a>(all: &[(usize, &'a Drawn)], rows: &Rows) -> Result<Vec<(usize, &'a
     Ok(picked)
 }
 
-/// Rows of one thread as one stack, each other row as its own.
+/// Rows of one thread as one stack, every other row as its own.
 fn stacks<'a>(picked: &[(usize, &'a Drawn)]) -> Vec<Stack<'a>> {
     let mut stacks: Vec<Stack<'a>> = Vec::new();
     let mut before: Option<(usize, &str, u32)> = None;
@@ -148,7 +148,7 @@ fn stacks<'a>(picked: &[(usize, &'a Drawn)]) -> Vec<Stack<'a>> {
                 class: row.class,
             })
             .collect();
-        // The rows of a thread are called `thread 1`, `thread 1 (2)`.
+        // Rows of a thread have the names `thread 1`, `thread 1 (2)`.
         let name = one.name.split(" (").next().unwrap_or(&one.name);
         let depth = if let Shows::Thread(depth) = one.shows { Some(depth) } else { None };
         let below = depth.is_some_and(|depth| {

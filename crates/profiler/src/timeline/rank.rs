@@ -1,6 +1,6 @@
-//! The tracks of one rank: where its time went, its streams, its threads.
+//! The tracks of one rank: its device, its streams, its threads.
 //!
-//! Responsible for: reading them off the rank's view, waits apart from transfers. Refuses to show what is outside of the step.
+//! Responsible for: deriving them from the rank's view, with waits separate from transfers. Excludes time outside of the step.
 
 use super::is_pipeline;
 use super::rows::{Drawn, Name, Named, Of, Shows, Source, lanes};
@@ -11,12 +11,12 @@ use crate::waterfall::{Exchanges, Group, Label, sweep};
 use railwright_step::columns::{Class, Row};
 use std::collections::BTreeMap;
 
-/// What the track is called that shows every moment once.
+/// Name of the track with every moment of the device once.
 pub(super) const DEVICE: &str = "device";
 
-/// What all ranks share.
+/// Input common to all ranks.
 pub(super) struct Inputs {
-    /// All that is looked at: idle stretches are judged whole and then cut.
+    /// Whole time range in nanoseconds: idle intervals are classified as a whole and then cut.
     pub(super) whole: (i64, i64),
     pub(super) start: i64,
     pub(super) end: i64,
@@ -29,7 +29,7 @@ impl Inputs {
     }
 }
 
-/// All tracks of a rank, behind those of its passes.
+/// Creates all tracks of a rank, except those of its passes.
 pub(super) fn draw(
     view: &View<'_>,
     exchanges: &Exchanges,
@@ -64,7 +64,7 @@ fn idle_class(label: Label) -> Class {
     }
 }
 
-/// A row of the device: of communication first what it waited for others, then the transfer.
+/// A device row; communication is split into the wait for other ranks and the transfer.
 fn cut<'a>(
     view: &View<'a>,
     exchanges: &Exchanges,
@@ -95,7 +95,7 @@ fn cut<'a>(
     let from = if view.role.get(row) == Some(&Role::Communication) { exchange.transfer_from } else { None };
     let from = from.unwrap_or(start).clamp(start, end);
     if from > start {
-        // Waiting for a message of the pipeline is a bubble.
+        // A wait for a message of the pipeline is a bubble.
         let (class, word) = if is_pipeline(exchange.dimension) {
             (Class::Bubble, "bubble: waits for a message")
         } else {
@@ -112,7 +112,8 @@ fn cut<'a>(
     }
 }
 
-/// Every moment once, as in the waterfall: arithmetic, else communication, else copies, else why the device was idle.
+/// Track with every moment once, as in the waterfall: compute, otherwise communication, otherwise copies, otherwise the reason of the idle
+/// time.
 pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Drawn {
     let mut idle = Idle::new(view);
     let mut rows: Vec<Named<'a>> = Vec::new();
@@ -124,7 +125,7 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
             }
             continue;
         }
-        // Questions come in order of time, so those before the step are asked, too.
+        // Queries must be in order of time, so those before the step are needed, too.
         let mut start = piece.start;
         for (label, end) in idle.labels(view, piece) {
             let (from, to) = (start.max(inputs.start), end.min(inputs.end));
@@ -141,7 +142,7 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
         }
     }
     for row in &mut rows {
-        // What a stream shows is where messages are tied to; waits are asked about on both.
+        // Messages are linked to rows of streams; waits need both tracks.
         if !matches!(row.of, Of::Wait(_)) {
             row.of = Of::Nothing;
         }
@@ -149,11 +150,11 @@ pub(super) fn device<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs
     Drawn::of(DEVICE, rows).showing(Shows::Device)
 }
 
-/// The streams of the device, in order of their numbers, those with arithmetic first.
+/// Tracks of the device's streams in order of their numbers, those with compute first.
 fn streams<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<Drawn> {
     let mut of: BTreeMap<(bool, u32), Vec<Named<'a>>> = BTreeMap::new();
     let numbers = view.gpu.streams();
-    // A stream with any arithmetic counts as one of arithmetic.
+    // A stream with any compute counts as a compute stream.
     let mut computes: BTreeMap<u32, bool> = BTreeMap::new();
     for (row, stream) in numbers.iter().enumerate() {
         *computes.entry(*stream).or_default() |= view.role.get(row) == Some(&Role::Compute);
@@ -181,7 +182,7 @@ fn streams<'a>(view: &View<'a>, exchanges: &Exchanges, inputs: &Inputs) -> Vec<D
     of.into_iter().flat_map(|((_, stream), rows)| lanes(&name(stream), rows)).collect()
 }
 
-/// The threads of the host, what nests beneath what holds it.
+/// Threads of the host; nested rows are below the enclosing one.
 fn threads<'a>(view: &View<'a>, inputs: &Inputs) -> Vec<Drawn> {
     let mut of: BTreeMap<u32, Vec<Named<'a>>> = BTreeMap::new();
     for (at, row) in (0..).zip(view.trace.host.iter()) {

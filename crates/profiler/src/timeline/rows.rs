@@ -1,11 +1,11 @@
-//! Rows of a track before they are columns, with names as words.
+//! Rows of a track before conversion to columns, with names as text.
 //!
-//! Responsible for: keeping rows apart (a track never shows two at once) and giving those that overlap tracks of their own. Refuses to know what they mean.
+//! Responsible for: separating rows (a track never has two at once); overlapping rows get tracks of their own. Does not interpret rows.
 
 use railwright_step::Names;
 use railwright_step::columns::{Class, Row, TrackHead};
 
-/// More tracks than this for what overlaps on one stream or nests on one thread are not drawn.
+/// Maximum number of tracks for overlapping rows of one stream or nested rows of one thread.
 const MOST_LANES: usize = 8;
 
 /// A row with its name.
@@ -13,26 +13,26 @@ const MOST_LANES: usize = 8;
 pub(super) struct Named<'a> {
     pub(super) row: Row,
     pub(super) name: Name<'a>,
-    /// What of the trace it shows.
+    /// Source of the row in the trace.
     pub(super) of: Of,
 }
 
-/// A row of a trace: of its device, or of its host where it has no device.
+/// A row of a trace: of its device, or of its host without a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Source {
     pub(super) on_host: bool,
     pub(super) row: u32,
 }
 
-/// What of the trace a row shows: what arrows are tied to.
+/// Source of a row in the trace: the end of an arrow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Of {
-    /// Nothing that was recorded: an idle stretch, a pass.
+    /// Not recorded: an idle interval, a pass.
     #[default]
     Nothing,
-    /// A row of the device, and the row of the host that launched it ([`crate::trace::NONE`] where it is not known).
+    /// A device row, and the host row that launched it ([`crate::trace::NONE`] if unknown).
     Device(Source, u32),
-    /// The beginning of a row of the device, in which it waits for other ranks.
+    /// The beginning of a device row, in which it waits for other ranks.
     Wait(Source),
     /// A row of the host.
     Host(u32),
@@ -58,12 +58,12 @@ impl Name<'_> {
     }
 }
 
-/// What a track shows.
+/// Content of a track.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Shows {
     /// Passes of the pipeline.
     Passes,
-    /// Every moment of the device once.
+    /// Every moment of the device, once.
     Device,
     /// A stream.
     #[default]
@@ -72,12 +72,12 @@ pub(super) enum Shows {
     Thread(u32),
 }
 
-/// A track to be.
+/// A track before conversion to columns.
 #[derive(Clone, Debug)]
 pub(super) struct Drawn {
     pub(super) name: String,
     pub(super) shows: Shows,
-    /// Spans that are not drawn, because others on the track cover them.
+    /// Number of hidden spans, which others on the track cover.
     pub(super) covered: u64,
     pub(super) rows: Vec<Row>,
     names: Vec<String>,
@@ -86,7 +86,7 @@ pub(super) struct Drawn {
 }
 
 impl Drawn {
-    /// A track of rows that are sorted by start; what begins before the row before it has ended is shortened.
+    /// Creates a track from rows sorted by start; a row that begins before the previous one has ended is shortened.
     pub(super) fn of<'a>(name: impl Into<String>, rows: impl IntoIterator<Item = Named<'a>>) -> Self {
         let mut drawn = Self {
             name: name.into(),
@@ -119,19 +119,19 @@ impl Drawn {
         drawn
     }
 
-    /// The same, with what it shows.
+    /// Sets the content of the track.
     pub(super) fn showing(self, shows: Shows) -> Self {
         Self { shows, ..self }
     }
 
-    /// The rows with names of the whole answer.
+    /// Rows with indices into the names of the whole answer.
     pub(super) fn named(&self, names: &mut Names) -> Vec<Row> {
         let places: Vec<u32> = self.names.iter().map(|name| names.intern(name).0).collect();
         let name = |of: &u32| places.get(*of as usize).copied().unwrap_or_default();
         self.rows.iter().zip(&self.of).map(|(row, of)| Row { name: name(of), ..*row }).collect()
     }
 
-    /// What a row is called.
+    /// Name of a row; empty if out of range.
     pub(super) fn text(&self, row: usize) -> &str {
         self.of.get(row).and_then(|name| self.names.get(*name as usize)).map_or("", String::as_str)
     }
@@ -140,18 +140,18 @@ impl Drawn {
         TrackHead { group: group.to_owned(), name: self.name.clone(), rank, stage }
     }
 
-    /// What of the trace the rows show.
+    /// Sources of the rows in the trace.
     pub(super) fn shown(&self) -> &[Of] {
         &self.shown
     }
 
-    /// The time of a class.
+    /// Total time of a class, in nanoseconds.
     pub(super) fn time(&self, class: Class) -> i64 {
         self.rows.iter().filter(|row| row.class == class).map(|row| row.end - row.start).sum()
     }
 }
 
-/// Rows on as many tracks as they need so that none overlaps: each on the first that is free, so that what nests lies beneath what holds it.
+/// Splits rows into tracks without overlap. Each row goes to the first free track, so nested rows are below the enclosing one.
 pub(super) fn lanes<'a>(name: &str, rows: Vec<Named<'a>>) -> Vec<Drawn> {
     let mut lanes: Vec<(i64, Vec<Named<'a>>)> = Vec::new();
     for row in rows {

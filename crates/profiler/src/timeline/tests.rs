@@ -102,7 +102,7 @@ fn little_room_merges_and_is_marked() {
 
 #[test]
 fn the_critical_path_accounts_for_every_nanosecond_and_goes_through_the_straggler() {
-    // Rank 2 stands still for 50 ms in every forward pass of step 3; the others wait for it.
+    // Rank 2 is idle for 50 ms in every forward pass of step 3; the others wait for it.
     let (job, joined) = job(&GLOO);
     let columns = answer(&job, &joined, &Question { step: Some(3), ..Question::default() });
     let sum: i64 = columns.critical_parts.iter().map(|part| part.time_ns).sum();
@@ -128,7 +128,7 @@ fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     let question = Question { step: Some(3), rank: Some(1), ..Question::default() };
     let (all, one) =
         (answer(&job, &joined, &Question { rank: None, ..question }), answer(&job, &joined, &question));
-    // The same path, whoever is shown.
+    // The path does not depend on the displayed ranks.
     let sums = |columns: &Columns| {
         let mut parts: Vec<(String, i64)> = columns
             .critical_parts
@@ -148,7 +148,7 @@ fn the_critical_path_goes_through_ranks_that_are_not_shown() {
     assert!(one.critical_elsewhere.windows(2).all(|two| two[0].at + two[0].length <= two[1].at));
 }
 
-/// The sums of all of a step over some rows.
+/// Sums of a whole step over some rows.
 fn summed(job: &Job, joined: &Joined, question: &Question, rows: &Rows) -> Summed {
     sums(job, joined, &Options::default().tables, question, rows, &OneByOne).expect("sums")
 }
@@ -158,12 +158,12 @@ fn the_sums_of_a_range_agree_with_the_columns() {
     let (job, joined) = job(&GLOO);
     let question = Question { host: true, ..Question::default() };
     let columns = answer(&job, &joined, &question);
-    // Every moment of the device once: four ranks are busy for all of the step.
+    // Every moment of the device once: four ranks are busy for the whole step.
     let device = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Device], Vec::new()));
     assert_eq!((device.ranks, device.sums.stacks), (4, 4));
     assert_eq!(device.sums.total_ns, 4 * columns.duration_ns);
     assert!((device.sums.tree.share - 1.0).abs() < 1e-9);
-    // A row by its place is the same row as on the timeline, and half of the step is cut where it should be.
+    // A row by index is the same as on the timeline, and half of the step is cut at the expected place.
     let half = Window { from: columns.duration_ns / 4, to: columns.duration_ns / 2 };
     for track in columns.tracks.iter().filter(|track| track.counts.is_empty()) {
         let rows = Rows::Some(Vec::new(), vec![track.id as usize]);
@@ -176,7 +176,7 @@ fn the_sums_of_a_range_agree_with_the_columns() {
         assert_eq!(one.sums.total_ns, within.iter().sum::<i64>(), "{}", track.name);
         assert_eq!(one.sums.count, within.len() as u64, "{}", track.name);
     }
-    // Threads nest: names count with what is below, the total without.
+    // Threads nest: times of names include nested rows, the total does not.
     let threads = summed(&job, &joined, &question, &Rows::Some(vec![RowKind::Threads], Vec::new()));
     assert!(threads.sums.rows > threads.sums.stacks);
     let depth = |node: &railwright_step::columns::range::Node| -> usize {
@@ -203,7 +203,7 @@ fn a_range_or_row_that_is_not_there_is_refused() {
     assert!(row.to_string().contains("unknown row 100000"), "{row}");
 }
 
-/// Arrows by kind, each as its two ends.
+/// Arrows by kind, as their two ends.
 fn arrows(columns: &Columns, kind: ArrowKind) -> Vec<[(&Track, usize); 2]> {
     let all = &columns.arrows;
     let end = |track: u32, span: u32| (&columns.tracks[track as usize], span as usize);
@@ -224,7 +224,7 @@ fn bubbles_and_waits_are_tied_to_the_rank_that_came_last() {
         let class = Class::ALL[usize::from(to.colours[*span])];
         assert!(matches!(class, Class::Bubble | Class::Waiting), "{class:?} waits");
     }
-    // Rank 2 stands still in every forward pass of this step: no rank is waited for longer.
+    // Rank 2 is idle in every forward pass of this step, so the others wait longest for it.
     let mut of = std::collections::BTreeMap::new();
     for [(from, _), (to, span)] in &awaited {
         *of.entry(from.rank).or_insert(0) += to.lengths[*span];

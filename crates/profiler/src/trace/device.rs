@@ -1,10 +1,10 @@
 //! Identity and recorder of a trace.
 //!
-//! Responsible for: the facts at the head of a trace. Does not guess a rank; [`crate::job`] gives ranks to traces without one.
+//! Responsible for: the facts at the head of a trace. Does not guess a rank: [`crate::job`] assigns ranks to traces without one.
 
 use serde::{Deserialize, Serialize};
 
-/// Which recorder wrote a trace.
+/// Recorder of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -12,27 +12,27 @@ pub enum Source {
     /// PyTorch's profiler (Kineto), any year.
     #[default]
     Kineto,
-    /// Nsight Systems, its SQLite export.
+    /// Nsight Systems (SQLite export).
     NsightSystems,
     /// Another writer of Chrome's trace format.
     ChromeTrace,
-    /// The profiler of XLA (JAX, TensorFlow, PyTorch/XLA), its XPlane files.
+    /// Profiler of XLA (JAX, TensorFlow, PyTorch/XLA; XPlane files).
     #[serde(rename = "xplane")]
     XPlane,
-    /// AMD's rocprofv3, its SQLite database.
+    /// AMD's rocprofv3 (SQLite database).
     Rocpd,
     /// An execution trace in the schema of MLCommons Chakra.
     Chakra,
 }
 
-/// Rank of the trace.
+/// Identity of a trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Identity {
-    /// What the user calls it: the path of the file, with the member of an archive.
+    /// Label: the path of the file, with the member of an archive.
     pub label: String,
-    /// Which recorder wrote it.
+    /// Recorder of the trace.
     pub source: Source,
     /// The recorded rank.
     pub rank: Option<u32>,
@@ -42,15 +42,15 @@ pub struct Identity {
     pub backend: Option<String>,
     /// The host, if recorded.
     pub host: Option<String>,
-    /// The devices that the trace lists.
+    /// Devices listed in the trace.
     pub devices: Vec<Device>,
-    /// Which of [`Self::devices`] this rank's activities ran on, by [`Device::id`].
+    /// The device of this rank's activities among [`Self::devices`], by [`Device::id`].
     pub device: Option<u32>,
-    /// The base of the file's times, in nanoseconds, if it has one; [`super::GpuActivity::start`] and all others have it in them.
+    /// Base of the file's times in nanoseconds, if it has one; [`super::GpuActivity::start`] and all other times include it.
     pub base: Option<i64>,
-    /// Version of the communication library, as it is written.
+    /// Version of the communication library, as written.
     pub communication_library: Option<String>,
-    /// Whether this is a digest ([`crate::digest`]), which holds less than the trace that it was made of.
+    /// True for a digest ([`crate::digest`]), which contains less than its trace.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub digest: bool,
 }
@@ -62,7 +62,7 @@ pub struct Identity {
 pub struct Device {
     /// Its number on its host.
     pub id: u32,
-    /// Its name, as it is written.
+    /// Name, as written.
     pub name: String,
     /// Its memory in bytes.
     pub memory_bytes: Option<u64>,

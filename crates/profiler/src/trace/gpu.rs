@@ -1,12 +1,12 @@
-//! What ran on a device, in columns.
+//! Device activities, in columns.
 //!
-//! Responsible for: kernels, copies and their order. Refuses to know what a kernel is for.
+//! Responsible for: kernels, copies and their order. Does not classify kernels.
 
 use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
-/// Kind of device activity a row is.
+/// Kind of device activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -18,7 +18,7 @@ pub enum GpuKind {
     Copy,
     /// Filling memory.
     Set,
-    /// The device's side of a user annotation: from the first to the last kernel launched within it.
+    /// Device copy of a user annotation: from the first to the last kernel launched within it.
     Annotation,
     /// A wait on the device (`Event Sync`, `Context Sync`, `Stream Wait Event`).
     Sync,
@@ -28,7 +28,7 @@ impl GpuKind {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Kernel, Self::Copy, Self::Set, Self::Annotation, Self::Sync];
 
-    /// Its name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Kernel => "kernel",
@@ -45,19 +45,19 @@ impl GpuKind {
 pub struct GpuActivity {
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when, in nanoseconds.
+    /// End time in nanoseconds.
     pub end: i64,
     /// Name.
     pub name: NameId,
     /// Kind.
     pub kind: GpuKind,
-    /// The stream (or queue) it ran on, as the trace numbers it. -1 in a trace is [`NONE`].
+    /// Stream (or queue), in the trace's numbering. -1 in a trace is [`NONE`].
     pub stream: u32,
-    /// What ties it to the call that launched it.
+    /// Correlation to the call that launched it; `None` if not recorded.
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
-    /// Bytes of a copy or a set, 0 when unknown.
+    /// Bytes of a copy or a set; 0 if unknown.
     pub bytes: u64,
 }
 
@@ -68,7 +68,7 @@ impl GpuActivity {
     }
 }
 
-/// What ran on one rank's device.
+/// Activities of one rank's device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GpuActivities {
     start: Vec<i64>,
@@ -87,7 +87,7 @@ impl GpuActivities {
         self.start.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -104,7 +104,7 @@ impl GpuActivities {
         self.bytes.push(row.bytes);
     }
 
-    /// The row at a place.
+    /// The row at an index.
     pub fn get(&self, at: usize) -> Option<GpuActivity> {
         Some(GpuActivity {
             start: *self.start.get(at)?,
@@ -148,12 +148,12 @@ impl GpuActivities {
         &self.stream
     }
 
-    /// The column of correlations; [`NONE`] is none.
+    /// The column of correlations; [`NONE`] without one.
     pub fn correlations(&self) -> &[u32] {
         &self.correlation
     }
 
-    /// The column of places in [`super::RankTrace::collectives`]; [`NONE`] is none.
+    /// The column of indices in [`super::RankTrace::collectives`]; [`NONE`] without one.
     pub fn collectives(&self) -> &[u32] {
         &self.collective
     }
@@ -163,7 +163,7 @@ impl GpuActivities {
         &self.bytes
     }
 
-    /// Whole columns at once, in the order of [`GpuActivity`]'s fields; nothing when their lengths differ.
+    /// Creates rows from whole columns, in the order of [`GpuActivity`]'s fields; `None` if their lengths differ.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub fn from_columns(
         start: Vec<i64>,
@@ -188,7 +188,7 @@ impl GpuActivities {
         even.then_some(Self { start, end, name, kind, stream, correlation, collective, bytes })
     }
 
-    /// Sets what the row at a place is as a communication.
+    /// Sets the index of a row's collective; `None` for other activities.
     pub fn set_collective(&mut self, at: usize, collective: Option<u32>) {
         if let Some(cell) = self.collective.get_mut(at) {
             *cell = collective.unwrap_or(NONE);
@@ -203,14 +203,15 @@ impl GpuActivities {
         });
     }
 
-    /// Sets what ties the row at a place to its launch.
+    /// Sets the correlation of a row to its launch.
     pub fn set_correlation(&mut self, at: usize, correlation: u32) {
         if let Some(cell) = self.correlation.get_mut(at) {
             *cell = correlation;
         }
     }
 
-    /// Drops rows, in order of start, whose times cannot be; how many. Sizes that no sum holds count as unknown. Readers call it once at the end.
+    /// Drops rows with impossible times, which must be in order of start. Returns their number. Sizes whose sum overflows count as unknown.
+    /// Readers call it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
         let mut sum: u64 = 0;
         for size in &mut self.bytes {
@@ -227,14 +228,14 @@ impl GpuActivities {
         dropped
     }
 
-    /// Moves all times: `to` gives the new time of an old one.
+    /// Replaces all times: `to` returns the new time of an old one.
     pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
         for time in self.start.iter_mut().chain(&mut self.end) {
             *time = to(*time);
         }
     }
 
-    /// Puts the rows in order of start; equal starts keep their order. Readers call it once at the end.
+    /// Sorts the rows by start; equal starts keep their order. Readers call it once at the end.
     pub fn sort(&mut self) {
         if self.start.is_sorted() {
             return;

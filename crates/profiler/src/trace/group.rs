@@ -1,12 +1,12 @@
 //! Process groups and recorded collectives.
 //!
-//! Responsible for: the words of the recorder, read but not interpreted. Refuses to join groups across ranks: a group's name is a local counter,
-//! only its set of ranks means the same everywhere.
+//! Responsible for: the recorder's fields, without interpretation. Does not join groups across ranks: a group's name is a local counter,
+//! only its set of ranks means the same on all ranks.
 
 use railwright_step::CollectiveKind;
 use serde::{Deserialize, Serialize};
 
-/// A process group as one rank's trace has it.
+/// A process group in one rank's trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -15,25 +15,25 @@ pub struct RankGroup {
     pub name: String,
     /// Its purpose, if recorded; `undefined` counts as none.
     pub description: Option<String>,
-    /// Its ranks in order, if they are listed in full.
+    /// Its ranks in order, if listed completely.
     pub ranks: Option<Vec<u32>>,
     /// Number of its ranks.
     pub size: Option<u32>,
 }
 
-/// A collective or a message as the recorder describes it.
+/// A collective or a message as recorded.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveCall {
     /// Its kind, if part of its label.
     pub kind: Option<CollectiveKind>,
-    /// Its name as it is written (`_allgather_base`, `allreduce`, ...); empty when it is not.
+    /// Its name as written (`_allgather_base`, `allreduce`, ...); empty if missing.
     pub label: String,
-    /// Elements that one rank puts in.
+    /// Input elements of one rank.
     pub elements_in: Option<u64>,
-    /// Elements that one rank gets out.
+    /// Output elements of one rank.
     pub elements_out: Option<u64>,
-    /// The type of an element, as it is written.
+    /// Type of an element, as written.
     pub element: Option<String>,
     /// Bytes of an element.
     pub element_bytes: Option<u32>,

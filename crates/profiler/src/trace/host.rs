@@ -1,14 +1,14 @@
-//! What the host did, in columns.
+//! Host activities, in columns.
 //!
-//! Responsible for: operators, calls of the runtime, annotations and their order. Refuses to know what an operator is for.
+//! Responsible for: operators, calls of the runtime, annotations and their order. Does not classify operators.
 //!
-//! Few rows name a stream of the device (operators of compiled kernels do), so those that do are a list of their own and no column.
+//! Few rows name a stream of the device (operators of compiled kernels do), so these are in a separate list instead of a column.
 
 use super::{NONE, Times, some};
 use crate::NameId;
 use serde::Serialize;
 
-/// Kind of host activity a row is.
+/// Kind of host activity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -18,13 +18,13 @@ pub enum HostKind {
     Operator,
     /// A call of the device's runtime or driver: launches, copies, waits.
     Runtime,
-    /// An annotation of the user, a framework's range, NVTX.
+    /// A user annotation, a framework's range, or NVTX.
     Annotation,
-    /// A communication as the framework issues it (`record_param_comms`, `gloo:...`).
+    /// A communication issued by the framework (`record_param_comms`, `gloo:...`).
     Collective,
-    /// The profiler's own cost.
+    /// Overhead of the profiler.
     Overhead,
-    /// A function of Python, kept only when asked for.
+    /// A Python function, kept only on request.
     Python,
 }
 
@@ -33,7 +33,7 @@ impl HostKind {
     pub const ALL: [Self; 6] =
         [Self::Operator, Self::Runtime, Self::Annotation, Self::Collective, Self::Overhead, Self::Python];
 
-    /// Its name in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -51,19 +51,19 @@ impl HostKind {
 pub struct HostActivity {
     /// Start time in nanoseconds.
     pub start: i64,
-    /// Until when, in nanoseconds.
+    /// End time in nanoseconds.
     pub end: i64,
     /// Name.
     pub name: NameId,
     /// Kind.
     pub kind: HostKind,
-    /// The thread, by its place in the order of first appearance of (process, thread) in the trace.
+    /// Thread number, in order of first appearance of (process, thread) in the trace.
     pub thread: u32,
-    /// What ties a call to what it launched.
+    /// Correlation of a call to the activity that it launched; `None` if not recorded.
     pub correlation: Option<u32>,
     /// Its collective: an index into [`super::RankTrace::collectives`].
     pub collective: Option<u32>,
-    /// Its inputs as one text (see `inputs`): shapes as they are written, kept for GEMMs, attention, convolutions and memory-bound operators.
+    /// Inputs as one text (see `inputs`): shapes as written, kept for GEMMs, attention, convolutions and memory-bound operators.
     pub shapes: Option<NameId>,
 }
 
@@ -74,18 +74,18 @@ impl HostActivity {
     }
 }
 
-/// What a host row records about the device.
+/// Reference of a host row to the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamedStream {
-    /// The row's place.
+    /// Index of the row.
     pub row: u32,
-    /// The stream that it names.
+    /// The named stream.
     pub stream: u32,
-    /// The correlation that it names, whatever kind of row it is.
+    /// Correlation in the row, for rows of any kind.
     pub correlation: Option<u32>,
 }
 
-/// What one rank's host did.
+/// Activities of one rank's host.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HostActivities {
     start: Vec<i64>,
@@ -96,7 +96,7 @@ pub struct HostActivities {
     correlation: Vec<u32>,
     collective: Vec<u32>,
     shapes: Vec<u32>,
-    /// By row, each at most once.
+    /// In order of rows, at most one per row.
     named_streams: Vec<NamedStream>,
 }
 
@@ -106,7 +106,7 @@ impl HostActivities {
         self.start.len()
     }
 
-    /// Whether it is empty.
+    /// Tests whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -123,7 +123,7 @@ impl HostActivities {
         self.shapes.push(row.shapes.map_or(NONE, |s| s.0));
     }
 
-    /// Sets which stream the row that was added last names.
+    /// Sets the stream that the last added row names.
     pub fn name_stream(&mut self, stream: u32, correlation: Option<u32>) {
         let Some(row) = self.len().checked_sub(1).and_then(|last| u32::try_from(last).ok()) else { return };
         match self.named_streams.last_mut().filter(|last| last.row == row) {
@@ -132,12 +132,12 @@ impl HostActivities {
         }
     }
 
-    /// The rows that name a stream, in their order.
+    /// Rows that name a stream, in their order.
     pub fn named_streams(&self) -> &[NamedStream] {
         &self.named_streams
     }
 
-    /// With these streams named; nothing unless they are of rows that are there, in their order and each once.
+    /// Sets the named streams; `None` unless they belong to existing rows, in order and once each.
     pub fn with_named_streams(mut self, named: Vec<NamedStream>) -> Option<Self> {
         let in_order = named.windows(2).all(|pair| pair[0].row < pair[1].row);
         let are_there = named.last().is_none_or(|last| (last.row as usize) < self.len());
@@ -147,7 +147,7 @@ impl HostActivities {
         })
     }
 
-    /// The row at a place.
+    /// The row at an index.
     pub fn get(&self, at: usize) -> Option<HostActivity> {
         Some(HostActivity {
             start: *self.start.get(at)?,
@@ -191,22 +191,22 @@ impl HostActivities {
         &self.thread
     }
 
-    /// The column of correlations; [`NONE`] is none.
+    /// The column of correlations; [`NONE`] without one.
     pub fn correlations(&self) -> &[u32] {
         &self.correlation
     }
 
-    /// The column of places in [`super::RankTrace::collectives`]; [`NONE`] is none.
+    /// The column of indices in [`super::RankTrace::collectives`]; [`NONE`] without one.
     pub fn collectives(&self) -> &[u32] {
         &self.collective
     }
 
-    /// The column of places of shapes among the names; [`NONE`] is none.
+    /// The column of indices of shapes among the names; [`NONE`] without one.
     pub fn shapes(&self) -> &[u32] {
         &self.shapes
     }
 
-    /// Whole columns at once, in the order of [`HostActivity`]'s fields; nothing when their lengths differ.
+    /// Creates rows from whole columns, in the order of [`HostActivity`]'s fields; `None` if their lengths differ.
     #[expect(clippy::too_many_arguments, reason = "one for each column")]
     pub fn from_columns(
         start: Vec<i64>,
@@ -259,14 +259,14 @@ impl HostActivities {
         *self = kept;
     }
 
-    /// Sets what ties the row at a place to its launch.
+    /// Sets the correlation of a row to the activity that it launched.
     pub fn set_correlation(&mut self, at: usize, correlation: u32) {
         if let Some(cell) = self.correlation.get_mut(at) {
             *cell = correlation;
         }
     }
 
-    /// Drops rows, in order of start, whose times cannot be; how many. Readers call it once at the end.
+    /// Drops rows with impossible times, which must be in order of start. Returns their number. Readers call it once at the end.
     pub fn drop_impossible(&mut self) -> u64 {
         let mut dropped = 0;
         if Times::first_impossible(&self.start, &self.end).is_some() {
@@ -276,14 +276,14 @@ impl HostActivities {
         dropped
     }
 
-    /// Moves all times: `to` gives the new time of an old one.
+    /// Replaces all times: `to` returns the new time of an old one.
     pub fn map_times(&mut self, to: impl Fn(i64) -> i64) {
         for time in self.start.iter_mut().chain(&mut self.end) {
             *time = to(*time);
         }
     }
 
-    /// Puts the rows in order of start; of equal starts the longer comes first, so that what holds another precedes it.
+    /// Sorts the rows by start; of equal starts the longer one comes first, so that enclosing rows precede nested ones.
     pub fn sort(&mut self) {
         let key = |at: usize| (self.start[at], -self.end[at]);
         if (1..self.len()).all(|at| key(at - 1) <= key(at)) {

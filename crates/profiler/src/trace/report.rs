@@ -1,6 +1,6 @@
-//! What reading a trace met with: what was repaired, what was dropped, where.
+//! Report on reading a trace: repaired and dropped parts, with positions.
 //!
-//! Responsible for: counting everything and keeping the first places of each kind. Refuses to grow with the damage.
+//! Responsible for: counting all damages and keeping the first positions of each kind. Its size does not grow with the damage.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DamageKind {
-    /// A name held a raw control character or a bad byte and was repaired.
+    /// A name contained a raw control character or an invalid byte and was repaired.
     RepairedName,
     /// An event could not be read and was dropped.
     UnreadableEvent,
@@ -17,17 +17,17 @@ pub enum DamageKind {
     BadTime,
     /// An event ended before it began and was dropped.
     NegativeDuration,
-    /// A time far outside of the rest was dropped.
+    /// A time far from all others was dropped.
     OutlyingTime,
-    /// A key came twice; the last one counts.
+    /// A duplicate key; the last one counts.
     DuplicateKey,
-    /// The file ends before its end; everything before was read.
+    /// The file is truncated; everything before was read.
     Truncated,
-    /// There is more after the end of the trace, which was not read.
+    /// Data after the end of the trace was not read.
     TrailingData,
-    /// Two events of one row overlap partly; both were kept.
+    /// Two events of one row overlap partially; both were kept.
     PartialOverlap,
-    /// A begin without its end or an end without its begin was dropped.
+    /// A begin without an end or an end without a begin was dropped.
     UnmatchedBegin,
 }
 
@@ -37,31 +37,31 @@ pub enum DamageKind {
 pub struct Damage {
     /// Kind.
     pub kind: DamageKind,
-    /// Number.
+    /// Number of occurrences.
     pub count: u64,
-    /// The first places, at most [`Damage::PLACES`]: byte offsets into the (inflated) file and a word about each.
+    /// First positions, at most [`Damage::PLACES`]: byte offsets into the (inflated) file, each with a short description.
     pub places: Vec<(u64, String)>,
 }
 
 impl Damage {
-    /// How many places are kept.
+    /// Maximum number of positions per kind.
     pub const PLACES: usize = 3;
 }
 
-/// What reading a trace met with.
+/// Report on reading a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ReadReport {
-    /// Bytes of the (inflated) file.
+    /// Size of the (inflated) file in bytes.
     pub bytes: u64,
-    /// Events that were seen.
+    /// Number of events in the file.
     pub events: u64,
-    /// Events that were kept.
+    /// Number of kept events.
     pub kept: u64,
-    /// Kinds of events that are not needed and were left out on purpose, with how many there were.
+    /// Kinds of events that were excluded on purpose, with their numbers.
     pub left_out: Vec<(String, u64)>,
-    /// What was damaged, by kind.
+    /// Damages by kind.
     pub damages: Vec<Damage>,
 }
 
@@ -79,7 +79,7 @@ impl ReadReport {
         }
     }
 
-    /// Notes many damages of a kind whose places are not known.
+    /// Notes many damages of a kind without positions.
     pub fn note_many(&mut self, kind: DamageKind, count: u64) {
         if count == 0 {
             return;
@@ -90,7 +90,7 @@ impl ReadReport {
         }
     }
 
-    /// Counts an event that is not needed.
+    /// Counts an excluded event.
     pub fn leave_out(&mut self, what: &'static str) {
         match self.left_out.iter_mut().find(|(name, _)| name == what) {
             Some((_, count)) => *count += 1,
@@ -98,7 +98,7 @@ impl ReadReport {
         }
     }
 
-    /// How much of a kind there was.
+    /// Number of damages of a kind.
     pub fn count(&self, kind: DamageKind) -> u64 {
         self.damages.iter().find(|d| d.kind == kind).map_or(0, |d| d.count)
     }

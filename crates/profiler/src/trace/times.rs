@@ -1,26 +1,26 @@
-//! Times that can be.
+//! Validity of times.
 //!
-//! Responsible for: the bounds within which no difference and no sum of times overflows, and the first row that breaks them. Readers drop such
-//! rows, with a note; a saved profile that holds one is damaged. Refuses to mend a time.
+//! Responsible for: bounds within which no difference and no sum of times overflows, and the first row that violates them. Readers drop
+//! such rows, with a note; a saved profile with one is damaged. Times are never corrected.
 
-/// Times beyond this, either way, belong to no event (they would be after the year 2100): within it, differences of times never overflow.
+/// Maximum absolute value of a time: later ones would be after the year 2100. Within it, differences of times never overflow.
 pub const LIMIT: i64 = i64::MAX / 2;
 
-/// Reason why a row cannot be.
+/// Reason why a row is impossible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Impossible {
     /// It ends before it starts.
     Negative,
     /// It starts or ends outside of [`LIMIT`].
     Beyond,
-    /// It starts before the row above it.
+    /// It starts before the previous row.
     Unordered,
     /// With it the durations of all rows exceed [`LIMIT`].
     TooMuch,
 }
 
 impl Impossible {
-    /// In words, after "row 5".
+    /// Description, to follow "row 5".
     pub const fn words(self) -> &'static str {
         match self {
             Self::Negative => "ends before it starts",
@@ -38,7 +38,7 @@ pub struct Times {
 }
 
 impl Times {
-    /// Takes the next row, unless it cannot be.
+    /// Adds the next row, unless it is impossible.
     pub fn take(&mut self, start: i64, end: i64) -> Result<(), Impossible> {
         if end < start {
             return Err(Impossible::Negative);
@@ -52,7 +52,7 @@ impl Times {
         Ok(())
     }
 
-    /// The first of the rows that cannot be, where rows are in order of start.
+    /// The first impossible row, with its reason; rows are in order of start.
     pub fn first_impossible(starts: &[i64], ends: &[i64]) -> Option<(usize, Impossible)> {
         let (mut times, mut last) = (Self::default(), i64::MIN);
         for (row, (&start, &end)) in starts.iter().zip(ends).enumerate() {

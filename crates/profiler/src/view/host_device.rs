@@ -1,17 +1,18 @@
-//! A device for a trace that has none.
+//! Device rows for a trace without a device.
 //!
-//! Responsible for: rows from the host: the outermost operator on each thread is arithmetic, what communicates is communication. Operators that
-//! only issue a communication are left out where the communication itself is there; where it is not, operators that the table names are it. Refuses calls of a runtime: there is none.
+//! Responsible for: device rows from the host: the outermost operator on each thread is compute, communication stays communication.
+//! Operators that only issue a communication are excluded if the communication itself was recorded. Otherwise operators in the table are
+//! the communication. Ignores runtime calls: there is no runtime.
 
 use crate::RankTrace;
 use crate::communication::NameTable;
 use crate::trace::{GpuActivities, GpuActivity, GpuKind, HostKind};
 
-/// The rows, and the row of the host that each is.
+/// Device rows, and the host row of each.
 pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Vec<u32>) {
     let mut gpu = GpuActivities::default();
     let mut hosts = Vec::new();
-    // Until when an operator is open on each thread.
+    // By thread: end of the open operator.
     let mut open: Vec<i64> = Vec::new();
     let mut known: Vec<Option<bool>> = vec![None; trace.names.len()];
     let has_annotations = trace.host.kinds().contains(&HostKind::Collective);
@@ -65,7 +66,8 @@ pub(super) fn device(trace: &RankTrace, table: &NameTable) -> (GpuActivities, Ve
     (gpu, hosts)
 }
 
-/// Whether the name of an operator communicates; the framework's own operators (`c10d::`) only issue what is there by another name.
+/// Tests whether the name of an operator communicates. The framework's own operators (`c10d::`) only issue communication that also exists
+/// under another name.
 fn communicates(name: &str, table: &NameTable) -> bool {
     name.starts_with("c10d::") || table.class(name).is_some()
 }

@@ -1,7 +1,7 @@
 //! Chips that are slower than others.
 //!
-//! Responsible for: comparing the same kernels, run equally often, between ranks, and taking what a rank's take longer out of its arithmetic.
-//! Does not compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
+//! Responsible for: comparing the same kernels, run equally often, between ranks, and separating a rank's excess from its compute. Does not
+//! compare ranks with different work: a kernel that one rank runs more often than another is no evidence.
 
 use super::{Label, Parts, RankWaterfall};
 use crate::Names;
@@ -9,13 +9,13 @@ use crate::view::Role;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Fewer ranks than this have no middle that an outlier could be distinguished from.
+/// Minimum number of ranks: with fewer, an outlier cannot be distinguished from the median.
 const FEWEST: usize = 3;
 
-/// A rank is slower if its kernels take this much longer than the median rank's: clocks of healthy chips differ by about as much.
+/// Minimum relative excess of a slower rank over the median rank: clocks of healthy chips differ by about as much.
 const TOLERANCE: f64 = 0.01;
 
-/// Kernels that are the same on both sides must hold this share of a rank's arithmetic.
+/// Minimum share of a rank's compute in comparable kernels.
 const COVERAGE: f64 = 0.5;
 
 /// One kernel on one rank.
@@ -26,7 +26,8 @@ struct Sample {
     duration: i64,
 }
 
-/// Takes what slower chips cost out of the arithmetic of ranks; who is slower, and by which factor. `names` are the ranks' in their order.
+/// Separates the cost of slower chips from the compute of ranks. Returns the slower ranks with their factors. `names` are the ranks' in
+/// their order.
 pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u32, f64)> {
     if ranks.len() < FEWEST {
         return Vec::new();
@@ -38,7 +39,7 @@ pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u3
             kernels.entry((names.get(kernel.name), kernel.phase as u8)).or_default().push(sample);
         }
     }
-    // For each rank: time of its comparable kernels, and what the median rank takes for them.
+    // By rank: time of its comparable kernels, and the median rank's time for them, in nanoseconds.
     let mut own = vec![0_i64; ranks.len()];
     let mut median = vec![0_i64; ranks.len()];
     for samples in kernels.values_mut() {
@@ -60,7 +61,7 @@ pub(super) fn take_out(ranks: &mut [RankWaterfall], names: &[&Names]) -> Vec<(u3
         }
         let factor = own / median;
         slower.push((rank.rank, factor));
-        // Every kernel would take 1/factor on the median chip.
+        // Every kernel would take 1/factor of its time on the median chip.
         rank.total = Parts::default();
         for step in &mut rank.steps {
             for (label, time) in step.clone().iter().filter(|(label, _)| label.is_compute()) {
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
     use railwright_step::{OperatorFamily, Phase};
 
-    /// Ranks that run two kernels ten times each, in these times.
+    /// Ranks that run two kernels ten times each, with these total times.
     fn ranks(times: &[(i64, i64)], names: &mut Names) -> Vec<RankWaterfall> {
         let ids = [names.intern("gemm"), names.intern("norm")];
         let make = |(rank, &(gemm, norm)): (usize, &(i64, i64))| {

@@ -1,30 +1,30 @@
-//! What is known of a rank's communications from the other ranks.
+//! Properties of a rank's communications that depend on other ranks.
 //!
-//! Responsible for: the dimension of each and the moment from which data moved, read off matched collectives. Refuses to divide what could not
-//! be matched.
+//! Responsible for: the dimension of each and the start of its transfer, from matched collectives. Unmatched communication stays undivided.
 
 use crate::joined::Joined;
 use crate::matching::{Lane, PartRef};
 use crate::view::{Role, View};
 use railwright_step::Dimension;
 
-/// What is known of a communication from the other ranks.
+/// Properties of a communication that depend on other ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// For whose sake; [`Dimension::Other`] when unknown.
+    /// Its dimension; [`Dimension::Other`] if unknown.
     pub dimension: Dimension,
-    /// Until when it waited for sure: the start of the last member that was recorded.
+    /// Certain end of the wait in nanoseconds: the start of the last recorded member. `None` if unknown.
     pub waits_until: Option<i64>,
-    /// From when on data moves: the last member's start. `None` when members were not recorded and no similar collective shows it. What is between the two is not divided.
+    /// Start of the transfer in nanoseconds: the last member's start. `None` if members were not recorded and no similar collective shows
+    /// it. Time between `waits_until` and this is not divided.
     pub transfer_from: Option<i64>,
-    /// Whether [`Self::transfer_from`] is an estimate: the end less the shortest of equal communications.
+    /// True if [`Self::transfer_from`] is an estimate: the end minus the shortest of equal communications.
     pub estimated: bool,
-    /// Whether who waits in it waits for a pipeline to drain ([`crate::groups::Group::drains`]).
+    /// True if a wait in it is a wait for a pipeline to drain ([`crate::groups::Group::drains`]).
     pub drains: bool,
 }
 
 impl Exchange {
-    /// Nothing is known.
+    /// A communication without known properties.
     pub const UNKNOWN: Self = Self {
         dimension: Dimension::Other,
         waits_until: None,
@@ -33,27 +33,27 @@ impl Exchange {
         drains: false,
     };
 
-    /// A communication all of whose members were recorded.
+    /// A communication with all members recorded.
     pub fn measured(dimension: Dimension, last_start: Option<i64>) -> Self {
         Self { dimension, waits_until: last_start, transfer_from: last_start, ..Self::UNKNOWN }
     }
 }
 
-/// What is known of the communications of one rank: by row of the device, in order of rows.
+/// Properties of one rank's communications by device row, in order of rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exchanges(Vec<(u32, Exchange)>);
 
 impl Exchanges {
-    /// From rows in any order; of two entries of one row the first counts.
+    /// Creates it from rows in any order; of two entries of one row the first counts.
     pub fn new(mut rows: Vec<(u32, Exchange)>) -> Self {
         rows.sort_by_key(|row| row.0);
         rows.dedup_by_key(|row| row.0);
         Self(rows)
     }
 
-    /// From a joined job: the communications of a member. With some ranks of a group not traced, the last start of those that were is a
-    /// bound, and so is the end less the shortest of equal communications: the later of both divides them, as an estimate. With one rank of a group alone nothing
-    /// shows who was late: the transfer is at least what the link needs for the bytes, and the rest is not divided.
+    /// Communications of a member of a joined job. If some ranks of a group were not traced, the last start of the traced ones is a bound.
+    /// So is the end minus the shortest of equal communications. The later of both divides them, as an estimate. With a single rank of a
+    /// group, the late rank is unknown. The transfer is at least the link's time for the bytes, and the rest is not divided.
     pub fn of(joined: &Joined, member: usize, view: &View<'_>) -> Self {
         let matching = &joined.matching;
         let (Some(parts), Some(of)) = (matching.parts.get(member), matching.of.get(member)) else {
@@ -61,7 +61,7 @@ impl Exchanges {
         };
         let row = |lane: Lane, row: u32| match lane {
             Lane::Stream(_) => (!view.from_host).then_some(row),
-            // Rows that are the host's stand in its order.
+            // Device rows derived from the host are in its order.
             Lane::Host if view.from_host => view.launch.binary_search(&row).ok().map(|at| at as u32),
             Lane::Host => None,
         };
@@ -79,7 +79,7 @@ impl Exchanges {
             }
             let alone = collective.is_none_or(|collective| matching.members(collective).len() < 2);
             if alone {
-                // Between no transfer but the bytes over the link's rate and all of it.
+                // The transfer is between the bytes over the link's rate and the whole duration.
                 let least = joined.least.transfer(part, group);
                 let transfer_from = least.map(|least| (part.end - least).max(part.start));
                 return Some((row, Exchange { dimension, transfer_from, ..Exchange::UNKNOWN }));
@@ -98,13 +98,13 @@ impl Exchanges {
         )
     }
 
-    /// What is known of a row.
+    /// Properties of a row's communication; [`Exchange::UNKNOWN`] for other rows.
     pub fn get(&self, row: u32) -> Exchange {
         let found = self.0.binary_search_by_key(&row, |entry| entry.0);
         found.ok().and_then(|at| self.0.get(at)).map_or(Exchange::UNKNOWN, |entry| entry.1)
     }
 
-    /// How many are known, and how many of them were matched.
+    /// Number of communications, and number of matched ones.
     pub fn known(&self) -> (usize, usize) {
         (self.0.len(), self.0.iter().filter(|(_, exchange)| exchange.transfer_from.is_some()).count())
     }

@@ -1,7 +1,7 @@
-//! What the model's arithmetic takes at the accelerator's peak.
+//! Time of the model's compute at the accelerator's peak.
 //!
-//! Responsible for: the ideal time of a step on one rank, and taking it out of the time of matrix products and attention. Refuses to count
-//! a model's operations; whoever knows the model does.
+//! Responsible for: the ideal time of a step on one rank, and separating it from the time of GEMMs and attention. Does not count a model's
+//! operations: the caller does.
 
 use super::{Label, Parts, RankWaterfall};
 use railwright_spec::cluster::accelerator_by_name;
@@ -13,16 +13,16 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
-    /// Its name in the catalogue.
+    /// Name in the catalogue.
     pub accelerator: String,
     /// Number format.
     pub data_type: DataType,
-    /// Dense.
+    /// Dense peak rate.
     pub rate: FlopPerSecond,
 }
 
 impl Peak {
-    /// The peak of a device by the name that its driver prints.
+    /// Peak of a device, by the driver's name.
     pub fn of(device: &str, data_type: DataType) -> Option<Self> {
         let accelerator = accelerator_by_name(device).ok()?;
         let rate = accelerator.peak_rate(data_type)?;
@@ -30,27 +30,27 @@ impl Peak {
     }
 }
 
-/// What the model's arithmetic takes at peak.
+/// Model compute at peak rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ideal {
-    /// The model's operations of one step, all ranks together.
+    /// The model's operations per step, over all ranks.
     pub flop_per_step: Flop,
-    /// Ranks that share them.
+    /// Number of ranks that share them.
     pub ranks: u32,
-    /// What one rank can do at most.
+    /// Peak rate of one rank, in FLOP/s.
     pub peak: FlopPerSecond,
 }
 
 impl Ideal {
-    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank (`F` operations, `N` ranks, `P` operations per second).
+    /// `T_ideal = F / (N P)` in nanoseconds, for a step on one rank, with `F` operations, `N` ranks and `P` operations per second.
     pub fn nanoseconds(&self) -> i64 {
         let rate = self.peak.get() * f64::from(self.ranks.max(1));
         if rate > 0.0 { (self.flop_per_step.get() / rate * 1e9).round() as i64 } else { 0 }
     }
 
-    /// Takes the ideal out of every step of a rank: out of matrix products and attention in proportion to their time, then out of other
-    /// arithmetic. What is more than all arithmetic is left, as no kernel did it.
+    /// Separates the ideal from every step of a rank: from GEMMs and attention in proportion to their time, then from other compute. Ideal
+    /// time beyond all compute is dropped, as no kernel contains it.
     pub(super) fn take_out(&self, rank: &mut RankWaterfall) {
         let wanted = self.nanoseconds();
         rank.total = Parts::default();

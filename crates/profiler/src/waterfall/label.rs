@@ -1,58 +1,58 @@
-//! What a nanosecond of a rank is counted as.
+//! Labels of a rank's time.
 //!
-//! Responsible for: the labels, their order and their groups. Refuses to decide which one applies.
+//! Responsible for: the labels, their order and their groups. Does not decide which one applies.
 
 use railwright_step::Dimension;
 use serde::{Serialize, Serializer};
 
-/// How communication that nothing hides divides.
+/// Parts of exposed communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// Data moves.
+    /// Transfer of data.
     Transfer,
-    /// Another rank is waited for.
+    /// Wait for another rank.
     Wait,
-    /// Which of both is not known: the collective could not be matched with the other ranks'.
+    /// Transfer or wait, unknown which: the collective could not be matched with other ranks'.
     Undivided,
 }
 
-/// What fills a pipeline bubble.
+/// Cause of a pipeline bubble.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bubble {
     /// The schedule, with equal stages and free messages.
     Schedule,
-    /// Stages that take unequal time.
+    /// Unequal stages.
     Imbalance,
     /// Messages.
     Message,
-    /// Passes that took longer than they mostly do.
+    /// Passes longer than usual.
     Stall,
-    /// Not known which.
+    /// Unknown cause.
     Undivided,
 }
 
-/// What a nanosecond of a rank is counted as: exactly one of these.
+/// Label of a nanosecond of a rank: exactly one of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Label {
-    /// What the model's arithmetic would take at the accelerator's peak.
+    /// Time of the model's compute at the accelerator's peak.
     Ideal,
-    /// Matrix products: all of their time where the ideal is not known, else what they take above it.
+    /// GEMMs: their excess over the ideal, or all of their time if the ideal is unknown.
     MatrixProduct,
-    /// Attention, likewise.
+    /// Attention: its excess over the ideal, or all of its time if the ideal is unknown.
     Attention,
-    /// Forward work done again.
+    /// Recompute of forward work.
     Recompute,
-    /// Norms, elementwise work, lookups, routing, the loss: bound by memory.
+    /// Memory-bound compute: norms, element-wise kernels, lookups, routing, the loss.
     MemoryBound,
-    /// The optimizer's arithmetic.
+    /// Compute of the optimizer.
     Optimizer,
-    /// Arithmetic of unknown kind.
+    /// Compute of unknown kind.
     OtherCompute,
-    /// What the same kernels take longer than on the median rank.
+    /// Excess of a chip over the median rank for the same kernels.
     SlowerChip,
     /// Communication without overlapped compute.
     Exposed(Dimension, Share),
@@ -60,15 +60,15 @@ pub enum Label {
     Copy,
     /// Idle because of the pipeline.
     Bubble(Bubble),
-    /// Idle because the host had not launched yet.
+    /// Idle because the host has not launched the next work.
     Host,
-    /// Idle while the host stood in a call that waits for the device.
+    /// Idle while the host was in a call that waits for the device.
     Sync,
     /// Idle while the host loaded data.
     DataLoading,
     /// Idle while the driver allocated or freed memory.
     Allocation,
-    /// Idle with the next work launched already: the device's own gaps, waits for other streams.
+    /// Idle although the next work was launched: gaps of the device, waits for other streams.
     Gap,
     /// Idle without a recorded cause.
     Unexplained,
@@ -96,7 +96,7 @@ impl Label {
     /// Number of entries.
     pub const COUNT: usize = Self::COPY + 1 + Self::BUBBLES.len() + Self::IDLE.len();
 
-    /// Every label, in the order in which they are shown.
+    /// All labels in display order.
     pub fn all() -> impl Iterator<Item = Self> {
         let exposed =
             Dimension::ALL.into_iter().flat_map(|d| Self::SHARES.map(|share| Self::Exposed(d, share)));
@@ -104,7 +104,7 @@ impl Label {
         Self::COMPUTE.into_iter().chain(exposed).chain([Self::Copy]).chain(bubbles).chain(Self::IDLE)
     }
 
-    /// Its place in [`Self::all`].
+    /// Index in [`Self::all`].
     pub const fn place(self) -> usize {
         match self {
             Self::Ideal => 0,
@@ -129,7 +129,7 @@ impl Label {
         }
     }
 
-    /// Its name in JSON: `exposed_data_parallel_wait`.
+    /// Name in JSON: `exposed_data_parallel_wait`.
     pub fn key(self) -> String {
         self.name().replace([' ', '-'], "_").replace(',', "")
     }
@@ -175,7 +175,7 @@ impl Label {
         }
     }
 
-    /// The line of the first page that it belongs to.
+    /// Its line on the first page.
     pub const fn group(self) -> Group {
         match self {
             Self::Ideal => Group::Ideal,
@@ -194,27 +194,27 @@ impl Label {
         }
     }
 
-    /// Whether the device computes.
+    /// Tests whether the device computes.
     pub const fn is_compute(self) -> bool {
         matches!(self.group(), Group::Ideal | Group::Compute)
     }
 
-    /// Whether the device does nothing.
+    /// Tests whether the device is idle.
     pub const fn is_idle(self) -> bool {
         matches!(self.group(), Group::Bubble | Group::Host | Group::Other)
     }
 
-    /// Whether it is exposed communication of this kind, of any dimension.
+    /// Tests whether it is exposed communication of this kind, of any dimension.
     pub fn is_exposed(self, share: Share) -> bool {
         matches!(self, Self::Exposed(_, own) if own == share)
     }
 
-    /// Whether the device is idle because of its host, or for a reason that was not recorded.
+    /// Tests whether the device is idle because of its host, or for a reason that was not recorded.
     pub const fn is_host_idle(self) -> bool {
         matches!(self.hardware(), Hardware::Host) || matches!(self, Self::Unexplained)
     }
 
-    /// Which part of the machine holds the rank up.
+    /// Part of the machine that limits the rank.
     pub const fn hardware(self) -> Hardware {
         match self {
             Self::Exposed(_, Share::Wait) | Self::Bubble(_) => Hardware::OtherRanks,
@@ -251,9 +251,9 @@ impl schemars::JsonSchema for Label {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Group {
-    /// The model's arithmetic at peak.
+    /// Model compute at peak rate.
     Ideal,
-    /// Arithmetic above that, or all of it where the ideal is not known.
+    /// Compute above that, or all of it if the ideal is unknown.
     Compute,
     /// Exposed communication.
     Communication,
@@ -268,11 +268,11 @@ pub enum Group {
 }
 
 impl Group {
-    /// All of them, in the order in which they are shown.
+    /// All groups in display order.
     pub const ALL: [Self; 7] =
         [Self::Ideal, Self::Compute, Self::Communication, Self::Copy, Self::Bubble, Self::Host, Self::Other];
 
-    /// Its name; `ideal` is whether [`Group::Ideal`] is known.
+    /// Name; `ideal` is true if [`Group::Ideal`] is known.
     pub const fn name(self, ideal: bool) -> &'static str {
         match self {
             Self::Ideal => "ideal compute (MFU)",
@@ -300,11 +300,11 @@ pub enum Hardware {
     Copies,
     /// Links between accelerators.
     Link,
-    /// Ranks that come later.
+    /// Ranks that enter later.
     OtherRanks,
-    /// Links or ranks that come later: which of both is not known.
+    /// Links or ranks that enter later, unknown which.
     LinkOrRanks,
-    /// Not known.
+    /// Unknown.
     Unknown,
 }
 
@@ -350,7 +350,7 @@ impl Parts {
         self.0[label.place()] += time;
     }
 
-    /// Moves time from one label to another, at most what is there; how much moved.
+    /// Moves time from one label to another, at most the available time. Returns the moved nanoseconds.
     pub fn shift(&mut self, from: Label, to: Label, time: i64) -> i64 {
         let moved = time.clamp(0, self.get(from).max(0));
         self.add(from, -moved);
@@ -358,34 +358,34 @@ impl Parts {
         moved
     }
 
-    /// Adds all of another's.
+    /// Adds all times of another one.
     pub fn merge(&mut self, other: &Self) {
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
             *mine += theirs;
         }
     }
 
-    /// The time of a label.
+    /// Time of a label.
     pub fn get(&self, label: Label) -> i64 {
         self.0[label.place()]
     }
 
-    /// The time of all labels that fit.
+    /// Time of all labels that fit.
     pub fn sum(&self, fits: impl Fn(Label) -> bool) -> i64 {
         self.iter().filter(|(label, _)| fits(*label)).map(|(_, time)| time).sum()
     }
 
-    /// The time of a line of the first page.
+    /// Time of a line of the first page.
     pub fn group(&self, group: Group) -> i64 {
         self.sum(|label| label.group() == group)
     }
 
-    /// All time.
+    /// Total time.
     pub fn total(&self) -> i64 {
         self.0.iter().sum()
     }
 
-    /// Labels that are not nothing, in order.
+    /// Labels with time, in order.
     pub fn iter(&self) -> impl Iterator<Item = (Label, i64)> {
         Label::all().zip(self.0).filter(|(_, time)| *time != 0)
     }

@@ -1,8 +1,7 @@
 //! The waterfall of one rank: its pieces, labelled and summed by step and by kernel.
 //!
-//! Responsible for: one pass over the pieces of the common window. Needs nothing of other ranks but where its communication began to
-//! transfer, so ranks can be done side by side. Refuses what needs all ranks: slower chips and the ideal are taken out in
-//! [`super::Waterfall::join`].
+//! Responsible for: one pass over the pieces of the common window. Requires only the start of transfers from other ranks, so ranks are
+//! independent. Slower chips and the ideal need all ranks: see [`super::Waterfall::join`].
 
 use super::sweep::{Piece, sweep};
 use super::{Bubble, Exchange, Exchanges, Label, Parts, Share};
@@ -20,7 +19,7 @@ use std::collections::BTreeMap;
 /// One kernel under one label and phase, over all steps of a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
-    /// Counted as.
+    /// Label of the time.
     pub label: Label,
     /// Part of the step.
     pub phase: Phase,
@@ -28,13 +27,13 @@ pub struct Use {
     pub family: OperatorFamily,
     /// The kernel, a name of the rank's trace; `None` for idle time.
     pub name: Option<NameId>,
-    /// The time under this label.
+    /// Time under this label, in nanoseconds.
     pub time: i64,
-    /// How many rows have time under it.
+    /// Number of rows with time under it.
     pub count: u64,
-    /// The whole time of these rows, including overlapped time.
+    /// Duration of these rows including overlapped time, in nanoseconds.
     pub duration: i64,
-    /// The longest of them.
+    /// Longest row, in nanoseconds.
     pub longest: i64,
 }
 
@@ -47,39 +46,39 @@ pub struct KernelUse {
     pub phase: Phase,
     /// Kind of operator.
     pub family: OperatorFamily,
-    /// What it is counted as.
+    /// Role of the kernel.
     pub role: Role,
-    /// How many began within the steps.
+    /// Number of calls that began within the steps.
     pub count: u64,
-    /// Their time.
+    /// Total duration, in nanoseconds.
     pub duration: i64,
-    /// The longest.
+    /// Longest call, in nanoseconds.
     pub longest: i64,
 }
 
-/// The common window of a rank without regard to steps, in nanoseconds.
+/// Totals of a rank's common window, regardless of steps, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Totals {
     /// The window.
     #[serde(rename = "window_ns")]
     pub window: i64,
-    /// With arithmetic under way.
+    /// Compute.
     #[serde(rename = "compute_ns")]
     pub compute: i64,
-    /// With communication under way.
+    /// Communication.
     #[serde(rename = "communication_ns")]
     pub communication: i64,
-    /// With both.
+    /// Overlap of compute and communication.
     #[serde(rename = "overlap_ns")]
     pub overlap: i64,
-    /// With communication and no arithmetic.
+    /// Communication without compute.
     #[serde(rename = "exposed_ns")]
     pub exposed: i64,
-    /// With copies and neither.
+    /// Copies without compute and communication.
     #[serde(rename = "copies_ns")]
     pub copies: i64,
-    /// With nothing.
+    /// Time without activity.
     #[serde(rename = "idle_ns")]
     pub idle: i64,
 }
@@ -89,11 +88,11 @@ pub struct Totals {
 pub struct RankWaterfall {
     /// Rank.
     pub rank: u32,
-    /// Each step.
+    /// Time by step and label.
     pub steps: Vec<Parts>,
-    /// All steps together.
+    /// Sum over all steps.
     pub total: Parts,
-    /// The common window, without regard to steps.
+    /// Totals of the common window, regardless of steps.
     pub totals: Totals,
     /// By label, phase and kernel.
     pub uses: Vec<Use>,
@@ -103,11 +102,11 @@ pub struct RankWaterfall {
     pub causes: Vec<CauseUse>,
     /// Idle time of each step by cause, in the order of [`Cause::ALL`].
     pub step_causes: Vec<CauseTimes>,
-    /// What of the waiting is an estimate, because ranks were not recorded.
+    /// Estimated part of the waits, in nanoseconds, because ranks were not recorded.
     pub estimated_wait: i64,
-    /// Communication by dimension over all steps, hidden or not, from the arrival of the last rank on, in nanoseconds.
+    /// Transfers by dimension over all steps, exposed or not: from the entry of the last rank on, in nanoseconds.
     pub transfers: BTreeMap<Dimension, i64>,
-    /// Steps in which the rank was not recorded, by place: they hold nothing.
+    /// Indices of steps in which the rank was not recorded; they contain no time.
     pub missing: Vec<usize>,
 }
 
@@ -128,7 +127,7 @@ impl ByStep<'_> {
     }
 }
 
-/// What arithmetic is counted as.
+/// Label of compute.
 fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     match (phase, family) {
         (Phase::Recompute, _) => Label::Recompute,
@@ -148,7 +147,7 @@ fn compute_label(family: OperatorFamily, phase: Phase) -> Label {
     }
 }
 
-/// What communication without arithmetic beside it is counted as. Waiting within a message of the pipeline is what a bubble is, and so is waiting for the pipeline to drain.
+/// Label of exposed communication. A wait within a pipeline message is a bubble, and so is a wait for the pipeline to drain.
 fn exposed_label(dimension: Dimension, share: Share, drains: bool) -> Label {
     match (dimension, share) {
         (Dimension::Pipeline, Share::Wait) => Label::Bubble(Bubble::Undivided),
@@ -157,27 +156,27 @@ fn exposed_label(dimension: Dimension, share: Share, drains: bool) -> Label {
     }
 }
 
-/// A label, a phase and a kernel in one number; a kernel's family follows from its name.
+/// Key of a label, a phase and a kernel in one number; a kernel's family follows from its name.
 fn key(label: Label, phase: Phase, name: u32) -> u64 {
     u64::from(name) << 32 | (label.place() as u64) << 8 | phase as u64
 }
 
-/// Sums while the pieces go by.
+/// Sums during the iteration over the pieces.
 struct Sums<'a> {
     view: &'a View<'a>,
     windows: &'a Windows,
-    /// Which steps are counted.
+    /// By step: true if it is counted.
     held: Vec<bool>,
-    /// The step that the next piece may belong to.
+    /// Index of the step that the next piece may belong to.
     step: usize,
     steps: Vec<Parts>,
     uses: IndexMap<u64, (Use, u32), FxBuildHasher>,
-    /// Waiting that is an estimate.
+    /// Estimated wait time, in nanoseconds.
     estimated: i64,
 }
 
 impl Sums<'_> {
-    /// Counts a labelled stretch of a row in the steps that it lies in, and returns how much of it lies in any. Stretches come in order.
+    /// Counts a labelled interval of a row in its steps. Returns its time within any step, in nanoseconds. Intervals must be in order.
     fn count(&mut self, label: Label, start: i64, end: i64, row: u32) -> i64 {
         let steps = &self.windows.steps;
         while steps.get(self.step).is_some_and(|step| step.end <= start) {
@@ -218,7 +217,7 @@ impl Sums<'_> {
 }
 
 impl RankWaterfall {
-    /// The waterfall of one rank, whose place in the job determines the steps in which it was recorded.
+    /// Waterfall of one rank; its index in the job determines the steps in which it was recorded.
     pub fn new(rank: u32, member: usize, view: &View<'_>, windows: &Windows, exchanges: &Exchanges) -> Self {
         let pieces = sweep(view, windows.whole());
         let mut sums = Sums {
@@ -301,7 +300,7 @@ impl RankWaterfall {
     }
 }
 
-/// Communication by dimension within the steps that are counted (`held`), from the arrival of the last rank on.
+/// Transfers by dimension within the counted steps (`held`), from the entry of the last rank on.
 fn transfers(
     view: &View<'_>,
     windows: &Windows,
@@ -325,7 +324,7 @@ fn transfers(
     sums
 }
 
-/// The common window without regard to steps.
+/// Totals of the common window, regardless of steps.
 fn totals(view: &View<'_>, pieces: &[Piece], window: (i64, i64)) -> Totals {
     let of = |role| {
         let within =
@@ -355,7 +354,7 @@ fn totals(view: &View<'_>, pieces: &[Piece], window: (i64, i64)) -> Totals {
     }
 }
 
-/// Every kernel that began within a stretch, by name and phase.
+/// Kernels that began within a time range, by name and phase.
 fn kernels(view: &View<'_>, span: (i64, i64)) -> Vec<KernelUse> {
     let mut uses: IndexMap<u64, KernelUse, FxBuildHasher> = IndexMap::default();
     let starts = view.gpu.starts();

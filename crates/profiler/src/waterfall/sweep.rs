@@ -1,25 +1,25 @@
 //! One sweep over a rank's rows: every nanosecond of a window belongs to exactly one row, or to none.
 //!
-//! Responsible for: the order of claims. Arithmetic claims first, then communication (so what is left to it is exposed), then copies; of two
-//! rows of one kind the one that began first. Refuses to name anything.
+//! Responsible for: the priority of rows. Compute comes first, then communication (so its remaining time is exposed), then copies; of two
+//! rows of one kind the earlier one comes first. Does not label the time.
 
 use crate::trace::NONE;
 use crate::view::{Role, View};
 
-/// What a stretch of a rank's time belongs to.
+/// An interval of a rank's time, with the row that it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     /// Start time.
     pub start: i64,
-    /// Until when; never before `start`, and the next piece begins there.
+    /// End time: at least `start`, and the start of the next piece.
     pub end: i64,
-    /// The row's role; [`Role::None`] when the device is idle.
+    /// Role of the row; [`Role::None`] if the device is idle.
     pub role: Role,
-    /// The row it belongs to; where the device is idle, the row that ends the idleness, or [`NONE`].
+    /// Index of the row; for idle time, the row that ends it, or [`NONE`].
     pub row: u32,
 }
 
-/// Cuts a window into pieces that follow each other without gap.
+/// Cuts a window into consecutive pieces.
 pub fn sweep(view: &View<'_>, window: (i64, i64)) -> Vec<Piece> {
     let compute = own(view, window, Role::Compute);
     let communication = own(view, window, Role::Communication);
@@ -30,18 +30,18 @@ pub fn sweep(view: &View<'_>, window: (i64, i64)) -> Vec<Piece> {
     tiled(merged(busy, copies), window, next(view, window.1))
 }
 
-/// The first row that keeps the device busy from a moment on.
+/// The first row that occupies the device from a time on.
 fn next(view: &View<'_>, from: i64) -> u32 {
     let first = view.gpu.starts().partition_point(|start| *start < from);
     let found = view.role[first..].iter().position(|role| *role != Role::None);
     found.map_or(NONE, |at| (first + at) as u32)
 }
 
-/// The rows of a role inside of the window, each shortened by those before it.
+/// Rows of a role within the window, each shortened by the previous ones.
 fn own(view: &View<'_>, window: (i64, i64), role: Role) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut until = window.0;
-    // Rows go by start, but a damaged trace is no reason to lose the order of pieces.
+    // Rows are in order of start, but the pieces must be in order even for a damaged trace.
     let rows = view.gpu.starts().iter().zip(view.gpu.ends()).zip(&view.role).enumerate();
     for (row, ((&start, &end), _)) in rows.filter(|(_, (_, own))| **own == role) {
         let (start, end) = (start.max(until), end.min(window.1));
@@ -53,7 +53,7 @@ fn own(view: &View<'_>, window: (i64, i64), role: Role) -> Vec<Piece> {
     pieces
 }
 
-/// Pieces without the time of others; both in order and apart.
+/// Removes the time of others from pieces; both lists are in order and disjoint.
 fn without(pieces: &[Piece], others: &[Piece]) -> Vec<Piece> {
     let mut left = Vec::with_capacity(pieces.len());
     let mut first = 0;
@@ -75,7 +75,7 @@ fn without(pieces: &[Piece], others: &[Piece]) -> Vec<Piece> {
     left
 }
 
-/// Two lists in one order.
+/// Merges two lists in order.
 fn merged(a: Vec<Piece>, b: Vec<Piece>) -> Vec<Piece> {
     if a.is_empty() {
         return b;
@@ -91,7 +91,7 @@ fn merged(a: Vec<Piece>, b: Vec<Piece>) -> Vec<Piece> {
     all
 }
 
-/// The pieces with the idle time between them.
+/// Adds idle time between the pieces.
 fn tiled(pieces: Vec<Piece>, window: (i64, i64), next: u32) -> Vec<Piece> {
     let mut all = Vec::with_capacity(pieces.len() * 2 + 1);
     let mut until = window.0;
@@ -130,7 +130,7 @@ mod tests {
         trace
     }
 
-    /// The roles of every nanosecond, one after the other, by looking at all rows for each.
+    /// Role of every nanosecond, by examining all rows for each.
     fn by_looking(view: &View<'_>, window: (i64, i64)) -> Vec<Role> {
         let at = |time: i64| {
             let has = |role| {

@@ -1,4 +1,4 @@
-//! Sums that must hold for any trace.
+//! Sums that are exact for any trace.
 
 use super::*;
 use crate::joined::Joined;
@@ -83,7 +83,7 @@ proptest! {
         for rank in &job.ranks {
             let mut held = 0;
             for (at, (parts, step)) in rank.steps.iter().zip(&windows.steps).enumerate() {
-                // A rank that was not recorded in a step holds nothing of it.
+                // A rank that was not recorded in a step has no time in it.
                 let time = if rank.missing.contains(&at) { 0 } else { step.end - step.start };
                 held += time;
                 prop_assert_eq!(parts.total(), time);
@@ -111,14 +111,14 @@ fn communication_divides_where_the_last_rank_came() {
     let windows = windows(std::slice::from_ref(&view), &Joined::default());
     let exchange = Exchange::measured(Dimension::Tensor, Some(90));
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, exchange)]));
-    // Exposed 10..60 and 80..110; waiting until 90.
+    // Exposed 10..60 and 80..110; wait until 90.
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Wait)), 60);
     assert_eq!(rank.total.get(Label::Exposed(Dimension::Tensor, Share::Transfer)), 20);
     assert_eq!((rank.totals.communication, rank.totals.overlap, rank.totals.exposed), (100, 20, 80));
     let pipeline = Exchange::measured(Dimension::Pipeline, Some(90));
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, pipeline)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
-    // Until 70 it waited for sure, from 90 on data moved; what is between is not divided.
+    // Until 70 it is a wait, from 90 on a transfer; the time between is not divided.
     let bounded = Exchange {
         dimension: Dimension::Data,
         waits_until: Some(70),
@@ -131,7 +131,7 @@ fn communication_divides_where_the_last_rank_came() {
         .map(|share| rank.total.get(Label::Exposed(Dimension::Data, share)));
     // Exposed from 10 to 60 and from 80 to 110.
     assert_eq!((shares, rank.estimated_wait), ([50, 10, 20], 50));
-    // Who waits in a group that joins stages waits for the pipeline to drain; what moves is a transfer.
+    // A wait in a group that joins stages is a wait for the pipeline to drain; the rest is transfer.
     let drains = Exchange { drains: true, ..Exchange::measured(Dimension::Other, Some(90)) };
     let rank = RankWaterfall::new(0, 0, &view, &windows, &Exchanges::new(vec![(1, drains)]));
     assert_eq!(rank.total.get(Label::Bubble(Bubble::Undivided)), 60);
@@ -149,7 +149,7 @@ fn utilisation_is_by_its_definition_beyond_what_was_done() {
         ideal.take_out(&mut rank);
         Waterfall::summed(vec![rank], Some(ideal), Vec::new()).utilisation()
     };
-    // 200 ns of 400 ns; 1,000 ns of arithmetic at peak that a step of 400 ns cannot have done.
+    // 200 ns of 400 ns; 1,000 ns of compute at peak, which a step of 400 ns cannot contain.
     assert_eq!(utilisation(200.0), Some(0.5));
     assert_eq!(utilisation(1000.0), Some(2.5));
 }

@@ -1,7 +1,7 @@
-//! Steps by the collectives that all ranks share: no rank leaves them before all ranks came, so their ends are one moment.
+//! Steps by the collectives that all ranks share: no rank leaves them before all have entered, so their ends are one moment.
 //!
-//! Responsible for: moving the edges of steps to such a moment where ranks disagree, and finding steps by a collective that comes back at
-//! equal distances. Refuses collectives that only some of the recorded ranks take part in.
+//! Responsible for: moving the edges of steps to such a moment if ranks disagree, and finding steps by a collective that recurs at equal
+//! distances. Excludes collectives that only some of the recorded ranks take part in.
 
 use super::StepWindow;
 use crate::RankTrace;
@@ -10,19 +10,19 @@ use crate::matching::Matching;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Ranks that disagree by less than this share of a step need no common moment, which would cut the first step and the last.
+/// Minimum disagreement between ranks, as a share of a step, for a common moment: that would cut the first step and the last.
 const AGREED: f64 = 0.05;
 
-/// An edge moves by at most this share of a step.
+/// Maximum shift of an edge, as a share of a step.
 const FARTHEST: f64 = 0.2;
 
-/// Distances of a collective that marks steps differ by at most this share from the middle one.
+/// Maximum deviation of the distances of a step-marking collective from their median, as a share.
 const REGULAR: f64 = 0.25;
 
-/// What distinguishes collectives of a step.
+/// Key of the collectives of a step.
 type Signature = (u32, u8, u64);
 
-/// Ends of collectives of all ranks, by signature, each list in order.
+/// Ends of collectives of all ranks by key, each list in order.
 fn ends(matching: &Matching) -> Vec<(Signature, Vec<i64>)> {
     let ranks = matching.parts.iter().filter(|parts| !parts.is_empty()).count();
     let operation = |operation: Option<Operation>| operation.map_or(u8::MAX, |operation| operation as u8);
@@ -52,15 +52,15 @@ fn ends(matching: &Matching) -> Vec<(Signature, Vec<i64>)> {
     lists
 }
 
-/// The one of moments in order that is nearest to another.
+/// The nearest of ordered moments.
 fn nearest(moments: &[i64], to: i64) -> Option<i64> {
     let after = moments.partition_point(|moment| *moment < to);
     let around = moments[after.saturating_sub(1)..].iter().take(2);
     around.copied().min_by_key(|moment| (moment - to).abs())
 }
 
-/// Moves edges on which ranks disagree to the end of the collective of all ranks that lies nearest to all of them; whether it did. The end of
-/// the last step stays where no such collective ends it.
+/// Moves edges on which ranks disagree to the nearest end of a collective of all ranks. Returns whether it did. The end of the last step is
+/// kept unless such a collective ends it.
 pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching) -> bool {
     let Some(last) = steps.last().cloned() else { return false };
     let length = (last.end - steps[0].start) / i64::try_from(steps.len()).unwrap_or(i64::MAX);
@@ -84,8 +84,8 @@ pub(super) fn settle(steps: &mut [StepWindow], spread: i64, matching: &Matching)
     true
 }
 
-/// Steps between the ends of a collective that comes back at equal distances: of all such the one that comes back least often. None if kernels of a trace come less
-/// often: then it is layers that the collective marks.
+/// Steps between the ends of a collective that recurs at equal distances; of several, the rarest one. `None` if some kernels are rarer:
+/// then the collective marks layers.
 pub(super) fn periods<'a>(
     traces: impl Iterator<Item = &'a RankTrace>,
     matching: &Matching,

@@ -1,6 +1,6 @@
-//! Where one rank's steps begin, by each of the ways in which that can be known.
+//! Step boundaries of one rank, by each available method.
 //!
-//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Refuses to choose among the ways.
+//! Responsible for: the moments on one rank's device. The last moment is the end of the last step. Does not choose between the methods.
 
 use super::CutBy;
 use crate::captures::captures;
@@ -10,22 +10,22 @@ use crate::view::{Role, View};
 use crate::{NameId, RankTrace};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where a step begins; the last one of a list is where the last step ends.
+/// Start of a step; the last one of a list is the end of the last step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Boundary {
-    /// The number of the step that begins.
+    /// Number of the step that begins.
     pub(super) number: Option<u64>,
-    /// Time.
+    /// Time in nanoseconds.
     pub(super) time: i64,
 }
 
-/// Devices that work for less than this share of a host's only step do not show where it begins and ends.
+/// Minimum share of a host's only step with device work: with less, the device does not show where it begins and ends.
 const LITTLE: f64 = 0.1;
 
-/// A way to cut one rank's steps.
+/// A method to cut one rank's steps.
 type Way = fn(&View<'_>) -> Vec<Boundary>;
 
-/// The ways, best first.
+/// The methods, best first.
 pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::InferenceSteps, inference),
     (CutBy::Launches, launches),
@@ -35,7 +35,7 @@ pub(super) const METHODS: [(CutBy, Way); 6] = [
     (CutBy::Optimizer, optimizer),
 ];
 
-/// The number in `ProfilerStep#12` and in what other frameworks write.
+/// Number in `ProfilerStep#12` and in the step names of other frameworks.
 pub(super) fn number(name: &str) -> Option<u64> {
     let rest = ["ProfilerStep#", "ProfilerStep*", "iteration_", "Iteration ", "train_step_", "step_"]
         .iter()
@@ -43,7 +43,7 @@ pub(super) fn number(name: &str) -> Option<u64> {
     rest.trim().parse().ok()
 }
 
-/// Steps as the host has them: number, from when, until when, in order.
+/// Steps from the host: number, start, end, in order.
 pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     let mut known: Vec<Option<Option<u64>>> = vec![None; trace.names.len()];
     let mut steps: Vec<(u64, i64, i64)> = Vec::new();
@@ -62,7 +62,8 @@ pub(super) fn host_steps(trace: &RankTrace) -> Vec<(u64, i64, i64)> {
     steps
 }
 
-/// Steps of an inference server, numbered in their order: by what was launched within its annotations, by the device's copies of them, or by themselves.
+/// Steps of an inference server, numbered in their order: by kernels launched within its annotations, by the device's copies of them, or by
+/// the annotations themselves.
 fn inference(view: &View<'_>) -> Vec<Boundary> {
     let numbered = |steps: &[serving::Marked]| -> Vec<(u64, i64, i64)> {
         (0..).zip(steps).map(|(number, step)| (number, step.start, step.end)).collect()
@@ -80,12 +81,12 @@ fn inference(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The first kernel of the main stream that was launched in each step of the host, and the end of the last step's last activity.
+/// The first kernel of the main stream launched in each host step, and the end of the last step's last activity.
 fn launches(view: &View<'_>) -> Vec<Boundary> {
     launched_within(view, &host_steps(view.trace))
 }
 
-/// The same for given steps of the host: number, from when, until when, in order.
+/// The same for given host steps: number, start, end, in order.
 fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> {
     if steps.is_empty() || view.from_host {
         return Vec::new();
@@ -99,7 +100,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
             continue;
         }
         let Some(&called) = host.get(launch as usize) else { continue };
-        // The step in which the call was made.
+        // The step that contains the call.
         let step = steps.partition_point(|step| step.1 <= called);
         if step == 0 || (step == steps.len() && called > steps[step - 1].2) {
             continue;
@@ -120,7 +121,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
         .filter_map(|(step, time)| Some(Boundary { number: Some(step.0), time: time? }))
         .collect();
     close(&mut boundaries, last);
-    // Of one step alone nothing shows how it goes on: the few kernels around the capture of a graph are no step of the device.
+    // A single step has no successor for comparison. The few kernels around the capture of a graph are no step of the device.
     if let ([first, end], [step]) = (boundaries.as_slice(), steps)
         && (end.time - first.time) as f64 <= LITTLE * (step.2 - step.1) as f64
         && captures(view.trace).iter().any(|capture| capture.0 >= step.1 && capture.1 <= step.2)
@@ -130,7 +131,7 @@ fn launched_within(view: &View<'_>, steps: &[(u64, i64, i64)]) -> Vec<Boundary> 
     boundaries
 }
 
-/// The stream with the most arithmetic.
+/// The stream with most compute.
 fn main_stream(view: &View<'_>) -> u32 {
     let mut streams: BTreeMap<u32, i64> = BTreeMap::new();
     for (at, &stream) in view.gpu.streams().iter().enumerate() {
@@ -141,7 +142,7 @@ fn main_stream(view: &View<'_>) -> u32 {
     streams.iter().max_by_key(|(stream, time)| (**time, u32::MAX - **stream)).map_or(0, |(stream, _)| *stream)
 }
 
-/// Ends the last step.
+/// Adds the end of the last step.
 fn close(boundaries: &mut Vec<Boundary>, end: Option<i64>) {
     if let (Some(end), Some(last)) = (end, boundaries.last().map(|boundary| boundary.time))
         && end > last
@@ -156,7 +157,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
     let mut end = None;
     for row in view.gpu.iter().filter(|row| row.kind == GpuKind::Annotation) {
         if let Some(number) = number(view.trace.names.get(row.name)) {
-            // One for each stream; the first counts.
+            // One per stream; the first counts.
             let place = first.len();
             let (_, time) = first.entry(number).or_insert((place, row.start));
             *time = row.start.min(*time);
@@ -172,7 +173,7 @@ fn device_annotations(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The host's own steps.
+/// Steps from host annotations.
 fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     let steps = host_steps(view.trace);
     let mut boundaries: Vec<Boundary> =
@@ -181,8 +182,8 @@ fn host_annotations(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The runs of the compiled program that does most of the work, where a compiler marks them: XLA compiles a training step into one module. Modules that are measured
-/// while compiling hold few kernels each.
+/// Runs of the compiled program with most of the work, if a compiler marks them: XLA compiles a training step into one module. Modules
+/// measured during compilation contain few kernels each.
 fn modules(view: &View<'_>) -> Vec<Boundary> {
     let is_module = |name: &str| name.contains("XlaModule:#hlo_module=");
     let mut runs: BTreeMap<NameId, Vec<(i64, i64)>> = BTreeMap::new();
@@ -208,8 +209,8 @@ fn modules(view: &View<'_>) -> Vec<Boundary> {
     boundaries
 }
 
-/// The ends of the optimizer's work: a step begins where the update before it ended. What comes before the first update is a step only if
-/// the recording began with it, which nobody knows; so it is left out, and two updates make one step.
+/// Ends of the optimizer's work: a step begins at the end of the previous update. Work before the first update is a step only if the
+/// recording began with it, which is unknown. It is therefore excluded, and two updates make one step.
 fn optimizer(view: &View<'_>) -> Vec<Boundary> {
     let mut boundaries: Vec<Boundary> = Vec::new();
     let mut update: Option<i64> = None;

@@ -1,7 +1,8 @@
 //! Common steps of all ranks.
 //!
-//! Responsible for: one beginning and one end of each step from those of the ranks, which ranks were not recorded in it, and reporting which steps were left out because of
-//! which ranks. Refuses steps that only half of the ranks hold, or fewer: one short file must not cost the others' steps, and few ranks are not the job.
+//! Responsible for: one start and one end of each step from those of the ranks, the ranks without recording in it, and warnings about
+//! excluded steps. Excludes steps of half of the ranks or fewer. One short file must not exclude the others' steps, but few ranks do not
+//! represent the job.
 
 use super::StepWindow;
 use super::cut::Boundary;
@@ -10,33 +11,33 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A rank without marks of a step was still recorded in it if its recording holds all but this share of it.
+/// Maximum unrecorded share of a step for a rank without step marks that still counts as recorded.
 const NEAR: f64 = 0.05;
 
-/// This many ranks are named.
+/// Maximum number of named ranks.
 const NAMED: usize = 4;
 
 /// Steps of one rank.
 pub(super) struct Cut {
-    /// The rank, by its place in the job.
+    /// Index of the rank in the job.
     pub member: usize,
-    /// From its device's first activity to the last.
+    /// From its device's first activity to the end of the last, in nanoseconds.
     pub extent: (i64, i64),
-    /// Where its steps begin.
+    /// Starts of its steps.
     pub boundaries: Vec<Boundary>,
 }
 
-/// The steps of all.
+/// The common steps.
 pub(super) struct Met {
     pub steps: Vec<StepWindow>,
-    /// How far ranks disagree on where steps begin.
+    /// Spread of step starts over ranks, in nanoseconds.
     pub spread: i64,
-    /// Steps that too few ranks hold or that do not follow the others: numbers, or places where steps have no numbers.
+    /// Excluded steps, recorded by too few ranks or not consecutive with the others: numbers, or indices without numbers.
     pub left_out: Vec<u64>,
 }
 
-/// Numbers steps that every rank counted from its own first one as `reference` (a place in the job) does: recordings of ranks begin at different steps. The first step of a rank is
-/// the one that began nearest to it there.
+/// Renumbers steps that every rank counted from its own first one, like `reference` (an index in the job): recordings of ranks begin at
+/// different steps. The first step of a rank gets the number of the nearest start there.
 pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
     let Some(reference) = cuts.iter().find(|cut| cut.member == reference) else { return };
     let reference = reference.boundaries.clone();
@@ -51,9 +52,9 @@ pub(super) fn number_alike(cuts: &mut [Cut], reference: usize) {
     }
 }
 
-/// The steps that most ranks hold: each begins and ends at the median of the ranks' moments. None if no step is held by most.
+/// Steps recorded by most ranks: each begins and ends at the median of the ranks' times. `None` if most ranks have no step in common.
 pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
-    // Ranks meet by number; without numbers by place.
+    // Ranks are matched by step number, without numbers by index.
     let numbered = cuts.iter().any(|cut| cut.boundaries.iter().any(|boundary| boundary.number.is_some()));
     let mut recorded: BTreeMap<u64, Vec<(usize, i64, i64)>> = BTreeMap::new();
     for cut in cuts {
@@ -64,7 +65,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
             }
         }
     }
-    // Only steps that follow each other are shown together: the longest row of them, of equal ones the first.
+    // Only consecutive steps are shown together: the longest sequence, the first of equal ones.
     let held: Vec<(u64, bool)> =
         recorded.iter().map(|(&name, moments)| (name, moments.len() * 2 > cuts.len())).collect();
     let rows = held.chunk_by(|a, b| a.1 && b.1).filter(|row| row[0].1);
@@ -79,7 +80,7 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
         let mut ends: Vec<i64> = moments.iter().map(|moment| moment.2).collect();
         begins.sort_unstable();
         ends.sort_unstable();
-        // Of two ranks the earlier one begins a step and the later one ends it.
+        // With two ranks, the earlier one begins a step and the later one ends it.
         let (from, to) = (begins[(begins.len() - 1) / 2], ends[ends.len() / 2]);
         if from >= to {
             continue;
@@ -101,18 +102,18 @@ pub(super) fn meet(cuts: &[Cut]) -> Option<Met> {
     }
     for (step, name) in steps.iter_mut().zip(&names) {
         let near = (step.duration() as f64 * NEAR) as i64;
-        // Members come in their order.
+        // Members are in order.
         let says = |cut: &Cut| recorded[name].binary_search_by_key(&cut.member, |moment| moment.0).is_ok();
         let covers = |cut: &Cut| cut.extent.0 <= step.start + near && cut.extent.1 >= step.end - near;
         let lacks = |cut: &&Cut| !says(cut) && !covers(cut);
         step.without = cuts.iter().filter(lacks).map(|cut| cut.member).collect();
     }
-    // Names are in order, as the rows of `recorded` are.
+    // Names are in order, like the rows of `recorded`.
     let left_out = recorded.keys().copied().filter(|name| names.binary_search(name).is_err()).collect();
     (!steps.is_empty()).then_some(Met { steps, spread, left_out })
 }
 
-/// Warnings about ranks that were not recorded in all steps, and of steps that were left out for them.
+/// Warnings about ranks that were not recorded in all steps, and about steps excluded because of them.
 pub(super) fn doubts(
     views: &[View<'_>],
     cuts: &[Cut],
@@ -175,7 +176,7 @@ pub(super) fn doubts(
     warnings
 }
 
-/// A rank and its file.
+/// Name of a rank, with its file.
 fn called(views: &[View<'_>], member: usize) -> String {
     let identity = &views[member].trace.identity;
     let rank = identity.rank.map_or_else(|| "a rank".to_owned(), |rank| format!("rank {rank}"));

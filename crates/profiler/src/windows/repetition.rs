@@ -1,7 +1,8 @@
-//! Steps by what a device does over and over.
+//! Steps by repeated device activity.
 //!
-//! Responsible for: recordings without marks. Kernels that come once a step (embedding, loss, updates) stand at equal distances in the order of the busiest
-//! stream, and every kernel of the recording comes in every step. Refuses what only layers repeat: layers leave out the kernels that come once a step.
+//! Responsible for: recordings without marks. Kernels that occur once per step (embedding, loss, updates) are at equal distances in the
+//! order of the busiest stream. Every kernel of the recording occurs in every step. Excludes repetition by layers: layers lack the kernels
+//! that occur once per step.
 
 use super::cut::Boundary;
 use super::meet::Cut;
@@ -9,24 +10,24 @@ use crate::trace::{GpuKind, NONE};
 use crate::{NameId, RankTrace};
 use std::collections::BTreeMap;
 
-/// This many of the kernels' names must come in every step.
+/// Minimum share of kernel names that occur in every step.
 const IN_EVERY_STEP: f64 = 0.9;
 
-/// This many rows must be the same kernel a step later.
+/// Minimum share of rows with the same kernel one step later.
 const SAME: f64 = 0.9;
 
-/// Distances between marks differ by at most this share of the usual one, in rows and in time.
+/// Maximum deviation of the distance between marks from the usual one, as a share of rows and of time.
 const EVEN: (f64, f64) = (0.02, 0.25);
 
-/// A step has this many kernels at least; shorter things repeat within operators.
+/// Minimum number of kernels per step; shorter sequences repeat within operators.
 const FEWEST_ROWS: usize = 8;
 
-/// What repeats on one rank.
+/// Repetition on one rank.
 struct Repeated {
-    /// A kernel that comes once a step, or several times in a row, and where in the order.
+    /// A kernel that occurs once per step, or several times in sequence, with its positions in the order.
     mark: NameId,
     places: Vec<usize>,
-    /// Rows of a step.
+    /// Number of rows per step.
     period: usize,
 }
 
@@ -34,9 +35,9 @@ struct Repeated {
 struct Order {
     names: Vec<NameId>,
     spans: Vec<(i64, i64)>,
-    /// For every name where it comes.
+    /// By name: its positions.
     places: BTreeMap<NameId, Vec<usize>>,
-    /// The same, of rows of one name that follow each other the first alone: an update of many tensors takes several launches, one behind the other.
+    /// By name: first position of each sequence of rows with the name. An update of many tensors takes several successive launches.
     runs: BTreeMap<NameId, Vec<usize>>,
 }
 
@@ -60,7 +61,8 @@ impl Order {
         order
     }
 
-    /// Whether marks stand at equal distances, in rows and in time, and leave no room for another before the first and after the last; then the distance in rows.
+    /// Distance between marks in rows. `None` unless they are at equal distances, in rows and in time, without space for another one before
+    /// the first and after the last.
     fn period(&self, places: &[usize]) -> Option<usize> {
         let (&first, &last) = (places.first()?, places.last()?);
         let steps = places.len().checked_sub(1).filter(|steps| *steps > 0)?;
@@ -76,7 +78,7 @@ impl Order {
         (even && period >= FEWEST_ROWS && !room(first) && !room(self.names.len() - last)).then_some(period)
     }
 
-    /// What repeats with this many marks.
+    /// Repetition with this number of marks; `None` if there is none.
     fn repeated(&self, count: usize) -> Option<Repeated> {
         let everywhere = self.places.values().filter(|places| places.len() + 1 >= count).count();
         if (everywhere as f64) < IN_EVERY_STEP * self.places.len() as f64 {
@@ -88,7 +90,7 @@ impl Order {
                 Some(Repeated { mark, places: places.clone(), period: self.period(places)? })
             })
             .collect();
-        // Several kernels come once a step; one alone may be anything.
+        // Several kernels occur once per step; a single one is no evidence.
         let first = found.into_iter().min_by_key(|found| found.places[0])?;
         let later = self.names.iter().zip(&self.names[first.period..]);
         let same = later.clone().filter(|(a, b)| a == b).count();
@@ -99,12 +101,12 @@ impl Order {
         let mut counts: Vec<usize> = self.runs.values().map(Vec::len).filter(|count| *count > 1).collect();
         counts.sort_unstable();
         counts.dedup();
-        // What comes least often comes once a step.
+        // The rarest kernels occur once per step.
         counts.into_iter().take(3).find_map(|count| self.repeated(count))
     }
 }
 
-/// Whether nearly all kernels of a rank come this many times at least; true of a rank without kernels.
+/// Tests whether nearly all kernels of a rank occur at least this many times; true for a rank without kernels.
 pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
     let mut counts: BTreeMap<NameId, usize> = BTreeMap::new();
     for row in trace.gpu.iter().filter(|row| row.kind == GpuKind::Kernel) {
@@ -114,12 +116,12 @@ pub(super) fn in_every_step(trace: &RankTrace, steps: usize) -> bool {
     enough as f64 >= IN_EVERY_STEP * counts.len() as f64
 }
 
-/// How many steps a rank's order holds; `None` where nothing shows it.
+/// Number of steps in a rank's order; `None` if unknown.
 pub(super) fn count(trace: &RankTrace) -> Option<usize> {
     Order::of(trace).steps().map(|found| found.places.len())
 }
 
-/// Where steps begin on all ranks, if every rank has the same number of them.
+/// Starts of steps on all ranks; `None` unless every rank has the same number of them.
 pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>> {
     let orders: Vec<Order> = ranks.iter().map(|(_, trace, _)| Order::of(trace)).collect();
     let found: Vec<Repeated> = orders.iter().map(Order::steps).collect::<Option<_>>()?;
@@ -128,12 +130,13 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
         return None;
     }
     let whole = |order: &Order, found: &Repeated| {
-        // The recording begins with a step and ends with one.
+        // The recording begins and ends with a whole step.
         let rows = found.period * count;
         rows.abs_diff(order.names.len()) as f64 <= (EVEN.0 * found.period as f64).max(1.0) * count as f64
     };
     let whole = orders.iter().zip(&found).all(|(order, found)| whole(order, found));
-    // Where it begins within a step, the longest pause is taken for the end of a step: the same place in the order of the first rank's steps for all.
+    // If the recording begins within a step, the longest pause is taken for the end of a step. Its position in the first rank's steps
+    // applies to all ranks.
     let before: Vec<usize> = if whole {
         found.iter().map(|found| found.places[0]).collect()
     } else {
@@ -158,7 +161,7 @@ pub(super) fn cuts(ranks: &[(usize, &RankTrace, (i64, i64))]) -> Option<Vec<Cut>
     cuts.iter().all(|cut| cut.boundaries.len() > 1).then_some(cuts)
 }
 
-/// By how many rows before the mark the longest pause of a step ends, summed over the steps.
+/// Number of rows between the longest pause of a step and the mark, over all steps.
 fn longest_pause(order: &Order, found: &Repeated) -> usize {
     let pause = |place: usize| match place.checked_sub(1) {
         Some(before) => order.spans[place].0 - order.spans[before].1,

@@ -1,7 +1,7 @@
 //! Steps before the steady state.
 //!
-//! Responsible for: the leading steps that take far longer than those that follow (warm-up, compilation), or that are annotated as warm-up, so that they leave the means.
-//! Refuses steps in the middle of a recording, whatever they take: they come back in a long run, so they are part of its mean.
+//! Responsible for: the leading steps that take far longer than later ones (warm-up, compilation), or that are annotated as warm-up, so
+//! that means exclude them. Keeps slow steps in the middle of a recording: they recur in a long run, so its mean includes them.
 
 use super::{StepWindow, Windows};
 use crate::RankTrace;
@@ -12,23 +12,24 @@ use railwright_spec::lower_median;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
-/// A step before the steady state takes this share of the median longer, at least.
+/// Minimum excess over the median of a step before the steady state, as a share of the median.
 const LONGER: f64 = 0.5;
-/// And longer by as many times the median absolute deviation of the steps behind it. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's identifier).
+/// Minimum excess in median absolute deviations of the later steps. For normal noise that is 5 * 0.6745 = 3.4 standard deviations (Hampel's
+/// identifier).
 const DEVIATIONS: f64 = 5.0;
-/// As many steps must follow for their scatter to be known.
+/// Minimum number of later steps for a known scatter.
 const REST: usize = 3;
-/// With fewer, a leading step is apart only if it takes as many times the longest of those that follow: no scatter of repeated work is that wide.
+/// With fewer, minimum ratio of a leading step to the longest later one: no scatter of repeated work is that wide.
 const APART: f64 = 20.0;
-/// A step is annotated as warm-up if warm-up annotations cover this share of it.
+/// Minimum share of a step covered by warm-up annotations.
 const ANNOTATED: f64 = 0.5;
 
-/// The median of durations, the lower of two; 0 of none.
+/// Lower median of durations; 0 without any.
 fn median(durations: &[f64]) -> f64 {
     lower_median(&mut durations.to_vec())
 }
 
-/// How many leading steps come before the steady state: at most half of them.
+/// Number of leading steps before the steady state: at most half of them.
 fn leading(durations: &[f64]) -> usize {
     let most = (durations.len() / 2).min(durations.len().saturating_sub(REST));
     let far = far(durations);
@@ -38,9 +39,9 @@ fn leading(durations: &[f64]) -> usize {
         .unwrap_or(0)
 }
 
-/// How many leading steps are many times as long as all others; at most half of them.
+/// Number of leading steps that are many times as long as all others; at most half of them.
 fn far(durations: &[f64]) -> usize {
-    // The longest of those from each step on.
+    // Longest duration from each step on.
     let mut longest = 0.0_f64;
     let mut rests: Vec<f64> = durations
         .iter()
@@ -60,22 +61,22 @@ fn far(durations: &[f64]) -> usize {
     far.last().map_or(0, |((count, _), _)| count)
 }
 
-/// Whether this number of leading steps is apart from all others.
+/// Tests whether this number of leading steps is apart from all others.
 fn is_apart(durations: &[f64], count: usize) -> bool {
     let (before, rest) = durations.split_at(count);
     let usual = median(rest);
     let deviations: Vec<f64> = rest.iter().map(|duration| (duration - usual).abs()).collect();
     let limit = usual + (DEVIATIONS * median(&deviations)).max(LONGER * usual);
-    // What the steps that follow vary by is no warm-up.
+    // The variation between later steps is no warm-up.
     let scatter = rest.iter().copied().fold(0.0, f64::max) - usual;
     before.iter().all(|duration| *duration > limit && *duration - usual > 2.0 * scatter)
 }
 
-/// The numbers of leading steps, at most `most`, that may be apart: few, so that all steps are sorted for few of them.
+/// Candidate numbers of leading steps, at most `most`: only few, so steps are rarely sorted.
 ///
-/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. Steps apart exceed the
-/// median by twice what the longest of the rest, R, does: shortest - M > 2 (R - M). From one such number to the next lower one the excess over M
-/// doubles, so that there are at most as many as an integer has bits.
+/// The longest of the second half, M, bounds the median of any rest from above, as that half is at least half of the rest. The excess of
+/// steps apart over the median is more than twice that of the longest of the rest, R: shortest - M > 2 (R - M). From one such number to the
+/// next lower one the excess over M doubles. So there are at most as many as an integer has bits.
 fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item = usize> + use<> {
     let (before, rest) = durations.split_at(most);
     let bound = rest.iter().copied().fold(0.0, f64::max);
@@ -96,7 +97,7 @@ fn may_be_apart(durations: &[f64], most: usize) -> impl DoubleEndedIterator<Item
     found.into_iter()
 }
 
-/// The time of a rank's annotations of warm-up.
+/// Time of a rank's warm-up annotations.
 fn annotated(trace: &RankTrace) -> Intervals {
     let is_warm_up = |name: &str| {
         let name = name.to_ascii_lowercase();
@@ -113,22 +114,22 @@ fn annotated(trace: &RankTrace) -> Intervals {
     Intervals::union(rows.collect())
 }
 
-/// How many leading steps a rank's annotations call warm-up; not all of them.
+/// Number of leading steps that a rank annotates as warm-up; 0 if all steps are.
 fn warm_up_of(steps: &[StepWindow], annotated: &Intervals) -> usize {
     let covered = |step: &StepWindow| {
         annotated.within(step.start, step.end) as f64 > ANNOTATED * step.duration() as f64
     };
     let count = steps.iter().take_while(|step| covered(step)).count();
-    // A name that comes back in later steps is of something else, such as the warm-up of a schedule in every step.
+    // A name that recurs in later steps has another meaning, such as a schedule's warm-up in every step.
     let comes_back = steps.get(count).is_none_or(|next| annotated.within(next.start, i64::MAX) > 0);
     if comes_back { 0 } else { count }
 }
 
-/// Steps longer than this number of medians are no repetitions of one step.
+/// Maximum duration of repetitions of one step, in medians.
 const REPEATS: f64 = 20.0;
 
 impl Windows {
-    /// Whether steps are similar enough for a mean.
+    /// Tests whether steps are similar enough for a mean.
     pub fn repeat(&self) -> bool {
         // Steps of prefill and of decode differ; they are compared by mode.
         if self.is_inference() {
@@ -139,18 +140,19 @@ impl Windows {
         durations.iter().all(|duration| *duration <= most)
     }
 
-    /// The longest step over the median.
+    /// Ratio of the longest step to the median.
     pub(crate) fn longest(&self) -> f64 {
         let durations: Vec<f64> = self.steps.iter().map(|step| step.duration() as f64).collect();
         durations.iter().copied().fold(0.0, f64::max) / median(&durations).max(1.0)
     }
 
-    /// Takes steps before the steady state out, and notes them.
+    /// Moves steps before the steady state to `warm_up`.
     pub(crate) fn settle<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
         self.leave_out(traces, leading);
     }
 
-    /// The same for steps that are warm-up beyond doubt: annotated, or many times as long as all others. A first step that is longer by less may be that of a late rank.
+    /// Moves only certain warm-up steps: annotated ones, or steps many times as long as all others. A first step with a smaller excess may
+    /// belong to a late rank.
     pub(crate) fn leave_out_warm_up<'a>(&mut self, traces: impl Iterator<Item = &'a RankTrace>) {
         self.leave_out(traces, far);
     }
@@ -197,10 +199,10 @@ mod tests {
             (&[900.0, 400.0, 101.0, 99.0, 100.0], 2),
             // A step in the middle is no warm-up.
             (&[100.0, 101.0, 900.0, 100.0], 0),
-            // Nor is a first step within what the others vary by.
+            // Nor is a first step within the variation of the others.
             (&[160.0, 100.0, 155.0, 90.0, 120.0], 0),
             (&[140.0, 100.0, 100.0, 100.0], 0),
-            // Two steps show no scatter, so only a multiple that no scatter has is apart.
+            // Two steps show no scatter, so a step is apart only at a ratio that no scatter has.
             (&[900.0, 100.0], 0),
             (&[900.0, 101.0, 100.0], 0),
             (&[2100.0, 100.0], 1),
@@ -221,13 +223,13 @@ mod tests {
         };
         assert_eq!(warm_up_of(&steps, &[(10, 90)]), 1);
         assert_eq!(warm_up_of(&steps, &[(0, 80), (90, 180)]), 2);
-        // Something is left, and what is annotated in the middle is no start.
+        // Some steps must remain, and annotated steps in the middle are no start.
         assert_eq!(warm_up_of(&steps, &[(0, 300)]), 0);
         assert_eq!(warm_up_of(&steps, &[(110, 190)]), 0);
         assert_eq!(warm_up_of(&steps, &[(0, 40)]), 0);
     }
 
-    /// Whether each of this number of leading steps is many times as long as all others.
+    /// Tests whether each of this number of leading steps is many times as long as all others.
     fn is_far(durations: &[f64], count: usize) -> bool {
         let (before, rest) = durations.split_at(count);
         let longest = rest.iter().copied().fold(0.0, f64::max);
@@ -257,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Medians of all steps for every step took a minute for 50,000 steps.
+    /// With medians of all steps for every step, 50,000 steps took a minute.
     #[test]
     fn many_steps_take_time_by_their_number() {
         for durations in [vec![100.0; 400_000], (0..400_000).map(|at| f64::from(1_000_000 - at)).collect()] {

@@ -5,7 +5,7 @@ use crate::RankTrace;
 use crate::trace::{GpuActivity, GpuKind, HostActivity, HostKind, NONE};
 use crate::view::Tables;
 
-/// A rank whose host runs 1000 ns ahead of a device that takes 100 ns for each of three kernels of a step; the device lags by `lag`.
+/// A rank whose host runs 1000 ns ahead of a device with three kernels of 100 ns per step; the device lags by `lag` nanoseconds.
 fn rank(lag: i64, steps: i64, annotated: bool) -> RankTrace {
     let mut trace = RankTrace::default();
     let kernel = trace.names.intern("volta_sgemm");
@@ -119,10 +119,10 @@ fn steps_are_counted_on_the_rank_with_most_of_them() {
     };
     assert_eq!(recorded(vec![rank(0, 1, true), rank(0, 3, true)]), 3);
     assert_eq!(recorded(vec![rank(0, 3, false)]), 1);
-    // Without annotations a collective of all ranks marks it, since it separates the steps.
+    // Without annotations, a collective of all ranks marks it, since it separates the steps.
     let mut job = crate::testing::Synthetic { tensor: 1, data: 4, ..Default::default() }.job();
     for call in job.members.iter_mut().flat_map(|member| &mut member.trace.collectives) {
-        // One size, which comes back.
+        // One repeated size.
         (call.elements_in, call.elements_out) = (Some(1 << 20), Some(1 << 20));
     }
     let joined = crate::joined::join(&mut job, &crate::joined::JoinOptions::default());
@@ -146,7 +146,7 @@ fn ranks_of_different_times_are_reported() {
     assert_eq!(found.warnings[0].id, "ranks-do-not-overlap");
 }
 
-/// Ranks without marks of steps that reduce together at the end of each: two large collectives in every layer, one small one at the end.
+/// Ranks without step marks that reduce together at the end of each step: two large collectives in every layer, one small one at the end.
 #[test]
 fn a_collective_that_comes_back_marks_steps() {
     let make = |late: i64| {
@@ -213,7 +213,8 @@ fn a_collective_that_comes_back_marks_steps() {
     assert_eq!(edges, [(980_000, 1_980_000), (1_980_000, 2_980_000), (2_980_000, 3_980_000)]);
 }
 
-/// A rank of a model with layers: what comes once a step, then every layer forward and backward, then the update; `cut` rows are missing in front.
+/// A rank of a model with layers: kernels that occur once per step, then every layer forward and backward, then the update. `cut` rows are
+/// missing at the start.
 fn layered(steps: i64, layers: i64, cut: usize) -> RankTrace {
     let mut trace = RankTrace::default();
     let mut now = 0;

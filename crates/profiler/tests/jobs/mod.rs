@@ -1,6 +1,6 @@
 //! Real traces as jobs.
 //!
-//! Responsible for: reading the fixtures of a folder and the rows of reference tables. Refuses to hide a trace that cannot be read.
+//! Responsible for: reading the fixtures of a folder and the rows of reference tables. An unreadable trace is an error.
 
 use railwright_profiler::readers::{self, Keep, Recording};
 use railwright_profiler::{Job, RankTrace};
@@ -10,7 +10,7 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/traces").join(name)
 }
 
-/// The traces of a folder whose names hold `part`, in order of name.
+/// Traces of a folder whose names contain `part`, in order of name.
 pub(crate) fn traces(name: &str, part: &str) -> Vec<RankTrace> {
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder(name))
         .expect("a folder of fixtures")

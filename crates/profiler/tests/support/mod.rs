@@ -26,7 +26,7 @@ pub(crate) fn passes(files: &[&str]) -> Passes {
     Passes::join(parts)
 }
 
-/// Primus, 8 stages, 16 micro batches, 20 steps.
+/// Primus, 8 stages, 16 micro-batches, 20 steps.
 pub(crate) fn primus() -> Passes {
     let files: Vec<String> = (0..8).map(|r| format!("primus_pp8_mi300/pp8/pp_rank_{r}.json")).collect();
     let mut files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -34,13 +34,13 @@ pub(crate) fn primus() -> Passes {
     passes(&files)
 }
 
-/// MegatronApp, 4 stages, 32 micro batches, 20 steps.
+/// MegatronApp, 4 stages, 32 micro-batches, 20 steps.
 #[allow(dead_code)]
 pub(crate) fn megatron_app() -> Passes {
     passes(&["megatronapp_pp4/data-1-pipeline-4-tensor-1-pp-aggregated.json.gz"])
 }
 
-/// A file of references, its lines split at commas.
+/// Reads a reference file as lines split at commas.
 #[allow(dead_code)]
 pub(crate) fn reference(file: &str) -> Vec<Vec<String>> {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/traces/reference"));

@@ -1,20 +1,21 @@
-//! Schedules made up by simulation: what a job without recorders' noise would record.
+//! Simulated schedules: recordings of a job without noise.
 
 use railwright_profiler::passes::{Pass, PassKind, PassShape, Passes};
 
-/// A job to make up.
+/// A job to simulate.
 #[derive(Clone, Debug)]
 pub(crate) struct Made {
     pub(crate) stages: u32,
     pub(crate) chunks: u32,
     pub(crate) micro_batches: u32,
     pub(crate) steps: u32,
-    /// From the end of a pass to the start of the one on the next stage that needs it.
+    /// Time from the end of a pass to the start of the one on the next stage that needs it, in nanoseconds.
     pub(crate) hop: i64,
 }
 
 impl Made {
-    /// The passes when one takes `duration` of step, stage, chunk, whether it is a backward pass, and micro batch; and what each step takes.
+    /// Simulates the passes, and the duration of each step in nanoseconds. The arguments of `duration` are step, stage, chunk, whether it
+    /// is a backward pass, and micro-batch.
     pub(crate) fn record(&self, duration: impl Fn(u32, u32, u32, bool, u32) -> i64) -> (Passes, Vec<i64>) {
         let mut passes = Passes {
             label: "made up".to_owned(),
@@ -49,8 +50,8 @@ impl Made {
         (passes, took)
     }
 
-    /// The same with messages as operator tables have them, for one chunk and no latency: a rank asks for what its next pass needs when the pass before is done, of
-    /// whichever direction that was; a send lasts until its receiver takes it. Messages do not record their micro-batch.
+    /// The same with messages as in operator tables, for one chunk and no latency. A rank posts the receive for its next pass when the
+    /// previous pass ends, in either direction; a send lasts until its receiver takes it. Messages do not record their micro-batch.
     #[allow(dead_code)]
     pub(crate) fn record_with_messages(
         &self,
@@ -85,7 +86,7 @@ impl Made {
         (passes, took)
     }
 
-    /// The order of a stage's passes: (chunk, backward, micro batch), as Megatron orders them.
+    /// Order of a stage's passes in Megatron: (chunk, backward, micro-batch).
     fn order(&self, stage: u32) -> Vec<(u32, bool, u32)> {
         let (p, v, m) = (self.stages, self.chunks, self.micro_batches);
         let total = m * v;

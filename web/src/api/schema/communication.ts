@@ -20,11 +20,11 @@ export type CommunicationAnswer =
        */
       world_size: number
       /**
-       * Whether the world size is recorded. Otherwise it is a lower bound.
+       * True if the world size is recorded. Otherwise it is a lower bound.
        */
       world_size_known: boolean
       /**
-       * The accelerator, if the catalogue knows it.
+       * The accelerator, if it is in the catalogue.
        */
       accelerator: string | null
       clocks: Clocks
@@ -74,7 +74,7 @@ export type CommunicationAnswer =
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
 /**
- * Reason why a group is taken for a dimension.
+ * Evidence for the dimension of a group.
  */
 export type Evidence = 'sizes' | 'description' | 'tiling' | 'operations' | 'nothing'
 /**
@@ -107,19 +107,19 @@ export type LinkKind = 'scale_up' | 'network'
  */
 export interface Clocks {
   /**
-   * One for each member, in order.
+   * Clock of each member, in order.
    */
   clocks: RankClock[]
   /**
-   * Whether times were moved.
+   * True if times were shifted.
    */
   applied: boolean
   /**
-   * Reason, in a sentence.
+   * Reason for the decision, as a sentence.
    */
   reason: string
   /**
-   * The greatest offset between any two ranks that share a time, in nanoseconds.
+   * Largest offset between two ranks with a common time, in nanoseconds.
    */
   spread_ns: number
 }
@@ -132,7 +132,7 @@ export interface RankClock {
    */
   rank: number
   /**
-   * What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`.
+   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind.
    */
   offset_ns: number
   /**
@@ -144,15 +144,15 @@ export interface RankClock {
    */
   drift_error_ppm: number
   /**
-   * For how long its collectives were seen, in nanoseconds.
+   * Time between its first and last collective, in nanoseconds.
    */
   span_ns: number
   /**
-   * Time, by its own clock, in nanoseconds.
+   * Reference time of the offset by its own clock, in nanoseconds.
    */
   about_ns: number
   /**
-   * The median distance of its ends from the common ends, in nanoseconds.
+   * Median distance of its ends from the common ends, in nanoseconds.
    */
   residual_ns: number
   /**
@@ -160,15 +160,15 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * The least offset that causality allows, in nanoseconds, where it bounds it.
+   * Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
    */
   least_ns: number | null
   /**
-   * The greatest.
+   * Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
    */
   greatest_ns: number | null
   /**
-   * The rank that stands for the time of this one: ranks that share none are on separate times.
+   * The rank whose clock defines the common time. Ranks with different values have no common time.
    */
   against: number
 }
@@ -181,15 +181,15 @@ export interface RankCommunication {
    */
   rank: number
   /**
-   * From its first device activity to the end of the last.
+   * Time from its first device activity to the end of the last, in nanoseconds.
    */
   window_ns: number
   /**
-   * Compute, overlaps counted once.
+   * Compute in nanoseconds; overlaps count once.
    */
   compute_ns: number
   /**
-   * Communication, overlaps counted once.
+   * Communication in nanoseconds; overlaps count once.
    */
   communication_ns: number
   /**
@@ -197,19 +197,19 @@ export interface RankCommunication {
    */
   overlap_ns: number
   /**
-   * What of it does not.
+   * Exposed share of communication, in nanoseconds.
    */
   exposed_ns: number
   /**
-   * Collectives that every traced rank takes part in.
+   * Number of collectives with all traced ranks.
    */
   collectives: number
   /**
-   * Waiting in these.
+   * Wait time in these, in nanoseconds.
    */
   wait_ns: number
   /**
-   * Transfer in these.
+   * Transfer time in these, in nanoseconds.
    */
   transfer_ns: number
   /**
@@ -221,28 +221,28 @@ export interface RankCommunication {
    */
   exposed_transfer_ns: number
   /**
-   * In how many of these it was the last.
+   * Number of these that it entered last.
    */
   last: number
   /**
-   * Parts whose waits are only bounds.
+   * Number of parts whose waits are only bounds.
    */
   estimates: number
   /**
-   * The sum of these bounds.
+   * Sum of these bounds, in nanoseconds.
    */
   estimated_wait_ns: number
   /**
-   * The rest of these parts: an upper bound of transfer.
+   * Rest of these parts in nanoseconds: an upper bound of transfer.
    */
   estimated_transfer_ns: number
   /**
-   * Leading collectives that it lost.
+   * Number of lost leading collectives.
    */
   lost: number
 }
 /**
- * One operation in one dimension, over all communicators that serve it.
+ * One operation in one dimension, over all of its communicators.
  */
 export interface GroupCommunication {
   dimension: Dimension
@@ -256,7 +256,7 @@ export interface GroupCommunication {
    */
   assumed?: string | null
   /**
-   * Ranks of each of its groups.
+   * Number of ranks in each of its groups.
    */
   size: number
   /**
@@ -276,11 +276,11 @@ export interface GroupCommunication {
    */
   count: number
   /**
-   * Bytes of all of them; none when sizes are not recorded.
+   * Total bytes; `None` if sizes are not recorded.
    */
   bytes: number | null
   /**
-   * The mean over ranks of the time in them, in nanoseconds.
+   * Time in them in nanoseconds, mean over ranks.
    */
   time_ns: number
   /**
@@ -300,31 +300,32 @@ export interface GroupCommunication {
    */
   exposed_transfer_ns: number
   /**
-   * Bytes of a second, the median over collectives with a size, from when the last rank entered. Unit: B/s.
+   * Algorithm bandwidth in bytes per second, from the entry of the last rank on: median over collectives with a size. Unit: B/s.
    */
   algorithm_bandwidth: number | null
   /**
-   * The same by nccl-tests' bus convention. Unit: B/s.
+   * Bus bandwidth in bytes per second, as in nccl-tests. Unit: B/s.
    */
   bus_bandwidth: number | null
   /**
-   * The best bus bandwidth of any of them. Unit: B/s.
+   * Largest bus bandwidth of a single collective, in bytes per second. Unit: B/s.
    */
   best_bus_bandwidth: number | null
   /**
-   * The link that bounds it.
+   * The link that limits it.
    */
   link: Link | null
   /**
-   * The mean over ranks of the compute that could hide it, in nanoseconds.
+   * Compute available for overlap in nanoseconds, mean over ranks.
    */
   slack_ns: number
   /**
-   * The bus bandwidth at which its slack would hide it: above the link's ceiling it takes less data, not another order. Unit: B/s.
+   * Bus bandwidth at which its slack would overlap it. If it exceeds the link's ceiling, the remedy is less data rather than another
+   * order. Unit: B/s.
    */
   required_bandwidth: number | null
   /**
-   * Whether waits are bounds from below.
+   * True if waits are lower bounds.
    */
   estimate: boolean
 }
@@ -338,7 +339,7 @@ export interface Link {
    */
   name: string
   /**
-   * Bytes per second, in one direction. Unit: B/s.
+   * Bandwidth in bytes per second, one direction. Unit: B/s.
    */
   bytes_per_second: number
 }
@@ -356,11 +357,11 @@ export interface Warning {
   message: string
 }
 /**
- * A collective, or the part of one rank that found no counterpart.
+ * A collective, or a part of one rank without counterpart.
  */
 export interface CollectiveRow {
   /**
-   * Its communicator, by its place among the communicators of the job.
+   * Index of its communicator in the job; `None` without one.
    */
   communicator: number | null
   /**
@@ -380,31 +381,31 @@ export interface CollectiveRow {
    */
   bytes: number | null
   /**
-   * When the last rank entered, in nanoseconds.
+   * Entry time of the last rank, in nanoseconds.
    */
   last_start_ns: number
   /**
-   * The rank that entered last; none when not all that were traced are there.
+   * The rank that entered last; `None` unless all traced ranks take part.
    */
   last_rank: number | null
   /**
-   * By how much starts differ.
+   * Difference between the starts, in nanoseconds.
    */
   start_spread_ns: number
   /**
-   * By how much ends differ: what is left of the clocks' differences.
+   * Difference between the ends, in nanoseconds: remaining error of the clocks.
    */
   end_spread_ns: number
   /**
-   * The shortest part: the transfer after all ranks entered.
+   * Duration of the shortest part in nanoseconds: the transfer after all ranks entered.
    */
   shortest_ns: number
   /**
-   * Whether every traced rank of the communicator takes part.
+   * True if every traced rank of the communicator takes part.
    */
   complete: boolean
   /**
-   * Whether waits are bounds from below, because ranks are missing.
+   * True if waits are lower bounds, because ranks are missing.
    */
   estimate: boolean
   /**
@@ -429,11 +430,11 @@ export interface PartRow {
    */
   duration_ns: number
   /**
-   * Until the last rank entered.
+   * Wait until the last rank entered, in nanoseconds.
    */
   wait_ns: number
   /**
-   * From then on.
+   * Transfer after that, in nanoseconds.
    */
   transfer_ns: number
   /**
@@ -445,7 +446,7 @@ export interface PartRow {
    */
   exposed_transfer_ns: number
   /**
-   * Compute of this rank between the start and the first need of the result: what the collective can hide behind.
+   * Compute of this rank between the start and the first need of the result, in nanoseconds: available for overlap.
    */
   slack_ns: number
 }
@@ -454,11 +455,11 @@ export interface PartRow {
  */
 export interface Inspected {
   /**
-   * Records that were read.
+   * Number of records.
    */
   records: number
   /**
-   * By communicator, kind and size; those with most time first.
+   * Rows by communicator, collective and size; those with most time first.
    */
   rows: Row[]
   /**
@@ -479,39 +480,40 @@ export interface Row {
    */
   communicator: string
   /**
-   * Its ranks.
+   * Number of ranks.
    */
   ranks: number
   /**
-   * Their nodes.
+   * Number of nodes.
    */
   nodes: number
   /**
-   * Kind.
+   * Collective.
    */
   kind: string
   /**
-   * Its size in bytes.
+   * Size in bytes.
    */
   bytes: number
   /**
-   * Number of entries.
+   * Number of collectives.
    */
   count: number
   /**
-   * Microseconds of the shortest rank of one, the median: the transfer. Unit: us.
+   * Transfer in microseconds: duration on the shortest rank, median over collectives. Unit: us.
    */
   transfer: number
   /**
-   * Microseconds that ranks were in one beyond the transfer, the mean: waiting. Unit: us.
+   * Wait in microseconds: duration beyond the transfer, mean over ranks and collectives. Unit: us.
    */
   wait: number
   /**
-   * Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank. Unit: GB/s.
+   * Bus bandwidth of the transfer in GB/s: best rank, median over collectives. Unit: GB/s.
    */
   bus_bandwidth: number
   /**
-   * The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+   * three.
    */
   of_peers: number | null
 }
@@ -532,23 +534,23 @@ export interface Late {
    */
   host: string
   /**
-   * Microseconds that the other ranks waited, on average, over all collectives in which this rank came last. Unit: us.
+   * Mean wait of the other ranks in microseconds, over all collectives that this rank entered last. Unit: us.
    */
   waited: number
   /**
-   * In how many it came last.
+   * Number of collectives that it entered last.
    */
   last: number
   /**
-   * Of how many that all ranks of the communicator recorded.
+   * Number of collectives that all ranks of the communicator recorded.
    */
   of: number
   /**
-   * What the others waited for it, as a share of their time in the communicator's collectives.
+   * Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
    */
   share: number
   /**
-   * Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
+   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
    */
   is_straggler: boolean
 }
@@ -561,11 +563,11 @@ export interface Metrics {
    */
   ranks: RankSpeed[]
   /**
-   * Whether all ranks are flagged: then the job hangs, else some wait.
+   * True if all ranks are flagged: the job hangs. Otherwise some ranks wait.
    */
   all_hang: boolean
   /**
-   * Gauges that could not be read.
+   * Number of unreadable gauges.
    */
   damaged: number
 }
@@ -578,19 +580,19 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Its communication's rate in the same way.
+   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
    */
   communication_speed: number | null
   /**
-   * Whether it is flagged as hanging.
+   * True if it is flagged as hanging.
    */
   hangs: boolean
   /**
-   * Work that it has queued.
+   * Queued work.
    */
   queued: number | null
 }

@@ -13,7 +13,7 @@ export type CompareAnswer =
       railwright: string
       step_time_ns: Difference
       /**
-       * The whole recordings, on the mean rank: not per step.
+       * Totals of the whole recordings on the mean rank, not per step.
        */
       recorded: Difference[]
       /**
@@ -34,11 +34,11 @@ export type CompareAnswer =
        */
       operators: OperatorDifference[]
       /**
-       * Figures by the names that conditions use.
+       * Figures by their names in conditions.
        */
       figures: Difference[]
       /**
-       * Warnings about comparing the two.
+       * Warnings about the comparison.
        */
       warnings: Warning[]
       /**
@@ -104,7 +104,7 @@ export type CompareAnswer =
       railwright: string
       step_time_ns: Difference
       /**
-       * The whole recordings, on the mean rank: not per step.
+       * Totals of the whole recordings on the mean rank, not per step.
        */
       recorded: Difference[]
       /**
@@ -125,11 +125,11 @@ export type CompareAnswer =
        */
       operators: OperatorDifference[]
       /**
-       * Figures by the names that conditions use.
+       * Figures by their names in conditions.
        */
       figures: Difference[]
       /**
-       * Warnings about comparing the two.
+       * Warnings about the comparison.
        */
       warnings: Warning[]
       /**
@@ -249,24 +249,24 @@ export interface Difference {
    */
   name: string
   /**
-   * In the first.
+   * Value of the first.
    */
   first: number
   /**
-   * In the second.
+   * Value of the second.
    */
   second: number
   /**
-   * Excess of the second.
+   * Second value minus the first.
    */
   change: number
   /**
-   * The same over the first; none where the first has nothing.
+   * Change relative to the first; `None` if the first is zero.
    */
   relative: number | null
 }
 /**
- * A kernel in both.
+ * A kernel on both sides.
  */
 export interface KernelDifference {
   /**
@@ -274,19 +274,19 @@ export interface KernelDifference {
    */
   name: string
   /**
-   * In the first.
+   * Value of the first.
    */
   first: number
   /**
-   * In the second.
+   * Value of the second.
    */
   second: number
   /**
-   * Excess of the second.
+   * Second value minus the first.
    */
   change: number
   /**
-   * The same over the first; none where the first has nothing.
+   * Change relative to the first; `None` if the first is zero.
    */
   relative: number | null
   phase: Phase
@@ -296,12 +296,12 @@ export interface KernelDifference {
    */
   first_count: number
   /**
-   * And in the second.
+   * Calls per step and rank in the second.
    */
   second_count: number
 }
 /**
- * Operators of one family and phase, or communication of one dimension, in both, and what each side makes them of.
+ * Operators of one family and phase, or communication of one dimension, on both sides.
  */
 export interface OperatorDifference {
   /**
@@ -309,19 +309,19 @@ export interface OperatorDifference {
    */
   name: string
   /**
-   * In the first.
+   * Value of the first.
    */
   first: number
   /**
-   * In the second.
+   * Value of the second.
    */
   second: number
   /**
-   * Excess of the second.
+   * Second value minus the first.
    */
   change: number
   /**
-   * The same over the first; none where the first has nothing.
+   * Change relative to the first; `None` if the first is zero.
    */
   relative: number | null
   /**
@@ -329,12 +329,12 @@ export interface OperatorDifference {
    */
   first_operators: Named[]
   /**
-   * The second side's.
+   * The second side's operators, the longest first.
    */
   second_operators: Named[]
 }
 /**
- * One operator of a side: of a formula or of a device, by its own name.
+ * One operator of a side, of the model or of a device, by its own name.
  */
 export interface Named {
   /**
@@ -364,17 +364,17 @@ export interface Warning {
   message: string
 }
 /**
- * Whether a condition is met.
+ * Result of a condition.
  */
 export interface Verdict {
   condition: Condition
   difference: Difference
   /**
-   * Whether it is met.
+   * True if the condition is met.
    */
   met: boolean
   /**
-   * Whether the change is more than noise, where that is known.
+   * True if the change exceeds the noise; `None` if the noise is unknown.
    */
   significant: boolean | null
 }
@@ -383,7 +383,7 @@ export interface Verdict {
  */
 export interface Condition {
   /**
-   * As it is written.
+   * Text as given.
    */
   text: string
   /**
@@ -391,7 +391,7 @@ export interface Condition {
    */
   figure: string
   /**
-   * Whether the change must be above the limit, else below.
+   * True for a lower limit: the change must be above it. False for an upper limit.
    */
   above: boolean
   limit: Limit
@@ -403,11 +403,11 @@ export interface Shift {
   first: Spread
   second: Spread
   /**
-   * The estimate of Hodges and Lehmann: the median of all differences between a step of the second and one of the first.
+   * Estimate of Hodges and Lehmann: the median of all differences between a step of the second set and one of the first.
    */
   shift: number
   /**
-   * Between what bounds the shift lies with a confidence of 95%; `None` for too few steps.
+   * 95% confidence interval of the shift; `None` for too few steps.
    *
    * @minItems 2
    * @maxItems 2
@@ -419,7 +419,7 @@ export interface Shift {
  */
 export interface Spread {
   /**
-   * Steps.
+   * Number of steps.
    */
   steps: number
   /**
@@ -427,7 +427,7 @@ export interface Spread {
    */
   median: number
   /**
-   * The fastest and the slowest.
+   * Fastest and slowest step.
    *
    * @minItems 2
    * @maxItems 2

@@ -41,23 +41,24 @@ export interface HangAnswer {
  */
 export interface Hang {
   /**
-   * The ranks whose dumps are there.
+   * Ranks with a dump.
    */
   ranks: number[]
   /**
-   * World size, as far as the dumps record it.
+   * World size recorded in the dumps: a lower bound unless `world_size_listed`.
    */
   world_size: number
   /**
-   * Whether a listed group contains all of these ranks. Otherwise there may be more.
+   * True if a listed group contains all of these ranks. Otherwise there may be more.
    */
   world_size_listed: boolean
   /**
-   * Ranks of which there is no dump, or only one that could not be read.
+   * Ranks without a readable dump.
    */
   without_dump: number[]
   /**
-   * Groups that hint at ranks without a dump: no dump lists their ranks and one rank alone used them, or a message's other end is not among the dumps.
+   * Groups that hint at ranks without a dump. No dump lists their ranks and only one rank used them, or the peer of a message has no
+   * dump.
    */
   incomplete_groups: Group[]
   /**
@@ -82,24 +83,24 @@ export interface Hang {
  */
 export interface Group {
   /**
-   * Purpose of the group, else its name.
+   * Purpose of the group, otherwise its name.
    */
   name: string
   /**
-   * Its ranks: those that the dumps list, else those that used it.
+   * Its ranks as the dumps list them, otherwise those that used it.
    */
   ranks: number[]
 }
 /**
- * A dump of which a part is lost: its rank may have entered more than is known.
+ * A dump with a lost part: its rank may have entered more collectives than are known.
  */
 export interface DamagedDump {
   /**
-   * Owner.
+   * Rank that wrote it.
    */
   rank: number
   /**
-   * What the user calls the file.
+   * File name as given by the user.
    */
   label: string
   /**
@@ -111,12 +112,12 @@ export interface DamagedDump {
    */
   unreadable: number
   /**
-   * The byte of the (inflated) file from which on the rest is lost.
+   * Position in the (inflated) file from which the rest is lost, in bytes.
    */
   cut_at: number | null
 }
 /**
- * A collective or message that some rank entered and has not left.
+ * A collective or message that a rank entered and has not left.
  */
 export interface Stuck {
   group: Group
@@ -134,16 +135,16 @@ export interface Stuck {
    */
   waiting: number[]
   /**
-   * The ranks that never entered it, as far as their dumps are there.
+   * Ranks that never entered it, among those with a dump.
    */
   missing: number[]
   /**
-   * The ranks of the group of which there is no dump, or only a damaged one that does not hold it; where the group does not list its ranks, all
-   * of which there is none.
+   * Ranks of the group without a dump, or with a damaged dump that lacks the collective. If the group does not list its ranks, all ranks
+   * without a dump.
    */
   unknown: number[]
   /**
-   * Whether the dumps list the group's ranks. Otherwise only those that used it are known.
+   * True if the dumps list the group's ranks. Otherwise only the ranks that used it are known.
    */
   listed: boolean
   /**
@@ -151,11 +152,11 @@ export interface Stuck {
    */
   calls: [number, string][]
   /**
-   * When the first rank entered it, in nanoseconds since the epoch.
+   * Time at which the first rank entered it, in nanoseconds since the epoch.
    */
   since_ns: number
   /**
-   * After how many milliseconds it is given up.
+   * Timeout in milliseconds.
    */
   timeout_ms: number | null
 }
@@ -164,12 +165,12 @@ export interface Stuck {
  */
 export interface Root {
   /**
-   * The rank, or the first one of a circle or of a group whose transfer is stuck.
+   * The rank; the first one of a cycle or of a group with a stuck transfer.
    */
   rank: number
   cause: RootCause
   /**
-   * All ranks that share it: of a circle, of a stuck transfer.
+   * All ranks of the cycle or of the stuck transfer.
    */
   ranks: number[]
   /**
@@ -177,7 +178,7 @@ export interface Root {
    */
   stuck: number
   /**
-   * The ranks that wait for it in the end.
+   * Ranks that wait for it, directly or through others.
    */
   victims: number[]
   /**
@@ -185,15 +186,15 @@ export interface Root {
    */
   last_operation: string | null
   /**
-   * The group of what it entered last.
+   * Group of the last collective that it entered.
    */
   last_group: string | null
   /**
-   * Time, in nanoseconds since the epoch.
+   * Time of that call, in nanoseconds since the epoch.
    */
   last_time_ns: number | null
   /**
-   * From where it was called, innermost first.
+   * Stack of that call, innermost first.
    */
   last_frames: Frame[]
 }
@@ -236,11 +237,11 @@ export interface Metrics {
    */
   ranks: RankSpeed[]
   /**
-   * Whether all ranks are flagged: then the job hangs, else some wait.
+   * True if all ranks are flagged: the job hangs. Otherwise some ranks wait.
    */
   all_hang: boolean
   /**
-   * Gauges that could not be read.
+   * Number of unreadable gauges.
    */
   damaged: number
 }
@@ -253,19 +254,19 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Its communication's rate in the same way.
+   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
    */
   communication_speed: number | null
   /**
-   * Whether it is flagged as hanging.
+   * True if it is flagged as hanging.
    */
   hangs: boolean
   /**
-   * Work that it has queued.
+   * Queued work.
    */
   queued: number | null
 }

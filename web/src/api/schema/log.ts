@@ -52,19 +52,19 @@ export interface LogAnswer {
  */
 export interface Judged {
   /**
-   * Reports.
+   * Number of reports.
    */
   reports: number
   /**
-   * Iterations that they cover.
+   * Number of iterations that they cover.
    */
   iterations: number
   /**
-   * Starts.
+   * Number of starts.
    */
   starts: number
   /**
-   * Iterations of warm-up that were left out.
+   * Number of excluded warm-up iterations.
    */
   warm_up: number
   /**
@@ -72,27 +72,27 @@ export interface Judged {
    */
   step_time: number
   /**
-   * Half of the spread of the middle half of the steps, relative to the typical one.
+   * Half of the interquartile range of the steps, relative to the typical one.
    */
   noise: number
   /**
-   * The stretches at one level.
+   * Ranges of iterations at one level.
    */
   segments: Segment[]
   /**
-   * Change of the step's time over the last segment, relative, by a robust line; `None` where there are too few reports.
+   * Relative change of the step time over the last segment, by a robust line; `None` with too few reports.
    */
   drift: number | null
   /**
-   * The slow steps, those that cost most first.
+   * Slow steps, the largest cost first.
    */
   slow: SlowStep[]
   /**
-   * Seconds that all slow steps cost, as a share of the whole time.
+   * Cost of all slow steps as a share of the whole time (0 to 1).
    */
   slow_share: number
   /**
-   * A period among the slow steps.
+   * A period of the slow steps, if any.
    */
   pause: Pause | null
   /**
@@ -100,19 +100,19 @@ export interface Judged {
    */
   restarts: Restart[]
   /**
-   * Iterations whose update was skipped.
+   * Number of iterations with a skipped update.
    */
   skipped: number
   /**
-   * Iterations whose loss was not a number.
+   * Number of iterations whose loss is not a number.
    */
   not_a_number: number
   /**
-   * Where the typical step goes by the log's own timers, in seconds: the median of the slowest rank and of the fastest. Unit: s.
+   * Step time by the log's own timers: name, median of the slowest rank and median of the fastest rank, in seconds. Unit: s.
    */
   timers: [string, number, number][]
   /**
-   * Bytes that the allocator held at most. Unit: B.
+   * Peak of the reserved bytes. Unit: B.
    */
   reserved: number | null
   /**
@@ -121,7 +121,7 @@ export interface Judged {
   warnings: Warning[]
 }
 /**
- * A stretch of iterations at one level.
+ * A range of iterations at one level.
  */
 export interface Segment {
   /**
@@ -133,7 +133,7 @@ export interface Segment {
    */
   to: number
   /**
-   * Seconds of the typical iteration. Unit: s.
+   * Seconds of a typical iteration. Unit: s.
    */
   seconds: number
   /**
@@ -141,16 +141,16 @@ export interface Segment {
    */
   batch: number | null
   /**
-   * MFU, 0 to 1, if it can be known.
+   * MFU (0 to 1); `None` if unknown.
    */
   mfu: number | null
   /**
-   * Model TFLOP/s of one device, if it can be known. Unit: TFLOP/s.
+   * Model TFLOP/s of one device; `None` if unknown. Unit: TFLOP/s.
    */
   tflops: number | null
 }
 /**
- * A report that took long.
+ * A slow report.
  */
 export interface SlowStep {
   /**
@@ -162,7 +162,7 @@ export interface SlowStep {
    */
   line: number
   /**
-   * Seconds of an iteration. Unit: s.
+   * Seconds per iteration. Unit: s.
    */
   seconds: number
   /**
@@ -171,11 +171,11 @@ export interface SlowStep {
   lost: number
 }
 /**
- * Slow steps that come again and again.
+ * Periodic slow steps.
  */
 export interface Pause {
   /**
-   * Iterations from one to the next.
+   * Iterations between two of them.
    */
   period: number
   /**
@@ -183,12 +183,12 @@ export interface Pause {
    */
   count: number
   /**
-   * Seconds that each costs, the median. Unit: s.
+   * Median cost of one, in seconds. Unit: s.
    */
   lost: number
 }
 /**
- * A new start of the run within the log.
+ * A restart of the run within the log.
  */
 export interface Restart {
   /**
@@ -204,11 +204,11 @@ export interface Restart {
    */
   from: number
   /**
-   * Iterations done twice.
+   * Number of repeated iterations.
    */
   repeated: number
   /**
-   * Seconds that they took the first time. Unit: s.
+   * Seconds of these iterations before the restart. Unit: s.
    */
   lost: number
 }
@@ -230,11 +230,11 @@ export interface Warning {
  */
 export interface Straggler {
   /**
-   * The report before it, by its iteration.
+   * Iteration of the previous report.
    */
   iteration: number | null
   /**
-   * The measure as the log calls it (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...).
+   * Name of the measure in the log (`Rtt`, `Pwr`, `Tmp`, `Etpt`, ...).
    */
   measure: string
   /**
@@ -258,7 +258,7 @@ export interface Straggler {
 export interface MeasureCurve {
   measure: Measure
   /**
-   * Every report that has it, or the extremes of stretches of them: iteration and value.
+   * Iteration and value of every report that has it, or the extremes of ranges.
    */
   points: [number, number][]
 }

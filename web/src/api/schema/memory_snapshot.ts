@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/memory_snapshot.json by scripts/types.mjs.
 
 /**
- * Kind of an allocation.
+ * Purpose of an allocation.
  */
 export type Use =
   'parameters' | 'optimizer' | 'backward' | 'activations' | 'communication' | 'workspace' | 'other' | 'unknown'
@@ -20,7 +20,7 @@ export interface MemorySnapshotAnswer {
    */
   railwright: string
   /**
-   * The devices that hold memory or have a history.
+   * Devices with memory or a history.
    */
   devices: DeviceReport[]
   title: string
@@ -30,11 +30,11 @@ export interface MemorySnapshotAnswer {
   predicted?: Predicted | null
 }
 /**
- * One device.
+ * Report of one device.
  */
 export interface DeviceReport {
   /**
-   * Its number.
+   * Number of the device.
    */
   device: number
   /**
@@ -42,7 +42,7 @@ export interface DeviceReport {
    */
   events: number
   /**
-   * Whether there is a history, so that the peak is one; otherwise the end is shown.
+   * True if there is a history, and so a peak; otherwise the state at the end is shown.
    */
   has_history: boolean
   /**
@@ -54,7 +54,7 @@ export interface DeviceReport {
    */
   peak_allocated_bytes: number
   /**
-   * The most that the allocator held.
+   * Peak of the bytes reserved by the allocator.
    */
   peak_reserved_bytes: number
   /**
@@ -66,31 +66,31 @@ export interface DeviceReport {
    */
   reserved_bytes: number
   /**
-   * Of that, free blocks in segments that also hold tensors: what cannot be given back. None without segments.
+   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
    */
   fragmented_bytes: number | null
   /**
-   * Free segments, which can. None without segments.
+   * Bytes of free segments, which can be released. `None` without segments.
    */
   cached_bytes: number | null
   /**
-   * Freed by their owner and in use by a stream.
+   * Bytes freed by their owner and still in use by a stream.
    */
   awaiting_free_bytes: number
   /**
-   * The largest free block.
+   * Size of the largest free block, in bytes.
    */
   largest_free_bytes: number
   /**
-   * At the peak by kind, most first.
+   * Memory at the peak by kind, largest first.
    */
   kinds: Group[]
   /**
-   * At the peak by place in the code, most first.
+   * Memory at the peak by place in the code, largest first.
    */
   places: Group[]
   /**
-   * At the peak by module, most first.
+   * Memory at the peak by module, largest first.
    */
   modules: Group[]
   /**
@@ -98,15 +98,15 @@ export interface DeviceReport {
    */
   curve: Point[]
   /**
-   * Segments that the driver gave within the history.
+   * Number of segments that the driver allocated within the history.
    */
   segment_allocs: number
   /**
-   * Segments that it took back.
+   * Number of segments that it released.
    */
   segment_frees: number
   /**
-   * How often the allocator gave segments back and asked for one at once: its cache had no block that fits.
+   * Number of times that the allocator released segments and requested one at once: its cache had no block that fits.
    */
   cache_flushes: number
   /**
@@ -114,23 +114,23 @@ export interface DeviceReport {
    */
   out_of_memory: number
   /**
-   * What was asked for the first time that there was none, and what the driver had free.
+   * Requested bytes of the first failed allocation, and the driver's free bytes at that time.
    *
    * @minItems 2
    * @maxItems 2
    */
   first_failure: [number, number | null] | null
   /**
-   * Memory that grows.
+   * Stacks with growing memory.
    */
   leaks: Leak[]
 }
 /**
- * A moment.
+ * A moment of the history.
  */
 export interface Point {
   /**
-   * Event, from 0.
+   * Index of the event, from 0.
    */
   event: number
   /**
@@ -151,27 +151,27 @@ export interface Point {
  */
 export interface Group {
   /**
-   * Kind.
+   * Name of the kind, place or module.
    */
   name: string
   /**
-   * Kind of an allocation site.
+   * Purpose of the allocations of a place.
    */
   kind?: Use | null
   /**
-   * The module whose forward pass allocates, of a place.
+   * For a place: the module whose forward pass allocates.
    */
   module?: string | null
   /**
-   * Its bytes.
+   * Bytes of its blocks.
    */
   bytes: number
   /**
-   * Its blocks.
+   * Number of its blocks.
    */
   blocks: number
   /**
-   * The stack, of a place, innermost frame first.
+   * For a place: its stack, innermost frame first.
    */
   stack?: string[]
 }
@@ -184,19 +184,19 @@ export interface Leak {
    */
   place: string
   /**
-   * Blocks that were allocated in the history and never freed.
+   * Number of blocks allocated in the history and never freed.
    */
   blocks: number
   /**
-   * Their bytes.
+   * Bytes of these blocks.
    */
   bytes: number
   /**
-   * In how many of the eight parts of the history they were allocated.
+   * Number of the eight parts of the history with such allocations.
    */
   parts: number
   /**
-   * Bytes a second, where events have times.
+   * Growth in bytes per second; `None` if events have no times.
    */
   bytes_per_s: number | null
 }

@@ -18,7 +18,7 @@ export type CutBy =
   | 'collectives'
   | 'nothing'
 /**
- * Reason why a device had nothing to do.
+ * Reason why a device was idle.
  */
 export type Cause =
   | 'allocation'
@@ -39,7 +39,7 @@ export type Cause =
   | 'not_recorded'
   | 'unknown'
 /**
- * Which server wrote an annotation.
+ * Server that wrote an annotation.
  */
 export type Server = 'vllm' | 'sglang' | 'atom' | 'tensorrt_llm'
 /**
@@ -167,19 +167,19 @@ export interface ProfileAnswer {
    */
   railwright: string
   /**
-   * Ranks that were recorded and are shown.
+   * Number of recorded and displayed ranks.
    */
   ranks: number
   /**
-   * Ranks of the job.
+   * Number of ranks in the job.
    */
   world_size: number
   /**
-   * Whether the world size is recorded. Otherwise it is a lower bound.
+   * True if the world size is recorded. Otherwise it is a lower bound.
    */
   world_size_known: boolean
   /**
-   * Whether no rank recorded a device: times are those of operators on the host, and hours are of ranks.
+   * True if no rank recorded a device: times are those of host operators, and hours are rank-hours.
    */
   from_host: boolean
   /**
@@ -187,7 +187,7 @@ export interface ProfileAnswer {
    */
   missing: number
   /**
-   * The first of them.
+   * Numbers of the first missing ranks.
    */
   missing_ranks: number[]
   /**
@@ -195,15 +195,15 @@ export interface ProfileAnswer {
    */
   device: string | null
   /**
-   * The accelerator's peak, if it is known.
+   * The accelerator's peak, if known.
    */
   peak: Peak | null
   /**
-   * The model's operations of one step, if they are known. Unit: FLOP.
+   * The model's operations per step, if known. Unit: FLOP.
    */
   flop_per_step: number | null
   /**
-   * Model FLOPs utilisation, if it is known.
+   * Model FLOPs utilisation (0 to 1), if known.
    */
   utilisation: number | null
   /**
@@ -223,11 +223,11 @@ export interface ProfileAnswer {
    */
   median_step_ns: number
   /**
-   * Leading steps that were left out because they come before the steady state.
+   * Leading steps excluded as warm-up.
    */
   warm_up?: WarmUp | null
   /**
-   * Steps by what they compute, where the trace is of an inference server.
+   * Steps by content, if the trace is of an inference server.
    */
   serving?: Serving | null
   /**
@@ -235,11 +235,11 @@ export interface ProfileAnswer {
    */
   lines: Line[]
   /**
-   * Reason why devices were idle, by cause and frame of the host, the longest time first.
+   * Idle time by cause and host frame, the longest first.
    */
   causes: CauseRow[]
   /**
-   * Operators against the roofline of the accelerator, where shapes were recorded.
+   * Operators relative to the roofline of the accelerator, if shapes were recorded.
    */
   roofline?: Roofline | null
   /**
@@ -247,19 +247,19 @@ export interface ProfileAnswer {
    */
   estimated_wait_ns: number
   /**
-   * By limiting part of the machine.
+   * Time by limiting part of the machine.
    */
   hardware: Part[]
   /**
-   * By phase, arithmetic alone.
+   * Compute by phase.
    */
   phases: Part[]
   /**
-   * Each step.
+   * Steps.
    */
   steps: StepRow[]
   /**
-   * Each rank, when they are few.
+   * Ranks, if there are few.
    */
   rows: RankRow[]
   /**
@@ -271,12 +271,12 @@ export interface ProfileAnswer {
    */
   spreads: Spread[]
   /**
-   * Ranks whose kernels take longer than the same ones of others, and by which factor.
+   * Ranks whose kernels take longer than the same ones of others, with the factor.
    */
   slower_chips: [number, number][]
   recorded: Recorded
   /**
-   * Label, phase, family, kernel.
+   * Tree of label, phase, family, kernel.
    */
   tree: Node[]
   /**
@@ -284,7 +284,7 @@ export interface ProfileAnswer {
    */
   kernels: KernelRow[]
   /**
-   * Time by module or line of Python, where it was asked for.
+   * Time by module or line of Python, if requested.
    */
   origins?: Origins | null
   /**
@@ -297,15 +297,15 @@ export interface ProfileAnswer {
    */
   clocks: string
   /**
-   * Repairs and omissions by readers.
+   * Repairs and omissions on reading.
    */
   repairs: Repair[]
   /**
-   * Faults that rules found.
+   * Findings of the rules.
    */
   findings: Finding[]
   /**
-   * Joint cost of the findings with a known cost; none below two.
+   * Joint cost of the findings with a known cost; `None` with fewer than two.
    */
   joint: Joint | null
   /**
@@ -319,21 +319,21 @@ export interface ProfileAnswer {
  */
 export interface Peak {
   /**
-   * Its name in the catalogue.
+   * Name in the catalogue.
    */
   accelerator: string
   data_type: DataType
   /**
-   * Dense. Unit: FLOP/s.
+   * Dense peak rate. Unit: FLOP/s.
    */
   rate: number
 }
 /**
- * Steps before the steady state, apart from the means.
+ * Steps before the steady state, excluded from the means.
  */
 export interface WarmUp {
   /**
-   * Their name.
+   * Names of the steps.
    */
   steps: string[]
   /**
@@ -341,21 +341,21 @@ export interface WarmUp {
    */
   time_ns: number
   /**
-   * Their excess over as many median steps in nanoseconds: the one-off cost.
+   * Excess over the same number of median steps, in nanoseconds: the one-off cost.
    */
   one_off_ns: number
   /**
-   * Reason why devices were idle in them, by cause and frame; means are of a rank and of these steps.
+   * Idle time in these steps by cause and frame; means are per rank and step.
    */
   causes: CauseRow[]
 }
 /**
- * Idle time under one cause and in one place, over all ranks and steps.
+ * Idle time by cause and place, over all ranks and steps.
  */
 export interface CauseRow {
   cause: Cause
   /**
-   * The innermost frame of the launching thread; none where nothing was recorded, or for the rest of a cause.
+   * The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a cause.
    */
   frame: string | null
   /**
@@ -375,7 +375,7 @@ export interface CauseRow {
    */
   annotation?: string | null
   /**
-   * Whether this is the rest of a cause, frames of little time together.
+   * True if this row is the rest of a cause: the sum of frames with little time.
    */
   rest?: boolean
   /**
@@ -383,11 +383,11 @@ export interface CauseRow {
    */
   time_ns: number
   /**
-   * Time of a rank and step, in nanoseconds.
+   * Time per rank and step, in nanoseconds.
    */
   mean_ns: number
   /**
-   * As a share of the step.
+   * Share of the step (0 to 1).
    */
   share_of_step: number
   /**
@@ -399,21 +399,21 @@ export interface CauseRow {
    */
   longest_ns: number
   /**
-   * The rank with most of it, and its share of the row's time.
+   * The rank with the largest share.
    */
   rank: number
   /**
-   * Time on that rank.
+   * Its share of the row's time (0 to 1).
    */
   rank_share: number
 }
 /**
- * A trace of an inference server.
+ * Report of an inference server's trace.
  */
 export interface Serving {
   server: Server
   /**
-   * The kinds of steps that were recorded.
+   * Recorded kinds of steps.
    */
   modes: ModeRow[]
 }
@@ -423,47 +423,47 @@ export interface Serving {
 export interface ModeRow {
   mode: Mode
   /**
-   * Number.
+   * Number of steps.
    */
   steps: number
   /**
-   * The mean step, in nanoseconds: from its first kernel to the next step's.
+   * Mean duration in nanoseconds: from a step's first kernel to that of the next step.
    */
   mean_ns: number
   /**
-   * The median step, the lower of two, in nanoseconds.
+   * Lower median of the durations, in nanoseconds.
    */
   median_ns: number
   /**
-   * The longest step, in nanoseconds.
+   * Longest duration, in nanoseconds.
    */
   longest_ns: number
   /**
-   * Requests in prefill of a mean step, where recorded.
+   * Mean requests in prefill per step; `None` if not recorded.
    */
   context_requests: number | null
   /**
-   * Prompt tokens of a mean step, where recorded.
+   * Mean prompt tokens per step; `None` if not recorded.
    */
   context_tokens: number | null
   /**
-   * Requests in decode of a mean step, where recorded.
+   * Mean requests in decode per step; `None` if not recorded.
    */
   generation_requests: number | null
   /**
-   * Tokens computed for requests in decode of a mean step, where recorded.
+   * Mean tokens computed per step for requests in decode; `None` if not recorded.
    */
   generation_tokens: number | null
   /**
-   * Tokens computed in a second of these steps: prompt tokens and those of decode. Absent where an annotation does not record them.
+   * Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them.
    */
   tokens_per_s: number | null
   /**
-   * A mean step of the mean rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
+   * Mean time per step and rank by line of the first page, in the order of `Group::ALL`, in nanoseconds.
    */
   groups_ns: number[]
   /**
-   * Share of the kernels' time that graphs launched (`cudaGraphLaunch`, `hipGraphLaunch`).
+   * Share of kernel time launched by graphs (`cudaGraphLaunch`, `hipGraphLaunch`; 0 to 1).
    */
   graph_share: number
 }
@@ -473,7 +473,7 @@ export interface ModeRow {
 export interface Line {
   group: Group
   /**
-   * Subject.
+   * Name of the part.
    */
   name: string
   /**
@@ -485,11 +485,11 @@ export interface Line {
    */
   mean_ns: number
   /**
-   * Of all time.
+   * Share of the total time (0 to 1).
    */
   share: number
   /**
-   * Its value: accelerator-hours per day of the whole job.
+   * Accelerator-hours per day, for the whole job.
    */
   gpu_hours_per_day: number
   /**
@@ -502,7 +502,7 @@ export interface Line {
  */
 export interface Part {
   /**
-   * Subject.
+   * Name of the part.
    */
   name: string
   /**
@@ -514,12 +514,12 @@ export interface Part {
    */
   mean_ns: number
   /**
-   * Of all time.
+   * Share of the total time (0 to 1).
    */
   share: number
 }
 /**
- * Operators against the roofline.
+ * Operators relative to the roofline.
  */
 export interface Roofline {
   /**
@@ -531,15 +531,15 @@ export interface Roofline {
    */
   bytes_per_s: number
   /**
-   * The share for which savings are reported.
+   * Share of the roofline up to which savings are reported (0 to 1).
    */
   target_share: number
   /**
-   * The same for operators bound by compute: no more than the accelerator's best measured GEMM rate.
+   * The same share for compute-bound operators: at most the accelerator's best measured GEMM rate.
    */
   compute_target_share: number
   /**
-   * Share of compute time in operators with a row.
+   * Share of compute time in operators with a row (0 to 1).
    */
   covered_share: number
   /**
@@ -547,7 +547,7 @@ export interface Roofline {
    */
   saving_ns: number
   /**
-   * The rows that would save most.
+   * Rows with the largest savings.
    */
   rows: RooflineRow[]
 }
@@ -570,7 +570,7 @@ export interface RooflineRow {
    */
   calls: number
   /**
-   * Time of its kernels of a rank and step, in nanoseconds.
+   * Time of its kernels per rank and step, in nanoseconds.
    */
   mean_ns: number
   /**
@@ -582,24 +582,24 @@ export interface RooflineRow {
    */
   flop: number
   /**
-   * Least bytes that one call moves: every input read once, the output written once.
+   * Minimum bytes moved by one call: every input read once, the output written once.
    */
   bytes: number
   bound: Bound
   /**
-   * Reached, in FLOP/s.
+   * Reached rate, in FLOP/s.
    */
   flop_per_s: number
   /**
-   * Reached, in bytes/s.
+   * Reached bandwidth, in bytes/s.
    */
   bytes_per_s: number
   /**
-   * The least time over the actual one.
+   * Least time over the actual one (0 to 1).
    */
   share_of_roofline: number
   /**
-   * What reaching `TARGET` would save of a rank and step, in nanoseconds.
+   * Saving at `TARGET` per rank and step, in nanoseconds.
    */
   saving_ns: number
 }
@@ -608,7 +608,7 @@ export interface RooflineRow {
  */
 export interface StepRow {
   /**
-   * Its number.
+   * Name of the step.
    */
   step: string
   /**
@@ -616,7 +616,7 @@ export interface StepRow {
    */
   duration_ns: number
   /**
-   * On the mean rank, by line of the first page, in the order of `Group::ALL`.
+   * Time on the mean rank by line of the first page, in the order of `Group::ALL`.
    */
   groups_ns: number[]
   parts: Parts
@@ -635,7 +635,7 @@ export interface Parts {
  */
 export interface RankRow {
   /**
-   * Selection.
+   * Number of the rank.
    */
   rank: number
   /**
@@ -647,14 +647,14 @@ export interface RankRow {
    */
   shares: number[]
   /**
-   * Share of its steps in which it waits for other ranks in exposed communication.
+   * Share of its steps in waits for other ranks in exposed communication (0 to 1).
    */
   waiting_share: number
   parts: Parts
   recorded: Totals
 }
 /**
- * The common window of a rank without regard to steps, in nanoseconds.
+ * Totals of a rank's common window, regardless of steps, in nanoseconds.
  */
 export interface Totals {
   /**
@@ -662,32 +662,32 @@ export interface Totals {
    */
   window_ns: number
   /**
-   * With arithmetic under way.
+   * Compute.
    */
   compute_ns: number
   /**
-   * With communication under way.
+   * Communication.
    */
   communication_ns: number
   /**
-   * With both.
+   * Overlap of compute and communication.
    */
   overlap_ns: number
   /**
-   * With communication and no arithmetic.
+   * Communication without compute.
    */
   exposed_ns: number
   /**
-   * With copies and neither.
+   * Copies without compute and communication.
    */
   copies_ns: number
   /**
-   * With nothing.
+   * Time without activity.
    */
   idle_ns: number
 }
 /**
- * Ranks by steps; times in nanoseconds, none where the rank was not recorded in the step.
+ * Ranks by steps; times in nanoseconds, `None` if the rank was not recorded in the step.
  */
 export interface RankSteps {
   /**
@@ -695,27 +695,28 @@ export interface RankSteps {
    */
   steps: string[]
   /**
-   * Their duration, equal for all ranks.
+   * Duration of the steps in nanoseconds, equal for all ranks.
    */
   step_time_ns: number[]
   /**
-   * The ranks, of rows.
+   * Ranks of the rows.
    */
   ranks: number[]
   /**
-   * By rank and step: the step without waiting for other ranks in communication. Who takes longest here delays the others.
+   * By rank and step: the step without waits for other ranks in communication, in nanoseconds. The rank with the largest value delays
+   * the others.
    */
   own_time_ns: (number | null)[][]
   /**
-   * With arithmetic under way.
+   * Compute time, in nanoseconds.
    */
   compute_ns: (number | null)[][]
   /**
-   * Waiting for other ranks in communication that nothing hides.
+   * Waits for other ranks in exposed communication, in nanoseconds.
    */
   waiting_ns: (number | null)[][]
   /**
-   * Waits of all ranks, hidden or not, that this rank is the root of, summed over them.
+   * Waits caused by this rank, exposed or not, summed over all ranks, in nanoseconds.
    */
   waiting_caused_ns: (number | null)[][]
 }
@@ -725,24 +726,24 @@ export interface RankSteps {
 export interface Spread {
   label: Label
   /**
-   * The least.
+   * Smallest time.
    */
   least_ns: number
   /**
-   * The one in the middle.
+   * Median time.
    */
   median_ns: number
   /**
-   * The most.
+   * Largest time.
    */
   most_ns: number
   /**
-   * Ranks with the most, at most `Spread::WORST`, worst first.
+   * Ranks with the largest time, at most `Spread::WORST`, worst first.
    */
   worst: number[]
 }
 /**
- * The whole recording, without regard to steps: means over ranks, in nanoseconds.
+ * Totals of the whole recording, regardless of steps: means over ranks, in nanoseconds.
  */
 export interface Recorded {
   /**
@@ -750,27 +751,27 @@ export interface Recorded {
    */
   window_ns: number
   /**
-   * With arithmetic under way.
+   * Compute.
    */
   compute_ns: number
   /**
-   * With communication under way.
+   * Communication.
    */
   communication_ns: number
   /**
-   * With both.
+   * Overlap of compute and communication.
    */
   overlap_ns: number
   /**
-   * With communication and no arithmetic.
+   * Communication without compute.
    */
   exposed_ns: number
   /**
-   * With copies and neither.
+   * Copies without compute and communication.
    */
   copies_ns: number
   /**
-   * With nothing.
+   * Time without activity.
    */
   idle_ns: number
 }
@@ -784,7 +785,7 @@ export interface Node {
    */
   name: string
   /**
-   * Its time in the waterfall.
+   * Its time in the waterfall, in nanoseconds.
    */
   time_ns: number
   /**
@@ -792,11 +793,11 @@ export interface Node {
    */
   count: number
   /**
-   * Their mean duration, including overlapped parts.
+   * Mean duration including overlapped parts, in nanoseconds.
    */
   mean_ns: number
   /**
-   * The longest of them.
+   * Longest duration, in nanoseconds.
    */
   longest_ns: number
   /**
@@ -815,19 +816,19 @@ export interface KernelRow {
   phase: Phase
   family: OperatorFamily
   /**
-   * Number over all ranks and steps.
+   * Number of calls over all ranks and steps.
    */
   count: number
   /**
-   * Their time, regardless of concurrent work, in nanoseconds.
+   * Total time regardless of concurrent work, in nanoseconds.
    */
   duration_ns: number
   /**
-   * The mean, in nanoseconds.
+   * Mean duration of a call, in nanoseconds.
    */
   mean_ns: number
   /**
-   * The longest, in nanoseconds.
+   * Longest call, in nanoseconds.
    */
   longest_ns: number
   /**
@@ -841,11 +842,11 @@ export interface KernelRow {
 export interface Origins {
   by: By
   /**
-   * Whether annotations stand for modules, because no module was recorded.
+   * True if annotations replace modules, because no module was recorded.
    */
   annotations: boolean
   /**
-   * Share of the step that has a place.
+   * Share of the step with a place (0 to 1).
    */
   covered_share: number
   /**
@@ -853,20 +854,20 @@ export interface Origins {
    */
   rows: OriginRow[]
   /**
-   * Number of places; beyond the rows they are summed in one row without a place.
+   * Number of places; those beyond the rows are summed in one row without a place.
    */
   places: number
 }
 /**
- * Time of one place. Means are of a rank and step, in nanoseconds; together they are the step.
+ * Time of one place. Means are per rank and step, in nanoseconds; their sum is the step.
  */
 export interface OriginRow {
   /**
-   * The path of module classes, or file, line and function; none where nothing was recorded.
+   * Path of module classes, or file, line and function; `None` if not recorded.
    */
   place: string | null
   /**
-   * The phase of what has no place.
+   * Phase of time without a place.
    */
   phase?: Phase | null
   /**
@@ -874,19 +875,19 @@ export interface OriginRow {
    */
   instances: number
   /**
-   * All of it.
+   * Total time.
    */
   mean_ns: number
   /**
-   * As a share of the step.
+   * Share of the step (0 to 1).
    */
   share_of_step: number
   /**
-   * With arithmetic under way.
+   * Compute.
    */
   compute_ns: number
   /**
-   * Waiting for other ranks in exposed communication.
+   * Waits for other ranks in exposed communication.
    */
   wait_ns: number
   /**
@@ -894,7 +895,7 @@ export interface OriginRow {
    */
   transfer_ns: number
   /**
-   * Exposed communication that is transfer or waiting, because ranks of its group were not recorded.
+   * Exposed communication that is transfer or wait, because ranks of its group were not recorded.
    */
   undivided_ns: number
   /**
@@ -902,11 +903,11 @@ export interface OriginRow {
    */
   copy_ns: number
   /**
-   * The device idle while the host was in this place.
+   * Idle time of the device while the host was in this place.
    */
   idle_ns: number
   /**
-   * Kernels a rank and step.
+   * Kernels per rank and step.
    */
   kernels: number
 }
@@ -919,11 +920,11 @@ export interface Health {
    */
   ranks: RankHealth[]
   /**
-   * Readings of hosts or devices that no rank names.
+   * Number of readings of hosts or devices without a rank.
    */
   unmatched: number
   /**
-   * Whether readings have times that do not overlap the recording: then all of them are used.
+   * True if the times of readings do not overlap the recording: then all of them are used.
    */
   other_time: boolean
 }
@@ -936,23 +937,23 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Readings that were used.
+   * Number of used readings.
    */
   samples: number
   /**
-   * Clock of the multiprocessors.
+   * Clock of the multiprocessors, in MHz.
    */
   sm_clock_mhz?: Counter | null
   /**
-   * Temperature of the GPU.
+   * Temperature of the GPU, in degrees Celsius.
    */
   temperature_celsius?: Counter | null
   /**
-   * Power.
+   * Power, in watts.
    */
   power_w?: Counter | null
   /**
-   * Reasons for a lower clock that were set in any reading.
+   * Reasons for a lower clock in any reading.
    */
   throttle_reasons: string[]
   /**
@@ -960,7 +961,7 @@ export interface RankHealth {
    */
   xid_errors: number[]
   /**
-   * Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+   * Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
    */
   errors: [string, number][]
 }
@@ -969,49 +970,49 @@ export interface RankHealth {
  */
 export interface Counter {
   /**
-   * The rank's median.
+   * Median of the rank.
    */
   own: number
   /**
-   * The median of the other ranks', where there are others.
+   * Median of the other ranks; `None` without other ranks.
    */
   others: number | null
 }
 /**
- * Source of the phases of a rank's rows.
+ * Number of a rank's rows by method of phase detection.
  */
 export interface FoundBy {
   /**
-   * By what stands around their launch.
+   * From operators and annotations around the launch.
    */
   launch: number
   /**
-   * By the annotation of the device around them.
+   * From the device annotation around them.
    */
   annotation: number
   /**
-   * By their own name.
+   * From their own name.
    */
   name: number
   /**
-   * By what the same kernel does wherever its launch is known.
+   * From rows of the same kernel with a known launch.
    */
   same_kernel: number
   /**
-   * By the rows before and after them on their stream, which agree.
+   * From agreeing rows before and after them on their stream.
    */
   neighbours: number
   /**
-   * Forward or backward, because kernels of the backward pass have names of their own, and these are far from them or among them.
+   * Forward or backward, from their distance to kernels with the backward pass in their names.
    */
   apart: number
   /**
-   * Not at all.
+   * Unknown.
    */
   unknown: number
 }
 /**
- * Something that a reader repaired or dropped.
+ * A part of a file that a reader repaired or dropped.
  */
 export interface Repair {
   /**
@@ -1024,7 +1025,7 @@ export interface Repair {
    */
   count: number
   /**
-   * Where first, and a word about it.
+   * Position of the first one in bytes, with a short description.
    *
    * @minItems 2
    * @maxItems 2
@@ -1032,7 +1033,7 @@ export interface Repair {
   first: [number, string] | null
 }
 /**
- * A fault that a rule found.
+ * A problem that a rule found.
  */
 export interface Finding {
   /**
@@ -1048,23 +1049,23 @@ export interface Finding {
    */
   cost_ns: number | null
   /**
-   * What the cost is where it is less than known: a bound.
+   * Certainty of the cost if it is a bound.
    */
   certainty?: Certainty | null
   /**
-   * The same over a day and all ranks of the job, in hours of a device; of a rank where no device was recorded (`super::Report::from_host`).
+   * Cost per day over all ranks of the job, in device-hours; in rank-hours without recorded devices (`super::Report::from_host`).
    */
   gpu_hours_per_day: number | null
   /**
-   * Numbers that show it.
+   * Evidence lines with numbers.
    */
   evidence: string[]
   /**
-   * Action.
+   * Recommended action.
    */
   advice: string
   /**
-   * What of the cost findings with a larger cost count as well, in nanoseconds.
+   * Part of the cost that findings with a larger cost also contain, in nanoseconds.
    */
   shared_ns: number
 }
@@ -1073,15 +1074,15 @@ export interface Finding {
  */
 export interface Joint {
   /**
-   * Findings with a known cost.
+   * Number of findings with a known cost.
    */
   findings: number
   /**
-   * Their cost, nothing counted twice: never more than the step.
+   * Their cost without double counts, in nanoseconds per step: at most the step.
    */
   cost_ns: number
   /**
-   * Part that the sum of their costs counts twice.
+   * Part of the sum of their costs that is counted twice, in nanoseconds per step.
    */
   shared_ns: number
 }

@@ -36,19 +36,19 @@ export interface ProfileRangeAnswer {
   railwright: string
   title: string
   /**
-   * The step.
+   * Name of the step.
    */
   label: string
   /**
-   * The length of the step, in nanoseconds.
+   * Duration of the step, in nanoseconds.
    */
   duration_ns: number
   /**
-   * Ranks whose rows are among those that were summed.
+   * Number of ranks with a summed row.
    */
   ranks: number
   /**
-   * Spans of these rows in the whole step that are not counted: they nest deeper than rows are drawn.
+   * Number of excluded spans of these rows in the whole step: they nest deeper than the view.
    */
   covered: number
   range: Window

@@ -60,11 +60,11 @@ export type StragglersAnswer =
        */
       world_size: number
       /**
-       * Whether the world size is recorded. Otherwise it is a lower bound.
+       * True if the world size is recorded. Otherwise it is a lower bound.
        */
       world_size_known: boolean
       /**
-       * Steps that were looked at; 1 when nothing marks them.
+       * Number of analysed steps; 1 without step marks.
        */
       steps: number
       /**
@@ -76,7 +76,8 @@ export type StragglersAnswer =
        */
       step_time_without_ns: number
       /**
-       * Costs up to this are not reported, in nanoseconds of a step: what steps differ by (at most 5% of a step), 0.5% of a step, or what the replay is off by.
+       * Minimum reported cost, in nanoseconds per step. The largest of: the variation between steps (at most 5% of a step), 0.5% of a step,
+       * and the replay error.
        */
       noise_ns: number
       /**
@@ -89,23 +90,23 @@ export type StragglersAnswer =
        */
       bounds_only: string | null
       /**
-       * Waits of all ranks for a step, in nanoseconds, summed over ranks.
+       * Waits of all ranks per step, in nanoseconds, summed over ranks.
        */
       waits_ns: number
       /**
-       * The share of a typical step that a device is idle, mean over the ranks.
+       * Idle share of a device during a typical step (0 to 1), mean over the ranks.
        */
       idle: number
       /**
-       * Whether no rank has a device: what hosts compute stands for it, and what lies outside of their operators for idle time.
+       * True if no rank has a device. Host compute then replaces device compute, and time outside of operators counts as idle time.
        */
       from_host: boolean
       /**
-       * Whether hosts, not ranks, hold the job up: every device is idle for longer than it computes, waits for others left out.
+       * True if hosts, not ranks, limit the job: every device is idle for longer than it computes, excluding waits for other ranks.
        */
       host_bound: boolean
       /**
-       * Ranks by cost; those that the verdict names are stragglers, and there may be none.
+       * Ranks by cost. Those named by the verdict are stragglers; there may be none.
        */
       ranks: Culprit[]
       /**
@@ -174,11 +175,11 @@ export interface Named {
  */
 export interface Inspected {
   /**
-   * Records that were read.
+   * Number of records.
    */
   records: number
   /**
-   * By communicator, kind and size; those with most time first.
+   * Rows by communicator, collective and size; those with most time first.
    */
   rows: Row[]
   /**
@@ -199,39 +200,40 @@ export interface Row {
    */
   communicator: string
   /**
-   * Its ranks.
+   * Number of ranks.
    */
   ranks: number
   /**
-   * Their nodes.
+   * Number of nodes.
    */
   nodes: number
   /**
-   * Kind.
+   * Collective.
    */
   kind: string
   /**
-   * Its size in bytes.
+   * Size in bytes.
    */
   bytes: number
   /**
-   * Number of entries.
+   * Number of collectives.
    */
   count: number
   /**
-   * Microseconds of the shortest rank of one, the median: the transfer. Unit: us.
+   * Transfer in microseconds: duration on the shortest rank, median over collectives. Unit: us.
    */
   transfer: number
   /**
-   * Microseconds that ranks were in one beyond the transfer, the mean: waiting. Unit: us.
+   * Wait in microseconds: duration beyond the transfer, mean over ranks and collectives. Unit: us.
    */
   wait: number
   /**
-   * Bus bandwidth of the transfer in GB/s, the median over collectives of the best rank. Unit: GB/s.
+   * Bus bandwidth of the transfer in GB/s: best rank, median over collectives. Unit: GB/s.
    */
   bus_bandwidth: number
   /**
-   * The median of that over similar communicators (as many ranks on as many nodes, same kind and size), where there are three.
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+   * three.
    */
   of_peers: number | null
 }
@@ -252,23 +254,23 @@ export interface Late {
    */
   host: string
   /**
-   * Microseconds that the other ranks waited, on average, over all collectives in which this rank came last. Unit: us.
+   * Mean wait of the other ranks in microseconds, over all collectives that this rank entered last. Unit: us.
    */
   waited: number
   /**
-   * In how many it came last.
+   * Number of collectives that it entered last.
    */
   last: number
   /**
-   * Of how many that all ranks of the communicator recorded.
+   * Number of collectives that all ranks of the communicator recorded.
    */
   of: number
   /**
-   * What the others waited for it, as a share of their time in the communicator's collectives.
+   * Waits of others for it, as a share of their time in the communicator's collectives (0 to 1).
    */
   share: number
   /**
-   * Whether it delays the others: half of all waits of the communicator and a twentieth of the time in it.
+   * True if it delays the others: it causes half of all waits of the communicator and 5% of the time in it.
    */
   is_straggler: boolean
 }
@@ -294,11 +296,11 @@ export interface Metrics {
    */
   ranks: RankSpeed[]
   /**
-   * Whether all ranks are flagged: then the job hangs, else some wait.
+   * True if all ranks are flagged: the job hangs. Otherwise some ranks wait.
    */
   all_hang: boolean
   /**
-   * Gauges that could not be read.
+   * Number of unreadable gauges.
    */
   damaged: number
 }
@@ -311,19 +313,19 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * Its matrix GEMM rate over the median of all ranks in the same size class, the mean over classes; `None` where it has none.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Its communication's rate in the same way.
+   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
    */
   communication_speed: number | null
   /**
-   * Whether it is flagged as hanging.
+   * True if it is flagged as hanging.
    */
   hangs: boolean
   /**
-   * Work that it has queued.
+   * Queued work.
    */
   queued: number | null
 }
@@ -336,11 +338,11 @@ export interface Health {
    */
   ranks: RankHealth[]
   /**
-   * Readings of hosts or devices that no rank names.
+   * Number of readings of hosts or devices without a rank.
    */
   unmatched: number
   /**
-   * Whether readings have times that do not overlap the recording: then all of them are used.
+   * True if the times of readings do not overlap the recording: then all of them are used.
    */
   other_time: boolean
 }
@@ -353,23 +355,23 @@ export interface RankHealth {
    */
   rank: number
   /**
-   * Readings that were used.
+   * Number of used readings.
    */
   samples: number
   /**
-   * Clock of the multiprocessors.
+   * Clock of the multiprocessors, in MHz.
    */
   sm_clock_mhz?: Counter | null
   /**
-   * Temperature of the GPU.
+   * Temperature of the GPU, in degrees Celsius.
    */
   temperature_celsius?: Counter | null
   /**
-   * Power.
+   * Power, in watts.
    */
   power_w?: Counter | null
   /**
-   * Reasons for a lower clock that were set in any reading.
+   * Reasons for a lower clock in any reading.
    */
   throttle_reasons: string[]
   /**
@@ -377,7 +379,7 @@ export interface RankHealth {
    */
   xid_errors: number[]
   /**
-   * Totals that grew, or that are not 0 where one reading was made: name and by how much. Network cards are those of its host.
+   * Growth of totals by name; the value itself with a single reading. Network cards are those of the rank's host.
    */
   errors: [string, number][]
 }
@@ -386,11 +388,11 @@ export interface RankHealth {
  */
 export interface Counter {
   /**
-   * The rank's median.
+   * Median of the rank.
    */
   own: number
   /**
-   * The median of the other ranks', where there are others.
+   * Median of the other ranks; `None` without other ranks.
    */
   others: number | null
 }
@@ -404,11 +406,11 @@ export interface Named2 {
    */
   ranks: number[]
   /**
-   * Its stage, from 0.
+   * Its pipeline stage, from 0.
    */
   stage: number | null
   /**
-   * Reason.
+   * Cause of the delay.
    */
   cause: string
   /**
@@ -418,7 +420,7 @@ export interface Named2 {
   certainty: Certainty
 }
 /**
- * A rank that others wait for.
+ * A straggler: a rank that delays others.
  */
 export interface Culprit {
   /**
@@ -430,12 +432,12 @@ export interface Culprit {
    */
   host: string | null
   /**
-   * What a step would be shorter by had it run like the median of its peers, in nanoseconds. Where ranks were not traced the most that it can be: `at_most`.
+   * Step time saved if it ran like the median of its peers, in nanoseconds. Equals the upper bound `at_most` if ranks were not traced.
    */
   cost_ns: number
   certainty: Certainty
   /**
-   * The same as a share of the step.
+   * Cost as a share of the step (0 to 1).
    */
   share: number
   /**
@@ -444,36 +446,36 @@ export interface Culprit {
    */
   at_most_ns: number
   /**
-   * Whether the verdict names it.
+   * True if the verdict names it.
    */
   is_straggler: boolean
   /**
-   * Waits of all ranks of which it is the root, for a step, in nanoseconds.
+   * Waits of all ranks caused by it, per step, in nanoseconds.
    */
   waits_ns: number
   /**
-   * The share of all waits.
+   * Share of all waits (0 to 1).
    */
   waits_share: number
   /**
-   * By how much it entered collectives after the last but one, for a step, in nanoseconds.
+   * Time by which it entered collectives last, after the last but one, per step, in nanoseconds.
    */
   lateness_ns: number
   /**
-   * Number of collectives in which it was last: for comparison only.
+   * Number of collectives that it entered last: for comparison only.
    */
   last: number
   cause: CauseClass
   /**
-   * What to call it: a rank without a device has a slow processor, not a slow chip.
+   * Name of the cause: a rank without a device has a slow processor, not a slow chip.
    */
   cause_name: string
   /**
-   * Three numbers.
+   * Three numbers as evidence of the cause.
    */
   evidence: Evidence[]
   /**
-   * Time, the worst first.
+   * Intervals with the largest waits, the worst first.
    */
   moments: Moment[]
 }
@@ -486,20 +488,20 @@ export interface Evidence {
    */
   name: string
   /**
-   * The rank's.
+   * Value of the rank.
    */
   own: number
   /**
-   * The median of its peers'.
+   * Median of its peers.
    */
   peers: number
   /**
-   * Its unit: `ns` for a step, or nothing for counts and ratios.
+   * Unit: `ns` for a time per step, empty for counts and ratios.
    */
   unit: string
 }
 /**
- * A stretch of a rank that others waited for.
+ * An interval of a rank that others waited for.
  */
 export interface Moment {
   /**
@@ -515,19 +517,19 @@ export interface Moment {
    */
   own_ns: number
   /**
-   * Excess over its peers.
+   * Excess over its peers, in nanoseconds.
    */
   excess_ns: number
   /**
-   * Waits charged to it.
+   * Waits charged to it, in nanoseconds.
    */
   waits_ns: number
   /**
-   * The operation that came late.
+   * The late operation.
    */
   before: Operation | null
   /**
-   * The innermost annotation of the host around its middle.
+   * The innermost host annotation around its middle.
    */
   annotation: string | null
 }
@@ -540,7 +542,7 @@ export interface SlowGroup {
    */
   label: string
   /**
-   * Its ranks, as they are written.
+   * Its ranks, as printed.
    */
   ranks: string
   /**
@@ -556,11 +558,11 @@ export interface SlowGroup {
    */
   transfer_ns: number
   /**
-   * The median of the other groups.
+   * Median transfer of the other groups, in nanoseconds.
    */
   peers_ns: number
   /**
-   * What a step would be shorter by were they as fast, by replay, in nanoseconds; of all its sizes together.
+   * Step time saved if they were as fast as their peers, by replay, in nanoseconds. Includes all of its message sizes.
    */
   cost_ns: number
 }
@@ -569,19 +571,19 @@ export interface SlowGroup {
  */
 export interface Clocks {
   /**
-   * One for each member, in order.
+   * Clock of each member, in order.
    */
   clocks: RankClock[]
   /**
-   * Whether times were moved.
+   * True if times were shifted.
    */
   applied: boolean
   /**
-   * Reason, in a sentence.
+   * Reason for the decision, as a sentence.
    */
   reason: string
   /**
-   * The greatest offset between any two ranks that share a time, in nanoseconds.
+   * Largest offset between two ranks with a common time, in nanoseconds.
    */
   spread_ns: number
 }
@@ -594,7 +596,7 @@ export interface RankClock {
    */
   rank: number
   /**
-   * What it shows more than the clock of the first rank that it is tied to, in nanoseconds, at `Self::about`.
+   * Lead over the clock of rank `against` at time `Self::about`, in nanoseconds; negative if this clock is behind.
    */
   offset_ns: number
   /**
@@ -606,15 +608,15 @@ export interface RankClock {
    */
   drift_error_ppm: number
   /**
-   * For how long its collectives were seen, in nanoseconds.
+   * Time between its first and last collective, in nanoseconds.
    */
   span_ns: number
   /**
-   * Time, by its own clock, in nanoseconds.
+   * Reference time of the offset by its own clock, in nanoseconds.
    */
   about_ns: number
   /**
-   * The median distance of its ends from the common ends, in nanoseconds.
+   * Median distance of its ends from the common ends, in nanoseconds.
    */
   residual_ns: number
   /**
@@ -622,15 +624,15 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * The least offset that causality allows, in nanoseconds, where it bounds it.
+   * Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
    */
   least_ns: number | null
   /**
-   * The greatest.
+   * Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
    */
   greatest_ns: number | null
   /**
-   * The rank that stands for the time of this one: ranks that share none are on separate times.
+   * The rank whose clock defines the common time. Ranks with different values have no common time.
    */
   against: number
 }

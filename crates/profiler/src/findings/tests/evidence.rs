@@ -1,11 +1,11 @@
-//! What findings are printed by their evidence.
+//! Findings are printed only with sufficient evidence.
 
 use super::*;
 use crate::profile::Explained;
 
 #[test]
 fn evidence_that_explains_too_little_is_no_finding() {
-    // The device is idle for two milliseconds of a step while its host stands in a call.
+    // The device is idle for two milliseconds of a step while its host is blocked in a call.
     let idle = |call: i64| {
         one_rank(|_, r| {
             r.host_busy(HostKind::Runtime, "cudaStreamSynchronize", call * MICROSECOND);
@@ -26,7 +26,7 @@ fn evidence_that_explains_too_little_is_no_finding() {
     assert_eq!(with(Explained::Part(49.0)), None);
     assert!(with(Explained::Part(50.0)).is_some_and(|kept| kept.certainty.is_none()));
     assert!(with(Explained::Whole).is_some_and(|kept| kept.certainty.is_none()));
-    // Evidence without a number carries a bound.
+    // Evidence without a number makes the cost a bound.
     let bound = with(Explained::Unstated).and_then(|kept| kept.certainty);
     assert_eq!(bound, Some(crate::certainty::Certainty::AtMost));
 }

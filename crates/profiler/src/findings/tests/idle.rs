@@ -135,7 +135,7 @@ fn operators_that_launch_late_are_first_calls_or_preempted() {
         r.host_row(HostKind::Operator, "aten::embedding_lookup", from, r.host, None);
     });
     assert!(!the(&found, "host-work").advice.contains("first calls"), "{found:#?}");
-    // What launches nothing is work of the host.
+    // An operator without launches is work of the host.
     let found = one_rank(|_, r| r.host_busy(HostKind::Operator, "aten::randperm", 2_000 * MICROSECOND));
     assert!(the(&found, "host-work").advice.contains("move these operators"));
 }

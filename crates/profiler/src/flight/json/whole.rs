@@ -1,7 +1,7 @@
-//! A dump in JSON that is whole, entry by entry.
+//! An undamaged dump in JSON, entry by entry.
 //!
-//! Responsible for: holding one entry as a tree of values at a time, because such a tree takes thirty times the bytes of its text. Refuses damage: that
-//! is [`super::Salvage`]'s.
+//! Responsible for: holding one entry at a time as a tree of values, because such a tree takes thirty times the bytes of its text. Damaged
+//! dumps are left to [`super::Salvage`].
 
 use super::super::{Content, Entries};
 use crate::trace::ReadReport;
@@ -9,7 +9,7 @@ use serde::de::{Deserialize, DeserializeSeed, Deserializer, MapAccess, SeqAccess
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// What the file holds; a value that is no object holds no members.
+/// Content of the file; a value that is not an object has no members.
 pub(super) struct Whole(pub(super) Content);
 
 impl<'de> Deserialize<'de> for Whole {
@@ -40,7 +40,7 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
-/// The list of entries; nothing where it is no list.
+/// The list of entries; empty if the value is not a list.
 struct List;
 
 impl<'de> DeserializeSeed<'de> for List {

@@ -1,15 +1,14 @@
 //! Content of a truncated pickle.
 //!
-//! Responsible for: the complete values on the reader's stack: a pickle writes parts before their container,
-//! so a value followed by another is complete. Excludes the last, incomplete value: a part of an entry would
-//! look like an entry of which less is known.
+//! Responsible for: the complete values on the reader's stack. A pickle writes parts before their container, so a value followed by another
+//! is complete. Excludes the last, incomplete value: part of an entry would look like an entry with fewer fields.
 
 use super::{Machine, Part};
 use railwright_spec::problem::Problem;
 use serde_json::{Map, Value};
 
 impl Machine<'_> {
-    /// The members of the outermost dictionary that are complete, and of its entries those that are.
+    /// Complete members of the outermost dictionary, and its complete entries.
     pub(super) fn salvage(&self, budget: &mut usize) -> Result<Value, Problem> {
         let mut members = Map::new();
         let Some((&root, above)) = self.stack.split_first() else { return Ok(Value::Null) };
@@ -55,12 +54,12 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether what stands before `rest` is complete: the next key follows.
+    /// Tests whether the content before `rest` is complete: the next key follows.
     fn is_followed(&self, rest: &[usize]) -> bool {
         rest.first().is_some_and(|&next| matches!(self.store[next], Part::Plain(Value::String(_))))
     }
 
-    /// Entries that wait to be added to their list.
+    /// Entries on the stack that are not yet in their list.
     fn complete_entries<'s>(&self, rest: &'s [usize]) -> &'s [usize] {
         let rest = match rest.split_first() {
             Some((&first, inner)) if matches!(self.store[first], Part::Mark) => inner,
@@ -68,7 +67,7 @@ impl Machine<'_> {
         };
         let is_entry = |&&at: &&usize| matches!(self.store[at], Part::Dictionary(_));
         let count = rest.iter().take_while(is_entry).count();
-        // The last one is being written, unless all its members were set at once just now.
+        // The last one is incomplete, unless all its members were just set together.
         let is_open = count == rest.len() && self.done != b'u' || count < rest.len();
         &rest[..count.saturating_sub(usize::from(is_open))]
     }

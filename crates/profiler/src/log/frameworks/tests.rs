@@ -1,8 +1,8 @@
-//! Logs of `fixtures/logs` against the times that were put in.
+//! Logs of `fixtures/logs`, compared with their known times.
 
 use super::super::{Framework, Judged, Known, TimesFrom, TrainingLog, judge};
 
-/// What it was written by, where times come from, reports with a time, and the verdict.
+/// The parsed log of a fixture, and its verdict.
 fn read(name: &str) -> (TrainingLog, Option<Judged>) {
     let path = format!("{}/../../fixtures/logs/{name}", env!("CARGO_MANIFEST_DIR"));
     let log = TrainingLog::read(&std::fs::read_to_string(path).expect("a fixture"));
@@ -42,7 +42,7 @@ fn figures_of_a_line_are_taken() {
     let (nemo, _) = read("nemo2.log");
     assert_eq!((nemo.reports[3].iteration, nemo.reports[3].batch), (3, Some(64)));
     assert_eq!(nemo.reports[3].loss, Some(10.4));
-    // The bar rounds `global_step` to `1e+3`; its own counter goes on.
+    // The bar rounds `global_step` to `1e+3`; its own counter continues.
     let (bar, _) = read("nemo1_bar.log");
     assert_eq!(bar.reports.iter().map(|r| r.iteration).collect::<Vec<_>>(), (994..1004).collect::<Vec<_>>());
     assert_eq!(bar.reports[5].seconds, 30.0);
@@ -76,7 +76,7 @@ fn without_a_clock_tokens_make_the_time() {
 fn a_trainer_has_the_times_of_its_progress_bar() {
     let (log, judged) = read("hf_trainer.log");
     assert_eq!((log.framework, log.times_from()), (Some(Framework::Trainer), TimesFrom::ProgressBar));
-    // A report every 10 steps of 2.13 s, of which the bar shows whole seconds; the evaluation at step 100 takes 30 s.
+    // A report every 10 steps of 2.13 s, shown in whole seconds by the bar; the evaluation at step 100 takes 30 s.
     assert!(log.reports.iter().all(|report| report.weight == 10 && report.batch == Some(64)));
     let judged = judged.expect("a verdict");
     assert!((judged.step_time - 2.13).abs() < 0.05, "{}", judged.step_time);
@@ -94,7 +94,7 @@ fn a_trainer_without_a_bar_has_one_mean_or_nothing() {
     let report = &state.reports[0];
     assert_eq!((report.weight, report.batch, report.loss), (200, Some(64), Some(1.996)));
     close(judged.expect("a verdict").step_time, 465.9 / 200.0);
-    // The summary of the console has three digits; the steps that were announced make it exact.
+    // The summary on the console has three digits; the announced number of steps makes it exact.
     let summary = "  Total optimization steps = 200\n{'loss': 2.1, 'learning_rate': 1e-05, 'epoch': 0.5}\n\
         {'train_runtime': 465.9, 'train_samples_per_second': 27.474, 'train_steps_per_second': 0.429, 'train_loss': 1.9, 'epoch': 1.0}\n";
     let log = TrainingLog::read(summary);
@@ -120,7 +120,7 @@ fn damaged_lines_are_no_reports() {
     for line in lines {
         assert!(TrainingLog::read(line).reports.iter().all(|report| report.seconds.is_nan()), "{line}");
     }
-    // Python writes numbers that JSON does not have.
+    // Python writes numbers that are invalid in JSON.
     let state = "{\"epoch\": 1.0, \"log_history\": [{\"loss\": NaN, \"step\": 10}, {\"step\": 10, \"train_loss\": NaN, \"train_runtime\": 20.0}]}";
     close(TrainingLog::read(state).reports[0].seconds, 2.0);
 }

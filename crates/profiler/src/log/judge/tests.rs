@@ -1,4 +1,4 @@
-//! A real log, and logs in which the truth was put.
+//! A real log, and synthetic logs with known properties.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn line(iteration: u64, ms: f64) -> String {
     )
 }
 
-/// Noise that repeats: half a percent up and down.
+/// Repeating noise of half a percent.
 fn noise(at: u64) -> f64 {
     1.0 + 0.005 * ((at * 7919 % 101) as f64 / 50.0 - 1.0)
 }
@@ -39,7 +39,7 @@ fn a_real_log_is_read_whole() {
     assert_eq!(log.reports[0].timers["forward-compute"], Timer { min_ms: 340.72, max_ms: 340.72 });
     let judged = judge(&log, &Known::default()).expect("a judgement");
     assert_eq!((judged.iterations, judged.starts), (2130, 1));
-    // The reports behind the first five have a median of 607.75 ms (computed apart); the run grows slower, so the last level is above it.
+    // Reports after the first five have a median of 607.75 ms (computed separately). The run becomes slower, so the last level is above it.
     let middle = median(&log.reports[5..].iter().map(|r| r.seconds).collect::<Vec<_>>());
     assert_eq!(middle, Some(0.60775));
     assert!(
@@ -48,7 +48,7 @@ fn a_real_log_is_read_whole() {
         judged.segments
     );
     assert!((judged.step_time - 0.6297).abs() < 1e-9, "{}", judged.step_time);
-    // One report of ten iterations in a hundred holds a pause of five seconds.
+    // One in a hundred reports of ten iterations contains a pause of five seconds.
     let pause = judged.pause.expect("a period");
     assert_eq!(pause.period, 100);
     assert!((4.5..5.5).contains(&pause.lost), "{}", pause.lost);

@@ -1,9 +1,9 @@
-//! Passes without names: what runs between messages, distinguished by phase.
+//! Passes without names: work between messages, distinguished by phase.
 //!
-//! Responsible for: stretches of forward or backward work that neither a message nor a named pass interrupts. On a device they are made of kernels, without one of the
-//! operators of the host. What interrupts what is recognised by the order of launches, which is the order of the program: on the device a receive may be under way long before
-//! the pass that needs it, in the middle of another, and a send begins when the next pass already runs. Times are the device's. Refuses stretches far shorter than the
-//! others, which belong to no micro batch.
+//! Responsible for: intervals of forward or backward work without a message or a named pass between them. On a device they consist of
+//! kernels, otherwise of host operators. Interruptions are detected in launch order, which is the order of the program. On the device, a
+//! receive may begin long before the pass that needs it. A send may begin during the next pass. Times are the device's. Excludes intervals
+//! far shorter than the others: they belong to no micro-batch.
 
 use super::Found;
 use crate::launches::launches;
@@ -15,27 +15,27 @@ use indexmap::IndexMap;
 use railwright_step::{CollectiveKind, Phase};
 use rustc_hash::FxBuildHasher;
 
-/// One thing on a rank's time.
+/// An event on a rank's time.
 #[derive(Clone, Copy)]
 enum Mark {
-    /// Work of a phase: when it was issued, from when to when it ran.
+    /// Work of a phase: issue time, start and end, in nanoseconds.
     Work(PassKind, i64, i64, i64),
-    /// A message or a named pass comes in between.
+    /// A message or a named pass.
     Cut,
 }
 
-/// Whether a kernel carries messages.
+/// Tests whether a kernel carries messages.
 pub(super) fn is_message_kernel(name: &str) -> bool {
     name.contains("SendRecv")
 }
 
-/// The passes that names do not give: backward passes if only forward passes are named, and the other way round, else both.
+/// Passes that names do not provide: backward passes if only forward passes are named, the reverse, or both.
 pub(super) fn cut(trace: &RankTrace, named: &[Found]) -> Vec<Found> {
     let lacks = |forward: bool| {
         !named.iter().any(|f| f.kind.is_compute() && (f.kind == PassKind::Forward) == forward)
     };
     let wanted = |kind: PassKind| lacks(kind == PassKind::Forward);
-    // Each with its place: a time on the clock by which they are ordered.
+    // Each with its position: a time for the order.
     let mut marks: Vec<(i64, Mark)> = Vec::new();
     let by_launch = if trace.gpu.kinds().contains(&GpuKind::Kernel) {
         device(trace, &mut marks)
@@ -87,7 +87,7 @@ pub(super) fn cut(trace: &RankTrace, named: &[Found]) -> Vec<Found> {
 fn pass_of(phase: Phase) -> Option<PassKind> {
     match phase {
         Phase::Forward => Some(PassKind::Forward),
-        // What is computed again belongs to the backward pass that needs it.
+        // Recompute belongs to the backward pass that needs it.
         Phase::Recompute | Phase::Backward | Phase::BackwardInput | Phase::BackwardWeight => {
             Some(PassKind::Backward)
         }
@@ -95,7 +95,8 @@ fn pass_of(phase: Phase) -> Option<PassKind> {
     }
 }
 
-/// The marks of a device, and whether they are in the order of launches, which is known if that of every message is; else they are in the order in which they began.
+/// Adds the marks of a device. Returns true if they are in launch order, which requires the launch of every message; otherwise they are in
+/// order of start.
 fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
     let launched = launches(trace, &trace.gpu);
     let phases = phases(trace, &trace.gpu, &launched);
@@ -106,7 +107,7 @@ fn device(trace: &RankTrace, marks: &mut Vec<(i64, Mark)>) -> bool {
         |row: &GpuActivity| row.kind == GpuKind::Kernel && is_message_kernel(trace.names.get(row.name));
     let mut messages = trace.gpu.iter().zip(&launched).filter(|(row, _)| is_message(row));
     let by_launch = messages.all(|(_, launch)| called(*launch).is_some());
-    // Work whose launch is missing comes after what ran before it on its stream.
+    // Work without a launch follows the previous work on its stream.
     let mut streams: IndexMap<u32, i64, FxBuildHasher> = IndexMap::default();
     for ((row, phase), launch) in trace.gpu.iter().zip(&phases.gpu).zip(&launched) {
         if row.kind != GpuKind::Kernel {

@@ -1,7 +1,8 @@
-//! Messages between stages that the host itself carried.
+//! Messages between stages, carried by the host itself.
 //!
-//! Responsible for: sends and receives of a host's library (gloo, MPI) as messages of the pipeline: a send belongs to the pass that began before it, a receive to the
-//! pass that begins after it. Refuses ranks of several chunks, and counts that do not fit the passes of their stage: then no message is taken for one.
+//! Responsible for: sends and receives of a host library (gloo, MPI) as messages of the pipeline. A send belongs to the pass that began
+//! before it, a receive to the pass that begins after it. Excludes ranks of several chunks, and counts that do not fit the passes of their
+//! stage: then there are no messages.
 
 use super::Found;
 use crate::passes::{Pass, PassKind};
@@ -9,7 +10,7 @@ use crate::trace::{GpuKind, HostKind, RankTrace};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// The messages of a rank whose passes are in order of their start; none where a device carries them.
+/// Messages of a rank whose passes are in order of start; empty if a device carries them.
 pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     let chunks = |f: &Found| (f.virtual_stage, f.chunk);
     let mut several = passes.iter().filter(|f| f.kind.is_compute() && f.virtual_stage.is_some());
@@ -54,7 +55,8 @@ pub(super) fn of_rank(trace: &RankTrace, passes: &[Found]) -> Vec<Found> {
     found
 }
 
-/// Lets messages begin when their step does: a rank that is done with the step before asks for the first message early, and waits for no rank of this step.
+/// Moves the start of messages into their step. A rank that has finished the previous step requests the first message early, without
+/// waiting for a rank of this step.
 pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     let mut begins: BTreeMap<u32, i64> = BTreeMap::new();
     for pass in passes.iter().filter(|p| !p.kind.is_message()) {
@@ -68,8 +70,8 @@ pub(super) fn from_the_step_on(passes: &mut [Pass]) {
     }
 }
 
-/// Whether every rank has, in every step, as many messages as its stage exchanges for its passes: one for every forward pass to the next and from the
-/// stage before, one for every backward pass the other way.
+/// Tests whether every rank has, in every step, the number of messages that its stage exchanges for its passes. Every forward pass has one
+/// to the next stage and one from the previous stage. Backward passes have the reverse.
 pub(super) fn fit(passes: &[Pass], stages: u32) -> bool {
     let mut counts: BTreeMap<(u32, u32, u32), BTreeMap<PassKind, usize>> = BTreeMap::new();
     for pass in passes {

@@ -1,15 +1,15 @@
-//! What annotations call a pass.
+//! Names of passes in annotations.
 //!
-//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining (`PP:2F3`, `Forward 3`), DeepSpeed (`fwd_microstep`) and the
-//! plain ones that people write (`stage0/forward`). Refuses names that mean a whole step or a layer.
+//! Responsible for: the words of frameworks: Megatron (`forward_step`, `forward-compute`), torch pipelining (`PP:2F3`, `Forward 3`),
+//! DeepSpeed (`fwd_microstep`), and plain names by users (`stage0/forward`). Excludes names of a whole step or a layer.
 
 use crate::passes::PassKind;
 
-/// The phase of a name.
+/// A pass from its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Named {
     pub kind: PassKind,
-    /// The virtual stage, numbered along the pipeline.
+    /// Virtual stage, numbered along the pipeline.
     pub stage: Option<u32>,
     pub micro_batch: Option<u32>,
     pub chunk: Option<u32>,
@@ -31,7 +31,7 @@ pub(super) fn read(name: &str) -> Option<Named> {
     };
     let forward = has(&["forward", "fwd"]);
     let backward = has(&["backward", "bwd", "backwards"]);
-    // Hooks of layers, whole schedules, losses and evaluation are no passes of a micro batch.
+    // Layer hooks, whole schedules, losses and evaluation are no passes of a micro-batch.
     if has(&[
         "pre",
         "post",
@@ -66,7 +66,7 @@ pub(super) fn read(name: &str) -> Option<Named> {
             digits.parse::<u32>().ok().filter(|&n| n < 1 << 20)
         })
     };
-    // `Forward 3`: a number alone is the micro batch.
+    // `Forward 3`: a number alone is the micro-batch.
     let bare = || match words[..] {
         [_, digits] => digits.parse::<u32>().ok().filter(|&n| n < 1 << 20),
         _ => None,
@@ -79,7 +79,7 @@ pub(super) fn read(name: &str) -> Option<Named> {
     })
 }
 
-/// An action of torch pipelining: stage, computation, micro-batch (`2F3`, `0B1`, `1I0`, `1W0`).
+/// Reads an action of torch pipelining: stage, computation, micro-batch (`2F3`, `0B1`, `1I0`, `1W0`).
 fn action(action: &str) -> Option<Named> {
     let letter = action.find(|c: char| !c.is_ascii_digit())?;
     let digit = letter + action[letter..].find(|c: char| c.is_ascii_digit())?;

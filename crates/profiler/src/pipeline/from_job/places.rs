@@ -1,7 +1,7 @@
-//! Where a rank is: its stage of the pipeline, its replica and its shard.
+//! Position of a rank: its pipeline stage, its replica and its shard.
 //!
-//! Responsible for: the place of each rank: from the user's layout alone where there is one of the job's size; else from names, groups and messages. Rejects a layout of another
-//! size, which `join` warns of.
+//! Responsible for: the position of each rank, from the user's layout if it has the job's size, otherwise from names, groups and messages.
+//! Ignores a layout of another size; `join` warns about it.
 
 use super::Found;
 use crate::Job;
@@ -10,20 +10,20 @@ use crate::joined::Joined;
 use railwright_step::Dimension;
 use std::collections::BTreeMap;
 
-/// Stages of the ranks with passes, and how replicas and shards were identified.
+/// Stages of the ranks with passes, and the source of replicas and shards.
 pub(super) struct Places<'a> {
     layout: Option<&'a Layout>,
     stages: BTreeMap<u32, u32>,
     shards: Shards,
-    /// For every stage the lowest ranks of its replicas, and how many shards of each came.
+    /// By stage: the lowest ranks of its replicas, and the number of shards seen of each.
     seen: BTreeMap<u32, Vec<(u32, u32)>>,
 }
 
 impl<'a> Places<'a> {
-    /// Of ranks with passes.
+    /// Positions of the ranks with passes.
     pub(super) fn of(job: &Job, joined: &'a Joined, found: &[(u32, Vec<Found>)]) -> Self {
         let world = u64::from(job.world_size);
-        // Of a job whose size is not known, ranks above those that were recorded may be missing.
+        // If the size of the job is unknown, ranks above the recorded ones may be missing.
         let fits =
             |layout: &&Layout| layout.world() == world || (!job.world_size_known && layout.world() > world);
         let layout = joined.layout.as_ref().filter(fits);
@@ -39,12 +39,12 @@ impl<'a> Places<'a> {
         self.stages.values().max().map_or(0, |stage| stage + 1)
     }
 
-    /// Whether the user specified it.
+    /// Tests whether the user specified the layout.
     pub(super) fn stated(&self) -> bool {
         self.layout.is_some()
     }
 
-    /// The stage, the replica and the shard of the next rank, in order of ranks.
+    /// Stage, replica and shard of the next rank, in order of ranks.
     pub(super) fn place(&mut self, rank: u32) -> (u32, u32, u32) {
         let stage = self.stages.get(&rank).copied().unwrap_or(0);
         let (replica, shard) = match self.layout {
@@ -62,7 +62,7 @@ fn stage_in(layout: &Layout, rank: u32) -> u32 {
     coordinate(layout, rank, &[Dimension::Pipeline])
 }
 
-/// The place of a rank along dimensions together, the first the fastest: `sum((rank / stride_d % size_d) * product of the sizes before d)`.
+/// Position of a rank along several dimensions, the first one fastest: `sum((rank / stride_d % size_d) * product of the sizes before d)`.
 fn coordinate(layout: &Layout, rank: u32, dimensions: &[Dimension]) -> u32 {
     let (mut place, mut before) = (0_u32, 1_u32);
     for (size, stride) in dimensions.iter().filter_map(|&dimension| layout.place(dimension)) {
@@ -72,17 +72,17 @@ fn coordinate(layout: &Layout, rank: u32, dimensions: &[Dimension]) -> u32 {
     place
 }
 
-/// The stage of every rank.
+/// Stage of every rank.
 fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u32, u32> {
     let named = |passes: &[Found]| passes.iter().filter_map(|f| f.virtual_stage).min();
     let all: BTreeMap<u32, u32> = found.iter().filter_map(|(rank, p)| Some((*rank, named(p)?))).collect();
     if all.len() == found.len() {
-        // A rank with several virtual stages is where its lowest one is; numbers may leave gaps when ranks are missing.
+        // A rank with several virtual stages is on its lowest one; numbers may have gaps if ranks are missing.
         return all;
     }
     let all = groups.groups.iter();
     let mut pipelines: Vec<_> = all.filter(|g| g.dimension.dimension == Dimension::Pipeline).collect();
-    // Of a pipeline and a pair of its stages, the pipeline determines the order.
+    // If groups are a pipeline and a pair of its stages, the pipeline determines the order.
     pipelines.sort_by_key(|group| group.size);
     let mut placed = BTreeMap::new();
     for group in pipelines {
@@ -95,7 +95,7 @@ fn stages(job: &Job, groups: &Groups, found: &[(u32, Vec<Found>)]) -> BTreeMap<u
     by_peers(job)
 }
 
-/// Stages by senders and receivers: ranks that messages join, in order of rank, are a pipeline.
+/// Stages by senders and receivers: ranks joined by messages, in order of rank, form a pipeline.
 fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     let mut next: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for member in &job.members {
@@ -108,7 +108,7 @@ fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
         }
     }
     let mut stages: BTreeMap<u32, u32> = job.members.iter().map(|m| (m.rank, 0)).collect();
-    // From low to high ranks, a rank is one stage behind the nearest lower one that it talks to.
+    // In order of ranks, a rank is one stage after the nearest lower rank that it exchanges messages with.
     for (low, highs) in next {
         let behind = stages.get(&low).copied().unwrap_or(0) + 1;
         if let Some(nearest) = highs.into_iter().min() {
@@ -118,17 +118,17 @@ fn by_peers(job: &Job) -> BTreeMap<u32, u32> {
     stages
 }
 
-/// Ranks that share a replica's stage: those that tensor and context parallel groups join.
+/// Ranks that share a replica's stage: those joined by tensor and context parallel groups.
 struct Shards(BTreeMap<u32, u32>);
 
 impl Shards {
-    /// For every rank the lowest one that it shares with.
+    /// By rank: the lowest rank that it shares a stage with.
     fn of(groups: &Groups) -> Self {
         let mut lowest: BTreeMap<u32, u32> = BTreeMap::new();
         let joins = |group: &&crate::groups::Group| {
             matches!(group.dimension.dimension, Dimension::Tensor | Dimension::Context)
         };
-        // Groups of two dimensions cross each other: once more joins what the first round left apart.
+        // Groups of two dimensions cross each other: a second round joins the remaining ones.
         for group in groups.groups.iter().filter(joins).chain(groups.groups.iter().filter(joins)) {
             let ranks = group.ranks.as_ref().map(crate::groups::RankSet::ranks).unwrap_or_default();
             let known = ranks.iter().map(|rank| lowest.get(rank).copied().unwrap_or(*rank)).min();
@@ -139,7 +139,7 @@ impl Shards {
         Self(lowest)
     }
 
-    /// The replica and the shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and how many shards of each came.
+    /// Replica and shard of the next rank of a stage; `seen` are the lowest ranks of its replicas and the number of shards seen of each.
     fn place(&self, rank: u32, seen: &mut Vec<(u32, u32)>) -> (u32, u32) {
         let lowest = self.0.get(&rank).copied().unwrap_or(rank);
         let at = seen.iter().position(|(known, _)| *known == lowest).unwrap_or_else(|| {

@@ -1,21 +1,21 @@
 //! Passes that several ranks of a stage share.
 //!
 //! Responsible for: one start for the parts of a pass on the ranks of its tensor and context group. They meet in every collective of the
-//! pass, so that a rank whose host launches it late delays all of them from the moment the first one began. Refuses to move ends: the
-//! last collective ends them together anyway.
+//! pass. A rank with a late launch therefore delays all of them, from the start of the first part. Ends are not moved: the last collective
+//! ends the parts together.
 
 use crate::passes::{Pass, PassKind};
 use std::collections::BTreeMap;
 
-/// What is one pass on several ranks: step, stage, replica, kind, chunk, micro-batch.
+/// Key of a pass over several ranks: step, stage, replica, kind, chunk, micro-batch.
 type Shared = (u32, u32, u32, PassKind, u32, Option<u32>);
 
 const fn shared(pass: &Pass) -> Shared {
     (pass.step, pass.stage, pass.replica, pass.kind, pass.chunk, pass.micro_batch)
 }
 
-/// Lets every part of a shared pass begin with the first one, or when its rank has ended what it did before. What the rank's host launched
-/// late along with its part, the update of the step before or loading, comes before it as on the other ranks.
+/// Moves the start of every part of a shared pass to that of the first one, or to the end of its rank's previous work. The host may launch
+/// other work late along with its part, such as the previous update or loading. That work then precedes the pass, as on the other ranks.
 pub(super) fn begin_together(passes: &mut [Pass]) {
     let mut first: BTreeMap<Shared, (i64, u32)> = BTreeMap::new();
     for pass in passes.iter().filter(|pass| pass.kind.is_compute()) {
@@ -42,7 +42,7 @@ pub(super) fn begin_together(passes: &mut [Pass]) {
     }
 }
 
-/// Lays the local passes of a rank that began from `begin` to `end` one after the other before `begin`.
+/// Moves local passes of a rank that began between `begin` and `end` before `begin`, in sequence.
 fn bring_forward(of_rank: &mut [Pass], begin: i64, end: i64) {
     let is_local = |pass: &Pass| {
         matches!(pass.kind, PassKind::Optimizer | PassKind::DataLoading | PassKind::Other)
@@ -84,7 +84,7 @@ mod tests {
             // Rank 1 launches its part 40 late.
             pass(0, forward, 1, 10, 60),
             pass(1, forward, 1, 50, 60),
-            // Rank 0 began while rank 1 still ran the pass before.
+            // Rank 0 began while rank 1 still ran the previous pass.
             pass(1, PassKind::Backward, 0, 60, 75),
             pass(0, PassKind::Backward, 1, 70, 90),
             pass(1, PassKind::Backward, 1, 80, 90),
@@ -111,7 +111,7 @@ mod tests {
         let of_rank: Vec<(i64, i64)> =
             passes.iter().filter(|p| p.rank == 1).map(|p| (p.start, p.end)).collect();
         assert_eq!(of_rank, [(5, 7), (7, 10), (10, 60)]);
-        // The same in the middle of a pass that was launched before it.
+        // The same, within an earlier-launched pass.
         let mut passes = vec![
             pass(0, PassKind::Forward, 0, 10, 60),
             pass(1, PassKind::Forward, 0, 44, 60),

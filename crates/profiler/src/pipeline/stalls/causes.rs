@@ -1,21 +1,26 @@
 //! Groups slow passes by cause.
 //!
-//! Responsible for: of the slow passes of a step those that had one cause: the two ends of a message and the members of a collective, which share its transfer; the parts
-//! of one pass on the ranks that share it; the same communication or update slow on several ranks at the same time; the same collective of a step slow by similar excesses in several
-//! groups, though stages come to it at different times; and a communication of which no other rank was recorded, that lasted while another pass stalled, because it waited for that. Refuses to put together passes of one rank that follow each other, and arithmetic of several stages or
-//! replicas: each may have a cause of its own.
+//! Responsible for: the slow passes of a step that have one cause.
+//!
+//! * The two ends of a message and the members of a collective share its transfer.
+//! * The parts of one pass on several ranks are one pass.
+//! * The same communication or update may be slow on several ranks at the same time.
+//! * The same collective of a step may be slow by similar excesses in several groups, although stages enter it at different times.
+//! * A communication with one recorded rank may last during another pass's stall, because it waited for that pass.
+//!
+//! Does not join successive passes of one rank, or compute of several stages or replicas: each may have a cause of its own.
 
 use super::{Found, excess};
 use crate::passes::{Pass, PassKind};
 use crate::replay::Replay;
 use std::collections::BTreeMap;
 
-/// What may be slow together.
+/// Key of passes that may be slow together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
     /// One pass on the ranks that share it: kind, chunk, stage, replica, micro-batch.
     Shared(PassKind, u32, u32, u32, Option<u32>),
-    /// The same thing wherever it runs: kind and chunk; a message by its receiving end.
+    /// The same kind and chunk on any rank; a message by its receiving end.
     AtOnce(PassKind, u32),
 }
 
@@ -32,7 +37,7 @@ fn sort(pass: &Pass) -> Sort {
     }
 }
 
-/// Which of the passes of its kind and chunk on its rank each pass of a step is, by its place in the step.
+/// By pass of a step: its number among the passes of its kind and chunk on its rank.
 fn numbers(of_step: &[Pass]) -> Vec<u32> {
     let mut counts: BTreeMap<(u32, PassKind, u32), u32> = BTreeMap::new();
     let number = |pass: &Pass| {
@@ -43,7 +48,7 @@ fn numbers(of_step: &[Pass]) -> Vec<u32> {
     of_step.iter().map(number).collect()
 }
 
-/// Slow passes that are known to belong together, with from when to when the longest of them ran.
+/// Slow passes with one cause, and the time range of the longest one.
 struct Cluster {
     passes: Vec<usize>,
     from: i64,
@@ -51,7 +56,7 @@ struct Cluster {
 }
 
 impl Cluster {
-    /// Whether most of the shorter one ran while the other did.
+    /// Tests whether at least half of the shorter one ran during the other.
     fn at_once(&self, from: i64, until: i64) -> bool {
         let both = self.until.min(until) - self.from.max(from);
         both > 0 && both.saturating_mul(2) >= (self.until - self.from).min(until - from)
@@ -65,7 +70,7 @@ impl Cluster {
     }
 }
 
-/// The causes of a step's slow passes, which are places in order.
+/// Causes of a step's slow passes, which are indices in order.
 pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Vec<Found> {
     if slow.is_empty() {
         return Vec::new();
@@ -77,7 +82,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     for &latest in &meetings {
         met[latest as usize] += 1;
     }
-    // A transfer is that of all who meet.
+    // All participants of a communication share its transfer.
     let mut by_meeting: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for &at in slow {
         by_meeting.entry(meetings[at - first]).or_default().push(at);
@@ -98,7 +103,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     let numbers = numbers(replay.step_passes(at_step).0);
     let join = |clusters: Vec<Cluster>| siblings(replay, together(clusters), |at| numbers[at - first]);
     let mut clusters: Vec<Cluster> = sorts.into_values().flat_map(join).collect();
-    // Of a communication without counterpart the wait is part of what it took: whoever stalled meanwhile is what it waited for.
+    // The duration of a communication without counterpart includes its wait: a stall of another pass at that time is the cause.
     let mut left: BTreeMap<Sort, Vec<Cluster>> = BTreeMap::new();
     for one in lone {
         let ranks =
@@ -120,7 +125,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
         .into_iter()
         .filter_map(|cluster| {
             let mut passes = cluster.passes;
-            // What only waited was not the cause.
+            // A pass that only waited is not the cause.
             let caused =
                 |at: usize| met[meetings[at - first] as usize] > 1 || !pass(at).kind.is_communication();
             let longest = passes
@@ -135,7 +140,7 @@ pub(super) fn of_step(replay: &Replay<'_>, at_step: usize, slow: &[usize]) -> Ve
     found
 }
 
-/// Clusters of one sort, those that ran at once put together.
+/// Joins clusters of one kind that ran at the same time.
 fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
     clusters.sort_by_key(|cluster| (cluster.from, cluster.until, cluster.passes[0]));
     let mut joined: Vec<Cluster> = Vec::new();
@@ -148,8 +153,8 @@ fn together(mut clusters: Vec<Cluster>) -> Vec<Cluster> {
     joined
 }
 
-/// Clusters of one sort, those put together that are the same collective of the step in several groups and slow by similar excesses: stages come to it one after the other,
-/// as far apart as their last passes, and what slows the network of all of them slows each in its turn. Similar is within a quarter of the largest.
+/// Joins clusters that are the same collective of a step in several groups, slow by similar excesses (within a quarter of the largest).
+/// Stages enter it in turn, as far apart as their last passes, so a slow network slows each in turn.
 fn siblings(replay: &Replay<'_>, clusters: Vec<Cluster>, number: impl Fn(usize) -> u32) -> Vec<Cluster> {
     let collective = |at: usize| {
         let kind = replay.passes()[at].kind;

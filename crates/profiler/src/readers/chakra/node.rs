@@ -1,11 +1,11 @@
 //! One node of an execution trace.
 //!
-//! Responsible for: the fields and attributes of a node. Refuses to relate nodes.
+//! Responsible for: the fields and attributes of a node. Excludes relations between nodes.
 
 use crate::readers::wire::{Fields, Value};
 use railwright_step::CollectiveKind;
 
-/// What a node is (`NodeType`).
+/// Type of a node (`NodeType`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Type {
     Metadata,
@@ -22,31 +22,31 @@ pub(super) struct Node {
     pub(super) id: u64,
     pub(super) name: String,
     pub(super) kind: Type,
-    /// Nodes that it waits for.
+    /// Identifiers of the nodes that it depends on.
     pub(super) dependencies: Vec<u64>,
-    /// In microseconds.
+    /// Start time, in microseconds.
     start: u64,
     duration: u64,
     /// Shapes of its inputs, as written.
     pub(super) shapes: String,
-    /// Whether the host runs it.
+    /// True if the host runs it.
     pub(super) is_cpu: bool,
     pub(super) thread: i64,
     pub(super) stream: Option<u32>,
     /// `CollectiveCommType`.
     communication: Option<u64>,
-    /// Bytes that it communicates.
+    /// Communicated bytes.
     pub(super) bytes: Option<u64>,
     pub(super) group: String,
     pub(super) peer: Option<u32>,
 }
 
-/// Adds the whole numbers of a repeated field, packed or not.
+/// Adds the integers of a repeated field, packed or not.
 fn numbers(into: &mut Vec<u64>, value: Value<'_>) {
     match value {
         Value::Number(number) => into.push(number),
         Value::Bytes(mut packed) => {
-            // A list of bare integers is not a message; each is read as one.
+            // A packed list is read integer by integer.
             while let Some((number, rest)) = crate::readers::wire::varint(packed) {
                 into.push(number);
                 packed = rest;
@@ -57,7 +57,7 @@ fn numbers(into: &mut Vec<u64>, value: Value<'_>) {
 }
 
 impl Node {
-    /// Reads a node; none of a damaged message or one without a name.
+    /// Reads a node; `None` for a damaged message or one without a name.
     pub(super) fn read(message: &[u8]) -> Option<Self> {
         let mut node = Self::default();
         let mut on_host = None;
@@ -87,7 +87,7 @@ impl Node {
                 _ => {}
             }
         }
-        // Without the attribute communication runs on the device and the rest on the host.
+        // Without the attribute, communication runs on the device and other nodes on the host.
         let communicates = matches!(node.kind, Type::Send | Type::Receive | Type::Collective);
         node.is_cpu = on_host.unwrap_or(!communicates);
         (!fields.is_damaged() && !node.name.is_empty()).then_some(node)
@@ -122,7 +122,7 @@ impl Node {
         }
     }
 
-    /// From when to when, in nanoseconds; none without a duration.
+    /// Start and end, in nanoseconds; `None` without a duration.
     pub(super) fn times(&self) -> Option<(i64, i64)> {
         let nanoseconds = |micros: u64| i64::try_from(micros).ok()?.checked_mul(1_000);
         let start = nanoseconds(self.start)?;
@@ -130,7 +130,7 @@ impl Node {
         (self.duration > 0).then_some((start, end))
     }
 
-    /// Which collective it is (`CollectiveCommType`).
+    /// Kind of collective (`CollectiveCommType`); `None` if it is no communication.
     pub(super) fn collective(&self) -> Option<CollectiveKind> {
         match self.kind {
             Type::Send => Some(CollectiveKind::Send),

@@ -37,7 +37,7 @@ fn file() -> Vec<u8> {
             ],
         ),
         node(2, "cudaLaunchKernel", 4, [12, 5], &[attribute("is_cpu_op", 27, 1), attribute("tid", 9, 7)]),
-        // Dependencies packed, as proto3 writes them.
+        // Packed dependencies, as in proto3.
         node(
             3,
             "sm90_gemm",
@@ -84,7 +84,7 @@ fn nodes_with_times_are_a_trace() {
 fn damage_costs_what_comes_after_it_and_files_without_times_are_refused() {
     let file = file();
     for cut in 0..file.len() {
-        // No cut panics; the metadata and the first node must be there for anything to be found.
+        // No truncation causes a panic; the metadata and the first node are required for a result.
         let _ = Chakra.read("cut.et", &file[..cut], Keep::default());
     }
     let none = [prefix(&bytes(1, b"0.0.4")), node(5, "later", 4, [0, 0], &[])].concat();

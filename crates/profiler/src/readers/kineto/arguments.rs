@@ -1,28 +1,28 @@
-//! The `args` of an event: what ties it to others, where it ran, and its description as a collective.
+//! The `args` of an event: links to other events, execution place, and description as a collective.
 //!
-//! Responsible for: picking the members that the profiler uses out of the many that traces hold. Refuses to interpret them.
+//! Responsible for: selecting the members that the profiler uses from the many that traces contain. Does not interpret them.
 
 use super::scan;
 
-/// The members of `args` that are used, as they are written, without quotes; empty when missing.
+/// The used members of `args` as written, without quotes; empty if missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Arguments<'a> {
     pub(super) correlation: &'a [u8],
-    /// Ties a call and what it launched where no correlation was written.
+    /// External id: links a call to the activity that it launched, if the trace has no correlations.
     pub(super) external: &'a [u8],
     pub(super) stream: &'a [u8],
     pub(super) device: &'a [u8],
     pub(super) bytes: &'a [u8],
     pub(super) shapes: &'a [u8],
     pub(super) types: &'a [u8],
-    /// Values of the inputs that are no tensors.
+    /// Values of inputs other than tensors.
     pub(super) concrete: &'a [u8],
     pub(super) collective: Words<'a>,
-    /// The first used member that comes twice.
+    /// The first duplicate of a used member.
     pub(super) twice: Option<&'static str>,
 }
 
-/// The words of a collective.
+/// The members that describe a collective.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Words<'a> {
     pub(super) label: &'a [u8],
@@ -40,7 +40,7 @@ pub(super) struct Words<'a> {
     pub(super) destination: &'a [u8],
 }
 
-/// Reads an `args` object, as far as it can be read.
+/// Reads the members of an `args` object up to the first unreadable one.
 pub(super) fn read(object: &[u8]) -> Arguments<'_> {
     let mut all = Arguments::default();
     let mut at = 1;

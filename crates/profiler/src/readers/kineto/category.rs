@@ -1,20 +1,20 @@
 //! Interpretation of event categories.
 //!
-//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are classified
-//! apart by their process.
+//! Responsible for: the categories of PyTorch's profiler, of 2021 (capitalised) and since. Ignores categories of others; their rows are
+//! classified separately by their process.
 
 use crate::trace::{GpuKind, HostKind};
 
-/// What an event becomes.
+/// Conversion of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A row of the device.
     Gpu(GpuKind),
     /// A row of the host.
     Host(HostKind),
-    /// Nothing, for a reason.
+    /// Excluded, with the reason.
     LeftOut(&'static str),
-    /// Its process decides.
+    /// Determined by its process.
     Unknown,
 }
 

@@ -1,6 +1,6 @@
 //! Recorded collectives and their groups.
 //!
-//! Responsible for: the words of the recorder to [`CollectiveCall`] and [`RankGroup`]. Does not infer a group's dimension.
+//! Responsible for: converting the recorder's fields to [`CollectiveCall`] and [`RankGroup`]. Does not infer a group's dimension.
 
 use super::arguments::Words;
 use super::numbers;
@@ -9,22 +9,22 @@ use crate::trace::{CollectiveCall, RankGroup};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// The groups that a trace lists or names, each once by its name and ranks.
+/// Groups that a trace lists or names, each once by its name and ranks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     list: Vec<RankGroup>,
     places: Places,
-    /// The words of a group as they were written, to its place: the same words come thousands of times.
+    /// Index of a group by its fields as written: the same fields occur thousands of times.
     known: BTreeMap<Vec<u8>, Option<u32>>,
-    /// How many ranks were made out of starts, strides and sizes: claims, which must not fill the memory.
+    /// Number of ranks generated from starts, strides and sizes. It is limited, because damaged values could exhaust the memory.
     claimed: usize,
 }
 
-/// The most ranks that claims may make, over all groups.
+/// Maximum number of generated ranks over all groups.
 const CLAIMS: usize = 1 << 22;
 
 impl Groups {
-    /// Adds a group that the head of the trace lists.
+    /// Adds a group from the head of the trace.
     pub(super) fn list(&mut self, group: RankGroup) {
         match self.places.named(&group.name) {
             Some(at) => {
@@ -46,7 +46,7 @@ impl Groups {
         at
     }
 
-    /// The groups in the order in which they came.
+    /// The groups in the order of their occurrence.
     pub(super) fn into_list(self) -> Vec<RankGroup> {
         self.list
     }
@@ -97,7 +97,7 @@ impl Groups {
     }
 }
 
-/// The call that an event's words describe.
+/// Call described by an event's fields.
 pub(super) fn call(words: &Words<'_>, groups: &mut Groups) -> CollectiveCall {
     let label = text(words.label);
     let element = Some(text(words.element)).filter(|e| !e.is_empty());
@@ -120,7 +120,7 @@ pub(super) fn call(words: &Words<'_>, groups: &mut Groups) -> CollectiveCall {
     }
 }
 
-/// The call that an annotation of gloo describes (`gloo:all_reduce`), with shapes and types of its inputs as they are written.
+/// Call described by an annotation of gloo (`gloo:all_reduce`), with shapes and types of its inputs as written.
 pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCall {
     let label = name.rsplit(':').next().unwrap_or_default().to_owned();
     let product = |shape: &Vec<u64>| shape.iter().try_fold(1u64, |all, &size| all.checked_mul(size));
@@ -141,7 +141,7 @@ pub(super) fn annotated(name: &str, shapes: &[u8], types: &[u8]) -> CollectiveCa
     }
 }
 
-/// Words of labels. Reduce-scatter comes before reduce: the longer word decides.
+/// Words in labels. Reduce-scatter precedes reduce, so that the longer word decides.
 const WORDS: [(&str, CollectiveKind); 12] = [
     ("reducescatter", CollectiveKind::ReduceScatter),
     ("allreduce", CollectiveKind::AllReduce),
@@ -157,7 +157,7 @@ const WORDS: [(&str, CollectiveKind); 12] = [
     ("reduce", CollectiveKind::Reduce),
 ];
 
-/// Kind of collective a label names, in the spellings of PyTorch, its backends and of kernels.
+/// Kind of collective in a label, in the spellings of PyTorch, its backends and kernels.
 pub(super) fn kind(label: &str) -> Option<CollectiveKind> {
     let plain: String = label.chars().filter(char::is_ascii_alphabetic).collect::<String>().to_lowercase();
     if plain.contains("send") && plain.contains("recv") {
@@ -166,7 +166,7 @@ pub(super) fn kind(label: &str) -> Option<CollectiveKind> {
     WORDS.iter().find(|(word, _)| plain.contains(word)).map(|&(_, kind)| kind)
 }
 
-/// Bytes of an element by its type's name (`Float`, `BFloat16`, `c10::Half`, `float`, ...).
+/// Bytes of an element, from the name of its type (`Float`, `BFloat16`, `c10::Half`, `float`, ...).
 pub(super) fn element_bytes(name: &str) -> Option<u32> {
     let plain = name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
     Some(match plain.as_str() {
@@ -185,7 +185,7 @@ pub(super) fn description(text: &str) -> Option<String> {
     (!text.is_empty() && text != "undefined").then(|| text.to_owned())
 }
 
-/// Ranks written as a list, `[0, 1]`; nothing when the list was cut short with `...`.
+/// Ranks from a list such as `[0, 1]`; `None` if it was truncated with `...`.
 pub(super) fn ranks(text: &[u8]) -> Option<Vec<u32>> {
     let inner = text.trim_ascii().strip_prefix(b"[")?.strip_suffix(b"]")?;
     if inner.trim_ascii().is_empty() {
@@ -194,7 +194,7 @@ pub(super) fn ranks(text: &[u8]) -> Option<Vec<u32>> {
     inner.split(|&b| b == b',').map(numbers::small).collect()
 }
 
-/// Ranks from the first of them, their distance and their number. A size beyond every job is not believed.
+/// Ranks from start, stride and number. An implausible size gives `None`.
 fn stride(words: &Words<'_>, size: Option<u32>) -> Option<Vec<u32>> {
     let (start, step) = (numbers::small(words.group_start)?, numbers::small(words.group_stride)?);
     let size = size.filter(|&s| s > 1 && s <= 1 << 20 && step > 0)?;

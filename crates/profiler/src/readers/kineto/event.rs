@@ -5,10 +5,10 @@
 
 use super::scan::{self, Stop, Text};
 
-/// An event as it is written.
+/// An event as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Event<'a> {
-    /// `ph`: `X`, `B`, `E`, `M`, `i`, `s`, `f`, `C`, ...; 0 when it is missing.
+    /// `ph`: `X`, `B`, `E`, `M`, `i`, `s`, `f`, `C`, ...; 0 if missing.
     pub(super) phase: u8,
     /// `cat`.
     pub(super) category: &'a [u8],
@@ -24,13 +24,13 @@ pub(super) struct Event<'a> {
     pub(super) duration: &'a [u8],
     /// `args` (or `attr`), an object.
     pub(super) arguments: &'a [u8],
-    /// The first member that comes twice.
+    /// The first duplicate member.
     pub(super) twice: Option<&'static str>,
 }
 
 const MEMBERS: [&str; 8] = ["ph", "cat", "name", "pid", "tid", "ts", "dur", "args"];
 
-/// The event whose `{` is at `start`, and the place after its `}`.
+/// Reads the event whose `{` is at `start`. Returns it with the position after its `}`.
 pub(super) fn read(bytes: &[u8], start: usize) -> Result<(Event<'_>, usize), Stop> {
     let mut event = Event::default();
     let mut seen = 0u8;
@@ -109,10 +109,10 @@ pub(super) fn read(bytes: &[u8], start: usize) -> Result<(Event<'_>, usize), Sto
     }
 }
 
-/// The longest prefix of an event by which [`resume`] knows it; as much must be kept when more bytes are to come.
+/// Maximum length of an event's prefix that [`resume`] needs; at least this much must be kept if more bytes follow.
 pub(super) const PREFIX: usize = 64;
 
-/// Where the next event begins after a damaged one: a `{` whose first member is one that events have, and which is no member's value.
+/// Position of the next event after a damaged one: a `{` that begins with a known member of events and is not the value of a member.
 pub(super) fn resume(bytes: &[u8], from: usize) -> Option<usize> {
     let rest = bytes.get(from..)?;
     memchr::memchr_iter(b'{', rest).map(|at| from + at).find(|&at| {

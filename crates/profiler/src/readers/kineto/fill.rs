@@ -1,7 +1,7 @@
 //! Events into the columns of a rank.
 //!
-//! Responsible for: which events are kept, as what, and what is noted of the others. Refuses to guess times: an event
-//! without a usable time is dropped and counted.
+//! Responsible for: selecting and converting events, and noting excluded ones. An event without a usable time is dropped and counted: times
+//! are not guessed.
 
 use super::arguments;
 use super::category::{Role, role};
@@ -19,25 +19,25 @@ use crate::trace::{
 use crate::{NameId, Names};
 use memchr::memmem::Finder;
 
-/// Where in the file an event is.
+/// Position of an event in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spot<'a> {
-    /// Its first byte, from the beginning of the file.
+    /// Position of its first byte in the file.
     pub(super) offset: u64,
-    /// The bytes before it that are at hand.
+    /// The available bytes before it.
     pub(super) before: &'a [u8],
-    /// The lines before those.
+    /// Number of lines before those.
     pub(super) lines: u64,
 }
 
 impl Spot<'_> {
-    /// The line, from 1.
+    /// Line number, from 1.
     pub(super) fn line(&self) -> u64 {
         self.lines + memchr::memchr_iter(b'\n', self.before).count() as u64 + 1
     }
 }
 
-/// What a name asks for, known after its first event.
+/// Treatment of a name, known after its first event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trait {
     Unknown,
@@ -48,11 +48,11 @@ enum Trait {
     Collective,
     /// `gloo:...`.
     Gloo,
-    /// A step that an old trace lists among the operators.
+    /// A step listed among the operators of an old trace.
     Step,
 }
 
-/// A time far from the first one, remembered until it is known which of them are wrong.
+/// A time far from the first one, kept until it is known which one is wrong.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Suspect {
     pub(super) start: i64,
@@ -60,17 +60,17 @@ pub(super) struct Suspect {
     pub(super) line: u64,
 }
 
-/// No profile is this long, in nanoseconds: one hour.
+/// Maximum length of a profile, in nanoseconds: one hour.
 pub(super) const LONG: i64 = 3_600_000_000_000;
 
-/// A row whose role is known only from its process.
+/// A row whose role only its process determines.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pending {
     pub(super) activity: HostActivity,
     pub(super) stream: u32,
 }
 
-/// The columns while they are being filled.
+/// State of the columns during reading.
 #[derive(Debug)]
 pub(super) struct Fill {
     keep: Keep,
@@ -86,19 +86,19 @@ pub(super) struct Fill {
     pub(super) begun: Begun,
     pub(super) pending: Vec<Pending>,
     pub(super) suspects: Vec<Suspect>,
-    /// How many activities ran on which device.
+    /// Number of activities by device.
     pub(super) devices: Vec<(u32, u64)>,
-    /// Whether a category of PyTorch's was seen.
+    /// True if a category of PyTorch was found.
     pub(super) kineto: bool,
-    /// Rows with an external id and no correlation, as (row, id): of the device, and calls of the host.
+    /// Rows with an external id and without a correlation, as (row, id): device rows and host calls.
     pub(super) external: [Vec<(usize, u32)>; 2],
-    /// Whether a correlation was seen: then external ids tie operators, not launches.
+    /// True if a correlation was found: external ids then link operators, not launches.
     pub(super) correlated: bool,
     correlation: Finder<'static>,
     externals: Finder<'static>,
     stream: Finder<'static>,
     inputs: Finder<'static>,
-    /// The text of an operator's inputs while it is put together.
+    /// Buffer for the text of an operator's inputs.
     text: Vec<u8>,
 }
 
@@ -130,7 +130,7 @@ impl Fill {
         }
     }
 
-    /// Takes one event.
+    /// Adds one event.
     pub(super) fn add(&mut self, event: &Event<'_>, spot: Spot<'_>) {
         self.report.events += 1;
         match event.phase {
@@ -381,7 +381,7 @@ impl Fill {
         self.traits[at]
     }
 
-    /// The name's place. Known names are found by their bytes alone.
+    /// Index of a name. Known names are found by their bytes alone.
     fn name(&mut self, text: Text<'_>, spot: Spot<'_>) -> NameId {
         if !text.escaped
             && let Some(known) = self.names.find_bytes(text.bytes)
@@ -401,7 +401,7 @@ impl Fill {
         }
     }
 
-    /// Notes a damage with its place.
+    /// Notes a damage with its position.
     pub(super) fn note(&mut self, kind: DamageKind, spot: Spot<'_>, what: impl FnOnce() -> String) {
         self.report.note(kind, spot.offset, || format!("line {}: {}", spot.line(), what()));
     }
@@ -412,7 +412,7 @@ const EXTERNAL: &[u8] = b"\"External id\"";
 const STREAM: &[u8] = b"\"stream\"";
 const INPUTS: &[u8] = b"\"Input ";
 
-/// The number that a member of an `args` object has, found by its quoted name without reading the rest; nothing of a value such as an address.
+/// Number of a member in an `args` object, found by its quoted name without reading the rest. `None` for other values, such as an address.
 fn member(name: &Finder<'_>, object: &[u8]) -> Option<u32> {
     let after = name.find(object)? + name.needle().len();
     let (at, _) = scan::next(object, after).ok().filter(|&(_, b)| b == b':')?;
@@ -429,7 +429,7 @@ fn shortened(name: &str) -> String {
     }
 }
 
-/// Operators that are bound by memory, whose bytes follow from their shapes.
+/// Memory-bound operators, whose bytes follow from their shapes.
 const MOVES: [&str; 40] = [
     "copy",
     "cat",
@@ -473,7 +473,7 @@ const MOVES: [&str; 40] = [
     "embedding",
 ];
 
-/// What a name asks for.
+/// Treatment of a name.
 fn judge(name: &str) -> Trait {
     if name.starts_with("record_param_comms") {
         return Trait::Collective;

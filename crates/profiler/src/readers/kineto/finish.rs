@@ -1,6 +1,6 @@
-//! From filled columns to a rank's trace: rows without categories, times that cannot be, order, overlaps.
+//! From filled columns to a rank's trace: rows without categories, impossible times, order, overlaps.
 //!
-//! Responsible for: everything that needs all events. Refuses to move a time: outlying events are dropped, overlaps are counted and kept.
+//! Responsible for: all work that requires all events. Times are never changed: outliers are dropped, overlaps are counted and kept.
 
 use super::fill::{Fill, LONG};
 use super::head::Head;
@@ -10,7 +10,7 @@ use crate::trace::{DamageKind, GpuActivity, GpuKind, HostKind, Identity, LIMIT, 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The trace.
+/// Creates the trace.
 pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> RankTrace {
     place_pending(&mut fill);
     for open in fill.begun.left() {
@@ -44,7 +44,7 @@ pub(super) fn finish(mut fill: Fill, head: &Head, mut identity: Identity) -> Ran
     }
 }
 
-/// Ties calls and what they launched by their external ids, where no event has a correlation. Calls with the id of no activity stay as they are.
+/// Links calls to launched activities by external ids, if no event has a correlation. Calls whose id no activity has stay unchanged.
 fn tie_by_external_id(fill: &mut Fill) {
     let [gpu, host] = std::mem::take(&mut fill.external);
     if fill.correlated {
@@ -82,9 +82,9 @@ fn place_pending(fill: &mut Fill) {
     }
 }
 
-/// Drops events that lie hours from all others (a `ts` of 0 among absolute times).
+/// Drops events that are hours away from all others (a `ts` of 0 among absolute times).
 fn drop_outliers(fill: &mut Fill) {
-    // One suspect is the first event itself: then all others are near it.
+    // If the first event itself is wrong, all others are near the suspect.
     if fill.suspects.len() < 2 && !has_long_rows(fill) {
         return;
     }
@@ -134,14 +134,14 @@ fn has_long_rows(fill: &Fill) -> bool {
         || fill.host.starts().iter().zip(fill.host.ends()).any(long)
 }
 
-/// Counts rows that begin within another of their stream or thread and end after it.
+/// Counts rows that begin within another one of their stream or thread and end after it.
 fn count_overlaps(fill: &mut Fill) {
     let mut streams: IndexMap<u32, Vec<i64>, FxBuildHasher> = IndexMap::default();
     let mut count = 0;
     for ((&start, &end), (&stream, &kind)) in
         fill.gpu.starts().iter().zip(fill.gpu.ends()).zip(fill.gpu.streams().iter().zip(fill.gpu.kinds()))
     {
-        // Annotations lie over kernels by design, and waits belong to no stream.
+        // Annotations enclose kernels by design, and waits belong to no stream.
         if matches!(kind, GpuKind::Annotation | GpuKind::Sync) || stream == NONE {
             continue;
         }

@@ -1,7 +1,7 @@
 //! The header of a trace: its identity.
 //!
-//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in the file they are.
-//! Refuses to fail: a value that cannot be read is reported and passed over.
+//! Responsible for: `distributedInfo`, `deviceProperties`, `baseTimeNanoseconds`, `host_name`, wherever in the file they are. Unreadable
+//! values are reported and skipped.
 
 use super::collective::{self, Groups};
 use super::numbers;
@@ -14,11 +14,11 @@ use serde_json::Value;
 /// Content of the header.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Head {
-    /// The zero of the events' times, in nanoseconds.
+    /// Origin of the events' times, in nanoseconds.
     pub(super) base: i64,
-    /// Whether anything in it is of PyTorch's own.
+    /// True if any part is specific to PyTorch.
     pub(super) kineto: bool,
-    /// Whether the program wrote the file itself, as a timeline.
+    /// True if the file is a timeline written by Railwright.
     pub(super) own: bool,
 }
 
@@ -34,7 +34,7 @@ struct Distributed {
 }
 
 impl Head {
-    /// Takes a member of the outermost object; an error names why it could not be read.
+    /// Reads a member of the outermost object; the error is the reason why it is unreadable.
     pub(super) fn take(
         &mut self,
         key: &[u8],
@@ -81,11 +81,11 @@ impl Head {
     }
 }
 
-/// The identity of a file from its first bytes, though the values may be cut off.
+/// Identity of a file from its first bytes, which may be truncated.
 pub(super) fn clue(head: &[u8]) -> Clue {
     let mut clue = Clue::default();
     if let Some(at) = memchr::memmem::find(head, b"\"distributedInfo\"") {
-        // Rank and size stand before the list of groups, which may be long.
+        // Rank and size precede the list of groups, which may be long.
         let info = &head[at..];
         let end = memchr::memmem::find(info, b"\"traceEvents\"").unwrap_or(info.len());
         let number = |key| number_after(&info[..end], key).and_then(|number| u32::try_from(number).ok());
@@ -94,7 +94,7 @@ pub(super) fn clue(head: &[u8]) -> Clue {
     }
     let base = number_after(head, b"\"baseTimeNanoseconds\"").unwrap_or(0) / 1_000;
     let first = number_after(head, b"\"ts\"").and_then(|ts| ts.checked_add(base));
-    // Times that count from the start of a machine are no dates.
+    // Times since the start of a machine are no dates.
     clue.start = first.filter(|&time| time > 1_000_000_000_000_000);
     clue
 }

@@ -1,9 +1,9 @@
-//! Numbers as traces write them.
+//! Numbers in the notation of traces.
 //!
-//! Responsible for: decimal text to whole nanoseconds without passing through floating point (a double holds 3924272799580.509 us only to a
-//! quarter of a nanosecond, and an absolute time only to a quarter of a microsecond). Refuses what is no finite number.
+//! Responsible for: decimal text to whole nanoseconds without floating point. A double represents 3924272799580.509 us only to a quarter of
+//! a nanosecond, and an absolute time only to a quarter of a microsecond. Rejects text that is no finite number.
 
-/// Microseconds in decimal text, as whole nanoseconds; nothing when it is no finite number or out of range.
+/// Microseconds in decimal text as whole nanoseconds; `None` if not a finite number or out of range.
 pub(super) fn nanoseconds(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii();
     let (negative, digits) = match text.split_first()? {
@@ -45,14 +45,14 @@ pub(super) fn nanoseconds(text: &[u8]) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
-/// The rare way: text with an exponent.
+/// Slow path for text with an exponent.
 fn by_float(text: &[u8]) -> Option<i64> {
     let value: f64 = std::str::from_utf8(text).ok()?.parse().ok()?;
     let nanoseconds = (value * 1000.0).round();
     (nanoseconds.abs() < 9.2e18).then_some(nanoseconds as i64)
 }
 
-/// A whole number that is not negative.
+/// A non-negative integer.
 pub(super) fn whole(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii();
     if text.is_empty() {
@@ -69,12 +69,12 @@ pub(super) fn whole(text: &[u8]) -> Option<u64> {
     Some(value)
 }
 
-/// The same, where [`crate::trace::NONE`] and more is none.
+/// A non-negative integer below [`crate::trace::NONE`]; `None` otherwise.
 pub(super) fn small(text: &[u8]) -> Option<u32> {
     whole(text).and_then(|v| u32::try_from(v).ok()).filter(|&v| v != crate::trace::NONE)
 }
 
-/// The number at the end of text such as `7`, `stream 7` or `Stream 3`; nothing of a negative one.
+/// Number at the end of text such as `7`, `stream 7` or `Stream 3`; `None` for a negative one.
 pub(super) fn last(text: &[u8]) -> Option<u32> {
     let digits = text.iter().rev().take_while(|b| b.is_ascii_digit()).count();
     let start = text.len() - digits;

@@ -1,11 +1,11 @@
-//! Where groups are in the list of a trace, by name and ranks.
+//! Positions of groups in the list of a trace, by name and ranks.
 //!
-//! Responsible for: finding one of fifty thousand groups without going through all of them. Refuses to hold groups: it receives every change.
+//! Responsible for: finding one of fifty thousand groups without a linear search. Does not contain groups: the owner reports every change.
 
 use crate::trace::RankGroup;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places by what groups are found by; of several the first counts.
+/// Positions by search key; of several, the first counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Places {
     names: BTreeMap<String, BTreeSet<u32>>,
@@ -14,7 +14,7 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// A group is at this place.
+    /// Adds a group at an index.
     pub(super) fn add(&mut self, at: u32, group: &RankGroup) {
         self.names.entry(group.name.clone()).or_default().insert(at);
         if let Some(ranks) = &group.ranks {
@@ -23,7 +23,7 @@ impl Places {
         self.both.entry((group.name.clone(), group.ranks.clone())).or_default().insert(at);
     }
 
-    /// It is there no longer.
+    /// Removes a group at an index.
     pub(super) fn forget(&mut self, at: u32, group: &RankGroup) {
         if let Some(places) = self.names.get_mut(&group.name) {
             places.remove(&at);
@@ -36,12 +36,13 @@ impl Places {
         }
     }
 
-    /// The first group of a name.
+    /// Index of the first group with a name.
     pub(super) fn named(&self, name: &str) -> Option<u32> {
         self.names.get(name)?.first().copied()
     }
 
-    /// The first group of a name whose ranks are these, or are not known here or there; of groups without a name the first of these ranks.
+    /// Index of the first group with a name and these ranks; with the name alone if either side lacks the ranks. Groups without a name are
+    /// found by ranks.
     pub(super) fn of(&self, name: &str, ranks: Option<&Vec<u32>>) -> Option<u32> {
         let Some(ranks) = ranks else { return self.named(name) };
         if name.is_empty() {

@@ -1,7 +1,7 @@
-//! Rows of a trace: threads, processes, and events that were begun and not ended.
+//! Rows of a trace: threads, processes, and begun events without an end.
 //!
-//! Responsible for: giving every (process, thread) its place and joining begins with ends. Refuses numbers as identities: some writers
-//! put process ids into quotes, others do not, and both mean the same row.
+//! Responsible for: numbering every (process, thread), and joining begins with ends. Identities are text, not numbers: some writers quote
+//! process ids, others do not, and both mean the same row.
 
 use super::event::Event;
 use super::scan;
@@ -11,18 +11,18 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
 
-/// The rows in the order in which they first appear.
+/// Rows in the order of first occurrence.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Threads {
     places: IndexMap<Box<[u8]>, usize, FxBuildHasher>,
     key: Vec<u8>,
-    /// How long the process is within `key`.
+    /// Length of the process within `key`, in bytes.
     process: usize,
     last: u32,
 }
 
 impl Threads {
-    /// The place of a row.
+    /// Index of a row.
     pub(super) fn place(&mut self, process: &[u8], thread: &[u8]) -> u32 {
         let same =
             self.key.get(..self.process) == Some(process) && self.key.get(self.process + 1..) == Some(thread);
@@ -41,7 +41,7 @@ impl Threads {
         self.last
     }
 
-    /// The process of a row, as it is written.
+    /// Process of a row, as written.
     pub(super) fn process(&self, place: u32) -> &[u8] {
         self.places.get_index(place as usize).map_or(&[], |(key, &length)| &key[..length.min(key.len())])
     }
@@ -54,20 +54,20 @@ pub(super) enum ProcessRole {
     Device(GpuKind),
     /// Calls of the runtime.
     Runtime,
-    /// Rows that repeat others (sums, overlaps, parts of collectives).
+    /// Rows derived from others (sums, overlaps, parts of collectives).
     Derived,
     /// Operators of the host.
     Host,
 }
 
-/// What processes are called.
+/// Names of processes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Processes {
     names: BTreeMap<Vec<u8>, String>,
 }
 
 impl Processes {
-    /// Takes a metadata event.
+    /// Reads a metadata event.
     pub(super) fn learn(&mut self, event: &Event<'_>) {
         let named = event.name.bytes == b"process_name";
         if !named && event.name.bytes != b"process_labels" {
@@ -80,7 +80,7 @@ impl Processes {
         }
     }
 
-    /// What the rows of a process are.
+    /// Content of a process's rows.
     pub(super) fn role(&self, process: &[u8]) -> ProcessRole {
         let name = self.names.get(process).map_or("", String::as_str).to_ascii_lowercase();
         match name.as_str() {
@@ -110,7 +110,7 @@ fn first_string(object: &[u8]) -> Option<String> {
     Some(scan::decode(scan::text(object, at + 1).ok()?.0).0)
 }
 
-/// An event that was begun.
+/// An event that has begun.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Open {
     pub(super) name: NameId,
@@ -118,19 +118,19 @@ pub(super) struct Open {
     pub(super) offset: u64,
 }
 
-/// Events that were begun and not yet ended, row by row.
+/// Begun events without an end, by row.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Begun {
     rows: BTreeMap<u32, Vec<Open>>,
 }
 
 impl Begun {
-    /// A begin.
+    /// Adds a begin.
     pub(super) fn push(&mut self, thread: u32, open: Open) {
         self.rows.entry(thread).or_default().push(open);
     }
 
-    /// The begin of an end: the last one of its name, or the last one when the end has no name.
+    /// Removes the begin of an end: the last one with its name, or the last one if the end has no name.
     pub(super) fn pop(&mut self, thread: u32, name: Option<NameId>) -> Option<Open> {
         let open = self.rows.get_mut(&thread)?;
         let at = match name {
@@ -140,7 +140,7 @@ impl Begun {
         Some(open.remove(at))
     }
 
-    /// What was never ended.
+    /// Events that were never ended.
     pub(super) fn left(&self) -> impl Iterator<Item = &Open> {
         self.rows.values().flatten()
     }

@@ -1,7 +1,7 @@
 //! Reading a trace from a stream: windows instead of the whole file in memory.
 //!
-//! Responsible for: keeping just enough bytes for one event. Refuses to fail where the stream does (a `.gz` that was cut): what came before is
-//! kept, and the report states it.
+//! Responsible for: keeping just enough bytes for one event. A failing stream (a truncated `.gz`) is no error: content before the failure
+//! is kept, and the report contains the failure.
 
 use super::{LONGEST, Parser};
 use crate::RankTrace;
@@ -10,7 +10,7 @@ use crate::trace::DamageKind;
 use railwright_spec::problem::Problem;
 use std::io::Read;
 
-/// Bytes read at a time: small enough for the cache, large enough for long calls of the decompressor.
+/// Bytes read at a time: small enough for the cache, large enough to amortise calls of the decompressor.
 const WINDOW: usize = 1 << 20;
 
 /// Reads a trace from a stream of inflated bytes.
@@ -18,7 +18,7 @@ pub(super) fn read(label: &str, source: &mut dyn Read, keep: Keep) -> Result<Ran
     read_by(label, source, keep, WINDOW)
 }
 
-/// The same in windows of this many bytes, that grow when one event needs more.
+/// Reads a trace in windows of `window` bytes, which grow if one event needs more.
 pub(super) fn read_by(
     label: &str,
     source: &mut dyn Read,
@@ -47,7 +47,7 @@ pub(super) fn read_by(
             }
         }
         if let Some(error) = &broken {
-            // Reported first: that an event is cut as well follows from it.
+            // Reported first: the truncated event is a consequence.
             let place = parser.offset + filled as u64;
             parser
                 .fill

@@ -1,6 +1,6 @@
-//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, against what is wanted of a reader.
+//! Every damage of `fixtures/traces/reference/truth/FAULTS.csv`, made from one clean trace, with the expected result of a reader.
 //!
-//! Responsible for: the mutations, the outcome of each, and that a file read in small windows gives the same as one read whole.
+//! Responsible for: the mutations, their results, and equality of windowed and whole reading.
 
 use super::stream::read_by;
 use super::{Kineto, Parser};
@@ -31,7 +31,7 @@ fn read(bytes: &[u8]) -> Result<RankTrace, Problem> {
     parser.end()
 }
 
-/// Where the object of the one kernel that is damaged stands.
+/// Position of the damaged kernel's object.
 fn victim(text: &str) -> Range<usize> {
     let name = text.find("void split_embedding_codegen_forward_unweighted_kernel").unwrap_or_default();
     let start = text[..name].rfind("\n  {").unwrap_or_default() + 3;
@@ -39,7 +39,7 @@ fn victim(text: &str) -> Range<usize> {
     start..end
 }
 
-/// The trace with a word of the one kernel replaced.
+/// The trace with a word of the selected kernel replaced.
 fn with(from: &str, to: &[u8]) -> Vec<u8> {
     let text = clean();
     let place = victim(&text);
@@ -48,7 +48,7 @@ fn with(from: &str, to: &[u8]) -> Vec<u8> {
     [&text.as_bytes()[..at], to, &text.as_bytes()[at + from.len()..]].concat()
 }
 
-/// The value of a member of the one kernel, as it is written.
+/// Value of a member of the selected kernel, as written.
 fn member(key: &str) -> String {
     let text = clean();
     let event = &text[victim(&text)];
@@ -57,7 +57,7 @@ fn member(key: &str) -> String {
     event[start..start + end].to_owned()
 }
 
-/// From the first start to the last end of what ran on the device, in microseconds.
+/// Time from the first start to the last end on the device, in microseconds.
 fn kernel_time(trace: &RankTrace) -> i64 {
     let wanted = |kind| matches!(kind, GpuKind::Kernel | GpuKind::Copy | GpuKind::Set);
     let rows = || trace.gpu.iter().filter(|r| wanted(r.kind) && r.stream != crate::trace::NONE);
@@ -65,7 +65,7 @@ fn kernel_time(trace: &RankTrace) -> i64 {
     (rows().map(|r| r.end).max().unwrap_or_default() - first) / 1000
 }
 
-/// What is wanted of a damaged file: rows that are kept, and the one kind of damage with its count and a word of its message.
+/// Expected result for a damaged file: kept rows, and the one kind of damage with its count and a word of its message.
 struct Wanted {
     kept: u64,
     damage: Option<(DamageKind, u64, &'static str)>,
@@ -86,7 +86,7 @@ fn check(fault: &str, bytes: &[u8], wanted: &Wanted) {
             assert_eq!((damage.kind, damage.count), (*kind, *count), "{fault}");
             let (offset, stated) = damage.places.first().unwrap_or_else(|| panic!("{fault}: no place"));
             assert!(stated.contains(word), "{fault}: {stated}");
-            // The place is where the event begins, and the line is its line.
+            // The position is the beginning of the event, and the line is its line.
             let line = memchr::memchr_iter(b'\n', &bytes[..*offset as usize]).count() + 1;
             assert!(
                 stated.starts_with(&format!("line {line}: ")),
@@ -115,7 +115,7 @@ fn f01_cut_anywhere_everything_complete_is_kept() {
     for share in [0.1, 0.37, 0.6, 0.93] {
         let cut = &text[..(text.len() as f64 * share) as usize];
         let trace = read(cut.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-        // The events up to the last closing bracket, by a strict parser.
+        // Events up to the last closing bracket, by a strict parser.
         let complete = cut.rfind("\n  },").unwrap_or_default() + 4;
         let strict: serde_json::Value =
             serde_json::from_str(&format!("{}]}}", &cut[..complete])).unwrap_or_else(|e| panic!("{e}"));
@@ -150,7 +150,7 @@ fn f05_a_bare_quote_costs_its_event() {
     let damage = Some((DamageKind::UnreadableEvent, 1, "a quote may stand within it (byte "));
     check("05_bare_quote", &bytes, &Wanted { kept: ALL - 1, damage });
     at_victim(&bytes);
-    // The same where the value is only passed over: what follows is not swallowed.
+    // The same for a value that is skipped: the content after it is not lost.
     let bytes = with("\"registers per thread\": ", b"\"note\": \"x\"y\", \"registers per thread\": ");
     let damage = Some((DamageKind::UnreadableEvent, 1, "a quote stands within it"));
     check("05_bare_quote in args", &bytes, &Wanted { kept: ALL - 1, damage });
@@ -238,7 +238,7 @@ fn f20_a_time_of_zero_does_not_stretch_the_window() {
     let damage = Some((DamageKind::OutlyingTime, 1, "lies -1694128201 s from the middle of the trace"));
     check("20_ts_zero", &bytes, &Wanted { kept: ALL - 1, damage });
     at_victim(&bytes);
-    // A duration out of all proportion is as bad, and so is a wrong time that comes first.
+    // An implausible duration is as bad, and so is a wrong time in the first event.
     let bytes = with(&member("dur"), b"\"dur\": 1e15");
     let trace = read(&bytes).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((kernel_time(&trace), trace.report.count(DamageKind::OutlyingTime)), (13009, 1));
@@ -303,7 +303,7 @@ fn a_stream_that_breaks_off_keeps_what_came_before() {
 fn a_damaged_head_costs_itself() {
     let text = clean();
     let kept = |text: &str| read(text.as_bytes()).unwrap_or_else(|e| panic!("{e}"));
-    // A value that is no valid JSON, and one that no bracket closes.
+    // A value that is invalid JSON, and one without a closing bracket.
     let wrong = text.replace("\"rank\": 0", "\"rank\": zero");
     let trace = kept(&wrong);
     assert_eq!((trace.report.kept, trace.identity.rank), (ALL, None));
@@ -334,7 +334,7 @@ fn partial_overlaps_are_kept_and_counted() {
             r#"{{"ph": "X", "cat": "kernel", "name": "{name}", "pid": 0, "tid": {tid}, "ts": {start}, "dur": 10}}"#
         )
     };
-    // a and b overlap on stream 7; c lies on another one; d begins where b ends.
+    // a and b overlap on stream 7; c is on another stream; d begins at the end of b.
     let events = [event("a", 0, 7), event("b", 8, 7), event("c", 9, 8), event("d", 18, 7)].join(",");
     let trace = read(format!("[{events}]").as_bytes()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((trace.gpu.len(), trace.report.count(DamageKind::PartialOverlap)), (4, 1));
@@ -361,7 +361,7 @@ fn damage_in_one_event_after_another_does_not_swallow_what_is_between() {
     }
 }
 
-/// Operators of compiled kernels name a stream as a number; ROCm's calls name one as an address, which is no number of a stream.
+/// Operators of compiled kernels name a stream as a number. ROCm's calls name one as an address, which is no stream number.
 #[test]
 fn streams_that_the_host_names_are_kept_beside_its_rows() {
     let event = |category: &str, at: u32, arguments: &str| {
@@ -398,7 +398,7 @@ fn of_events(head: &str, events: &[String]) -> Result<RankTrace, Problem> {
 fn a_trace_without_a_readable_event_is_no_empty_trace() {
     let problem = of_events("", &[r#"{"ph":"X","cat":"kernel","na"me":1}"#.to_owned()]).unwrap_err();
     assert!(problem.message.starts_with("no event of the trace can be read"), "{problem}");
-    // One without events is that of an idle rank.
+    // A trace without events is that of an idle rank.
     assert!(of_events("", &[]).is_ok());
 }
 

@@ -1,14 +1,14 @@
 //! Planes, lines and events of an XSpace.
 //!
-//! Responsible for: the messages of `xplane.proto` (XSpace, XPlane, XLine, XEvent, XStat) as values that point into the file, with metadata looked up. Refuses
-//! to interpret names.
+//! Responsible for: the messages of `xplane.proto` (XSpace, XPlane, XLine, XEvent, XStat) as values borrowed from the file, with metadata
+//! resolved. Does not interpret names.
 //!
 //! Source: openxla/xprof and openxla/tsl, `profiler/protobuf/xplane.proto`: field numbers below are those of that schema.
 
 use crate::readers::wire::{Fields, Value};
 use std::collections::BTreeMap;
 
-/// A plane: one device, the host, or facts about the recording.
+/// A plane: one device, the host, or metadata of the recording.
 #[derive(Debug, Default)]
 pub(super) struct Plane<'a> {
     pub(super) name: String,
@@ -25,7 +25,7 @@ pub(super) struct Plane<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Line<'a> {
     pub(super) name: String,
-    /// From when its events count, in nanoseconds.
+    /// Origin of its events' times, in nanoseconds.
     pub(super) start: i64,
     events: Vec<&'a [u8]>,
 }
@@ -34,14 +34,14 @@ pub(super) struct Line<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Event<'a> {
     pub(super) metadata: u64,
-    /// In picoseconds from the line's start.
+    /// Start in picoseconds from the line's start.
     pub(super) offset: i64,
-    /// In picoseconds.
+    /// Duration in picoseconds.
     pub(super) duration: i64,
     stats: Vec<&'a [u8]>,
 }
 
-/// What a stat holds.
+/// Value of a stat.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Stat {
     Number(u64),
@@ -62,7 +62,7 @@ impl Stat {
 pub(super) struct Space<'a> {
     pub(super) planes: Vec<Plane<'a>>,
     pub(super) host: Option<String>,
-    /// Bytes at the end that could not be read.
+    /// Number of unreadable bytes at the end.
     pub(super) lost: usize,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn space(bytes: &[u8]) -> Space<'_> {
     space
 }
 
-/// Key and message of an entry of a map.
+/// Key and message of a map entry.
 fn entry<'a>(bytes: &'a [u8]) -> (u64, &'a [u8]) {
     Fields::new(bytes).fold((0, &[][..]), |found: (u64, &'a [u8]), (field, value)| match field {
         1 => (value.number(), found.1),
@@ -118,7 +118,7 @@ impl<'a> Plane<'a> {
         plane
     }
 
-    /// The name of an event's kind: what is shown, else what it is called.
+    /// Name of an event's kind: its display name, otherwise its name.
     pub(super) fn event_name(&self, metadata: u64) -> String {
         let Some(message) = self.events.get(&metadata) else { return String::new() };
         let text = |field| first(message, field).map(Value::text).filter(|text: &String| !text.is_empty());
@@ -126,7 +126,7 @@ impl<'a> Plane<'a> {
         text(4).or_else(|| text(2)).unwrap_or_default()
     }
 
-    /// A stat by its name: of an event, else of its kind.
+    /// A stat of an event by its name; otherwise that of the event's kind.
     pub(super) fn stat(&self, event: &Event<'_>, wanted: &str) -> Option<Stat> {
         event.stats.iter().find_map(|stat| self.value(stat, wanted)).or_else(|| {
             let message = self.events.get(&event.metadata)?;

@@ -3,12 +3,12 @@
 use super::super::wire::encode::{bytes, number};
 use super::*;
 
-/// An entry of a map of metadata.
+/// A metadata map entry.
 fn metadata(field: u64, id: u64, name: &str) -> Vec<u8> {
     bytes(field, &[number(1, id), bytes(2, &[number(1, id), bytes(2, name.as_bytes())].concat())].concat())
 }
 
-/// An event: kind, from when and how long in nanoseconds, stats as (name's number, value).
+/// An event: kind, start and duration in nanoseconds, stats as (number of the name, value).
 fn event(kind: u64, start: u64, duration: u64, stats: &[(u64, u64)]) -> Vec<u8> {
     let stats = stats.iter().map(|(id, value)| bytes(4, &[number(1, *id), number(3, *value)].concat()));
     let head = [number(1, kind), number(2, start * 1000), number(3, duration * 1000)].concat();
@@ -23,7 +23,7 @@ fn plane(name: &str, parts: &[Vec<u8>]) -> Vec<u8> {
     bytes(1, &[bytes(2, name.as_bytes()), parts.concat()].concat())
 }
 
-/// Two GPUs of one process, launched by one thread within a step each.
+/// Two GPUs of one process, launched by one thread, each within a step.
 fn profile() -> Vec<u8> {
     let gpu = |at: u64| {
         plane(
@@ -138,7 +138,7 @@ fn no_cut_panics_and_other_bytes_are_not_known() {
     }
 }
 
-/// Four times the devices take about four times as long; their square would be sixteen.
+/// Four times the devices take about four times as long; quadratic time would be sixteen times.
 #[cfg(target_os = "linux")]
 #[test]
 fn devices_take_time_by_their_number() {
