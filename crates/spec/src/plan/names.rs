@@ -174,7 +174,7 @@ fn read_modules(text: &str) -> Result<BTreeSet<RecomputeModule>, Problem> {
     text.split([',', '+']).map(|name| RecomputeModule::read(&Value::Text(name.trim().to_owned()))).collect()
 }
 
-/// The format of master weights, or none.
+/// Number format of master weights; `None`: no master weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Master(pub Option<DataType>);
 
