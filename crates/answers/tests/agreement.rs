@@ -101,7 +101,7 @@ fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
     answer
 }
 
-/// A timeline has the length of the step. Zero-bubble steps overlap, so their timeline is longer by the pipeline's fill time.
+/// A timeline has the length of the step. Zero-bubble steps overlap, so their timeline is longer by the overlapped part of the pipeline.
 fn timeline(run: &Run, step: f64, plan: &str) {
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine).expect("known software");
