@@ -107,11 +107,11 @@ def stub() -> str:
     \"\"\"The text of this file.\"\"\"
 ";
 
-/// The text of the stub file.
+/// Text of the stub file.
 #[pyfunction]
 pub(crate) fn stub() -> String {
     let mut out = HEAD.to_owned();
-    // Writing to a String cannot fail.
+    // Writing to a String is infallible.
     let _ = writeln!(out, "\nclass Settings(TypedDict, total=False):");
     let _ = writeln!(
         out,
