@@ -1,4 +1,4 @@
-// Starts the page.
+// Starts the web UI.
 import { render } from 'preact'
 import { playground } from './api/playground/marker'
 import { report } from './api/report'
@@ -16,7 +16,7 @@ import './ui/tab-index'
 import { keepFocus } from './ui/focus'
 import { Shell } from './ui/shell'
 
-// The largest file of the playground is on its way while the page is drawn.
+// The largest file of the playground loads while the UI is drawn.
 if (playground) void import('./api/playground/transport').then(({ warmUp }) => warmUp())
 
 if (report) document.documentElement.dataset.report = ''

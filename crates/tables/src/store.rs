@@ -94,7 +94,7 @@ fn check(manifest: &Manifest) -> Result<(), Problem> {
 pub struct Saved {
     /// Job with its ranks.
     pub job: Job,
-    /// The pipeline passes of the same job.
+    /// Pipeline passes of the same job.
     pub passes: Vec<Passes>,
 }
 

@@ -1,5 +1,4 @@
-// What lies in the folders that the server was given, as jobs that a view can open. Asked when a view needs it, so that files
-// that came later are found; an older server lists the folders alone.
+// Jobs in the server's folders. Listed when a view needs them, so that new files are found; an older server lists only the folders.
 import { useEffect, useState } from 'preact/hooks'
 import { fetchApi } from './ask'
 import { report } from './report'
@@ -9,9 +8,9 @@ export interface JobOnDisk {
   /** Relative to what was given at start. */
   readonly name: string
   readonly folder: string
-  /** What goes into the argument `paths`. */
+  /** Value of the argument `paths`. */
   readonly paths: readonly string[]
-  /** As the readers name it; empty when nobody looked. */
+  /** Name of the format, from the reader; empty if not detected. */
   readonly format: string
   readonly ranks: number | null
   readonly files: number | null
@@ -37,7 +36,7 @@ export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang
 async function list(): Promise<Omit<Found, 'loading'>> {
   const given = await start()
   const folder = given.folder_of_traces ?? null
-  // A server that tells jobs lists them again; another answers this address with an error.
+  // A server with a list of jobs can list them again; older ones answer this URL with an error.
   if (given.jobs)
     try {
       const response = await fetchApi('traces')

@@ -14,7 +14,7 @@ export interface Progress {
 export interface Job<T> {
   /** Resolves with the answer (also after `stop`), rejects with a `Refusal`. */
   readonly done: Promise<Answer<T>>
-  /** Asks the program to stop; `done` then holds what was found. */
+  /** Stops the job; `done` then has the partial result. */
   stop(): Promise<void>
 }
 

@@ -1,5 +1,5 @@
-// Which answers the open view shows: what a report of it must hold.
-// Responsible for: one entry for each place that shows an answer, and what was asked once for all. Refuses to keep what nobody shows.
+// Answers shown by the open view, for a report of it.
+// Responsible for: one entry per view element with an answer, and the cached answers. Answers are dropped when no longer shown.
 import type { Arguments, Outcome } from './ask'
 
 export interface Used {
@@ -13,7 +13,7 @@ export interface Used {
 const shown = new Map<object, Used>()
 const once = new Map<string, Used>()
 
-/** Answers of questions that are asked once are kept for a report up to this number. */
+/** Maximum number of cached answers kept for a report. */
 const MOST_ONCE = 60
 
 /** A place shows an answer from now on. */

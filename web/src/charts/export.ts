@@ -23,7 +23,7 @@ const WRITTEN_OUT = [
   'font-variant-numeric',
 ] as const
 
-/** The SVG as text of its own: what the page's styles say is written into every element. */
+/** Stand-alone text of an SVG, with the computed styles written into every element. */
 export function svgText(svg: SVGSVGElement, title: string): string {
   const clone = svg.cloneNode(true) as SVGSVGElement
   const originals = [svg, ...svg.querySelectorAll('*')]
@@ -80,7 +80,7 @@ export function csvText(table: Rows): string {
   return `${[table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n')}\n`
 }
 
-/** What a saved chart carries beside its drawing, so that it can be read alone. */
+/** Caption of a saved chart, so that it can be read alone. */
 export interface Caption {
   readonly title: string
   /** Scope and unit. */
@@ -135,7 +135,7 @@ export function captioned(
   return { text, width, height }
 }
 
-/** Lines of whole words that fit; a word that is too long stands alone. */
+/** Wraps a text into lines of whole words; a word that is too long has a line of its own. */
 function wrapped(text: string, room: number, measure: (text: string) => number): string[] {
   const lines: string[] = []
   let line = ''

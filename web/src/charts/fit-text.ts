@@ -12,7 +12,7 @@ export function textWidth(text: string, size = 11, weight = 400): number {
   if (before !== undefined) return before
   context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return text.length * size * 0.6
-  // Asked once: the style of the page is costly to read between two writes.
+  // Read once, because reading styles between writes forces a layout.
   family ||= getComputedStyle(document.body).fontFamily
   const font = `${weight} ${size}px ${family}`
   if (context.font !== font) context.font = font

@@ -125,7 +125,7 @@ export function energy(kilowattHours: number): string {
   ])
 }
 
-/** 1.54 MW; a dash where nobody published it. */
+/** 1.54 MW; a dash if unknown. */
 export function power(watts: number | null | undefined): string {
   if (watts == null) return '–'
   return prefixed(watts, [
@@ -149,14 +149,14 @@ export function percent(share: number | null | undefined): string {
   return `${value.toFixed(1)}%`
 }
 
-/** A probability, without digits that nobody can vouch for: over 99%, under 1%, 28%. */
+/** A probability without insignificant digits: over 99%, under 1%, 28%. */
 export function chance(probability: number): string {
   if (probability > 0.99) return 'over 99%'
   if (probability < 0.01) return 'under 1%'
   return `${Math.round(probability * 100)}%`
 }
 
-/** Signed difference: +4.2%, −12%; `=` where nothing changes, `≈` where nobody would see it. */
+/** Signed difference: +4.2%, −12%; `=` without change, `≈` for a negligible one. */
 export function relative(value: number, base: number): string {
   if (value === base) return '='
   if (base === 0) return 'new'

@@ -16,9 +16,9 @@ interface Props {
   readonly about?: ComponentChildren
   /** File name without suffix. */
   readonly name: string
-  /** What the CSV holds; without it there is no CSV. */
+  /** Rows of the CSV; without them there is no CSV. */
   readonly rows?: () => Rows
-  /** An SVG other than the one on the page, for canvases that can draw one. */
+  /** An SVG other than the displayed one, for canvases that can draw one. */
   readonly svg?: () => string
   /** Controls left of the menu. */
   readonly tools?: ComponentChildren
@@ -92,7 +92,7 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
   return pngFromSvg(whole.text, whole.width, whole.height)
 }
 
-/** Title, scope, colours and source as they stand on the page. */
+/** Title, scope, colours and source as displayed. */
 function captionOf(section: HTMLElement | null, title: string): Caption {
   const words = (element: Element | null | undefined) => element?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
   const legend = [...(section?.querySelectorAll('.legend li, .chart-keys li') ?? [])].flatMap((item) => {

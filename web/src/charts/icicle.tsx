@@ -23,7 +23,7 @@ interface Props {
   readonly onZoom: (id: string) => void
   readonly pointed?: string | null
   readonly onPoint?: (id: string | null) => void
-  /** What shares are of; the step without it. */
+  /** Denominator of shares; by default the step. */
   readonly whole?: string
   /** The colour of a part; by its identifier without it. */
   readonly colour?: (id: string) => string
@@ -173,7 +173,7 @@ function fillOf(id: string, meaning: Meaning): string {
   return id === 'step' ? 'var(--sunken)' : id === 'bubble' ? 'url(#hatch)' : meaning.colour(id)
 }
 
-/** What a part is called, as far as there is room; beside the parts, because their own names say more. */
+/** Labels of parts that fit. They are separate elements, because the parts have longer accessible names. */
 function Words(props: { cell: Cell; meaning: Meaning }) {
   const { node, x, width, depth } = props.cell
   const plain = node.id === 'step' || node.id === 'bubble'

@@ -1,4 +1,4 @@
-// What a saved chart is of: the run, or the files that are open, and the day.
+// Source line of a saved chart: the run or the open files, and the date.
 import { location, own } from '../state/location'
 import { runText } from '../state/run'
 import { views } from '../views/registry'

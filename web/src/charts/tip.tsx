@@ -25,7 +25,7 @@ export function Tip(props: { at: TipAt | null; width: number }) {
   )
 }
 
-/** Where an event is within the chart's body. */
+/** Position of an event within the body of the chart. */
 export function within(event: MouseEvent): { x: number; y: number } {
   const body = (event.currentTarget as Element).closest('.body')?.getBoundingClientRect()
   return { x: event.clientX - (body?.left ?? 0), y: event.clientY - (body?.top ?? 0) }

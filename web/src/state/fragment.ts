@@ -1,6 +1,6 @@
-// The state of the page as text: `#/calculator?model=llama-3.1-405b&tp=8&b.tp=4`. Pure functions, tested alone.
-// Bare names are the run's arguments (long flags of the command line), `b.` are what scenario B says otherwise, and a
-// name with another prefix (`s.`, `w.`, `p.`, `t.`, `n.`, `c.`) belongs to the one view that has that prefix.
+// State of the web UI as text: `#/calculator?model=llama-3.1-405b&tp=8&b.tp=4`. Pure functions with their own tests. Names without prefix
+// are the run's arguments (long flags of the command line), `b.` are the overrides of scenario B, and another prefix (`s.`, `w.`, `p.`,
+// `t.`, `n.`, `c.`) belongs to one view.
 
 export type Parameters = Readonly<Record<string, string>>
 
@@ -33,13 +33,13 @@ export function stateIn(text: string): string | null {
   return trimmed.slice(at)
 }
 
-/** A setting that a fragment says more than once, each time otherwise. */
+/** A setting that occurs several times in a fragment with different values. */
 export interface Repeated {
   readonly key: string
   readonly values: readonly string[]
 }
 
-/** What a fragment says more than once and differently; of these the last counts. */
+/** Settings that occur several times with different values; the last value counts. */
 export function repeatedIn(fragment: string): readonly Repeated[] {
   const found = new Map<string, string[]>()
   for (const part of (split(fragment, '?')[1] ?? '').split('&')) {
@@ -94,7 +94,7 @@ function decode(text: string): string {
   }
 }
 
-/** What a fragment may hold stays readable: only what would be misread is escaped. */
+/** Escapes only characters that would be misread, so that a fragment stays readable. */
 function encode(text: string): string {
   return encodeURIComponent(text)
     .replace(/%(2F|3A|2C|40|24|3B)/g, (code) => decodeURIComponent(code))

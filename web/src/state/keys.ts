@@ -28,7 +28,7 @@ export function bind(added: readonly KeyBinding[]): () => void {
   }
 }
 
-/** Keys that work while the component stands. `dependencies` as for `useEffect`. */
+/** Keys that are active while the component is mounted. `dependencies` as for `useEffect`. */
 export function useKeys(added: readonly KeyBinding[], dependencies: readonly unknown[] = []): void {
   useEffect(() => bind(added), dependencies as unknown[])
 }

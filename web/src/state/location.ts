@@ -1,5 +1,5 @@
-// Where the page is: one signal that mirrors the address. Views read `location`, and change it by `go` and `change`;
-// everything else of the page's state follows from it, so that a link gives the same page and Back works.
+// Location of the web UI: one signal that mirrors the URL. Views read `location`, and change it with `go` and `change`. All other state
+// follows from it, so that links and Back reproduce a view.
 import { batch, computed, signal } from '@preact/signals'
 import { report } from '../api/report'
 import { type Location, type Parameters, type Repeated, ofPrefix, parseFragment, prefixOf, repeatedIn, writeFragment } from './fragment'
@@ -8,16 +8,16 @@ export const FALLBACK = 'calculator'
 
 const here = () => parseFragment(initial(), FALLBACK)
 
-/** Where the page is. Read it; write through `go` and `change`. */
+/** Current location. Write through `go` and `change`. */
 export const location = signal<Location>(here())
 
-/** What the address that was opened says more than once, and differently; empties when the page writes the address. */
+/** Repeated settings of the opened URL with different values; empty once the web UI writes the URL. */
 export const repeated = signal<readonly Repeated[]>(repeatedIn(initial()))
 
 /** The view that is open. */
 export const view = computed(() => location.value.view)
 
-/** What a view kept when it was left, so that coming back by key finds it as it was. */
+/** State of each view when it was left, so that returning by key restores it. */
 const left = new Map<string, Parameters>()
 
 function initial(): string {
@@ -59,7 +59,7 @@ export function replaceRun(run: Parameters, next?: string): void {
   write({ view: next ?? location.value.view, parameters: { ...rest, ...run } }, 'push')
 }
 
-/** Opens a state that was pasted; what it repeats is told as in a link. */
+/** Opens a pasted state; repeated settings are reported as for a link. */
 export function open(fragment: string): void {
   write(parseFragment(fragment, FALLBACK), 'push')
   repeated.value = repeatedIn(fragment)
@@ -72,7 +72,7 @@ export function own(prefix: string): Record<string, string> {
 
 const leaving: ((how: 'push' | 'replace') => void)[] = []
 
-/** Calls something before the address changes by the page's own doing, while what is left still stands. */
+/** Registers a function to call before the web UI changes the URL, while the old state is still shown. */
 export function onLeave(act: (how: 'push' | 'replace') => void): void {
   leaving.push(act)
 }

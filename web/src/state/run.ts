@@ -1,11 +1,11 @@
-// The run that all views speak about: the bare parameters of the address as arguments of a command, and scenario B as
-// the run with its overrides. Refuses to know what the arguments mean.
+// The run common to all views: the parameters of the URL without prefix as arguments of a command, and scenario B as the run with its
+// overrides. Independent of the meaning of arguments.
 import { computed } from '@preact/signals'
 import type { Arguments, Value } from '../api/ask'
 import { location } from './location'
 import { ofPrefix, type Parameters } from './fragment'
 
-/** Text of the address to values: `true` and `false` are flags, all else is passed as it stands. */
+/** Converts texts of the URL to values: `true` and `false` become booleans, others are passed unchanged. */
 export function toArguments(parameters: Parameters): Arguments {
   const values: Record<string, Value> = {}
   for (const [key, text] of Object.entries(parameters)) {
@@ -14,7 +14,7 @@ export function toArguments(parameters: Parameters): Arguments {
   return values
 }
 
-/** Long names of flags to the ones that the page writes, so that a setting has one name. */
+/** Map from long names of flags to those written by the web UI, so that a setting has one name. */
 const SHORT: Readonly<Record<string, string>> = {
   'tensor-parallel': 'tp',
   'pipeline-parallel': 'pp',
@@ -57,7 +57,7 @@ export const runTextB = computed<Parameters>(() => applyOverrides(runText.value,
 /** The run as arguments of `estimate`, `memory`, `timeline`, ... */
 export const run = computed<Arguments>(() => toArguments(runText.value))
 
-/** What scenario B says otherwise; empty when there is none. `-` takes away what the run says. */
+/** Overrides of scenario B; empty if there are none. `-` removes a setting of the run. */
 export const overrides = computed<Parameters>(() => normalise(ofPrefix(location.value.parameters, 'b')))
 
 /** Scenario B as arguments, or null when none is open. */

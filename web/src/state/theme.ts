@@ -1,4 +1,4 @@
-// Light, dark, or as the system. Kept by the browser where it allows that; the page works without.
+// Theme: light, dark, or that of the system. Stored by the browser if allowed.
 import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -25,7 +25,7 @@ const onPaper = signal(false)
 window.addEventListener('beforeprint', () => (onPaper.value = true))
 window.addEventListener('afterprint', () => (onPaper.value = false))
 
-/** Whether the page is dark now; canvases redraw when it changes. */
+/** True if the current theme is dark; canvases redraw when it changes. */
 export const dark = signal(false)
 
 effect(() => {
@@ -39,6 +39,6 @@ export function chooseTheme(next: Theme): void {
   try {
     localStorage.setItem(KEY, next)
   } catch {
-    // Private windows refuse; the choice then lasts as long as the page.
+    // Private windows reject storage; the choice then lasts until the page is closed.
   }
 }

@@ -7,7 +7,7 @@ export type Valid = ReadonlyMap<string, readonly string[]>
 
 export const NONE: Valid = new Map()
 
-/** What has no say in whether a plan is possible: with it, equal questions would differ. */
+/** Settings without effect on the validity of a plan; with them, equal questions would differ. */
 const NO_SAY = ['tokens', 'availability', 'why', 'price-per-device-hour', 'electricity-price', 'power-share']
 
 /** The question for the values of a run; null where the model or the cluster is open. */

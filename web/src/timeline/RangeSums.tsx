@@ -17,7 +17,7 @@ import { flame } from './flame'
 import { instant, percent, span } from './time'
 import * as texts from '../words/timeline'
 
-/** Which rows are summed: those that were marked, those that are shown, or all of a kind. */
+/** Rows to sum: the selected ones, the visible ones, or all of a kind. */
 const KINDS = ['passes', 'device', 'streams', 'threads'] as const
 type Choice = 'marked' | 'shown' | (typeof KINDS)[number]
 

@@ -1,5 +1,5 @@
-// The timeline as a component: canvases, tools, what is selected in words, and a table for whoever cannot see the canvas.
-// Responsible for: putting the parts together. Refuses to fetch: it is given an answer in columns.
+// The timeline as a component: canvases, tools, the selection as text, and a table for screen readers.
+// Responsible for: combining the parts. The caller fetches the answer in columns.
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -41,7 +41,7 @@ const KEYS = (
 
 interface Props {
   readonly columns: RawColumns
-  /** Holds the controller, for whoever steers the timeline from outside. */
+  /** Receives the controller, for control from outside of the timeline. */
   readonly handle?: { current: Controller | null }
   /** More tools, at the left. */
   readonly tools?: ComponentChildren

@@ -108,7 +108,7 @@ export function Tools({ controller, table, search, children }: Props) {
   )
 }
 
-/** What colours mean, of the classes that there are. */
+/** Legend of the classes in the timeline. */
 export function Legend({ controller }: { controller: Controller }) {
   const { model } = controller
   const used = new Set<string>()

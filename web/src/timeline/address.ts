@@ -1,6 +1,5 @@
-// What is in sight, selected, marked, lit, pinned and open of a timeline, in the page's address: a link shows what its sender saw.
-// Responsible for: writing it once it rests, and taking it on when the address changes by a link or by Back. Refuses places that the answer
-// does not have.
+// State of a timeline in the URL: visible range, selection, highlights, pins and groups, so that a link reproduces the view. Responsible
+// for: writing it once it settles, and applying it when the URL changes by a link or Back. Rejects positions that the answer does not have.
 import { useEffect, useRef } from 'preact/hooks'
 import { change, own } from '../state/location'
 import type { Controller } from './controller'
@@ -15,7 +14,7 @@ export function afresh(prefix: string): Record<string, undefined> {
   return Object.fromEntries(KEYS.map((key) => [`${prefix}.${key}`, undefined]))
 }
 
-/** What is worth keeping; what a timeline opens with is left out. */
+/** State to store, without defaults. */
 export function write(controller: Controller): Kept {
   const { model, sight, selection, range, lit, pins, closed } = controller
   const kept: Kept = {}

@@ -1,6 +1,6 @@
-// Two timelines on one page: what was measured, and beneath every stage what was to be expected of it.
-// Responsible for: joining two answers in columns, with names and classes of both. Refuses to stretch either: both keep their own time from
-// the beginning of their step.
+// Two timelines in one: the measured one, with the prediction below every stage.
+// Responsible for: merging two answers in columns, with names and classes of both. Neither is scaled: both keep their time since the start
+// of their step.
 import type { RawColumns, RawTrack } from './data'
 
 /** Beneath every stage of the first answer the passes of the same stage of the second. */

@@ -1,5 +1,5 @@
-// Colours of classes from the page's style sheet, as numbers for pixels and as text for shapes.
-// Responsible for: reading them once for each theme. Refuses to choose: the style sheet does.
+// Colours of classes from the style sheet, as numbers for pixels and as text for shapes.
+// Responsible for: reading them once per theme. The style sheet defines them.
 
 import { inkFor } from '../charts/contrast'
 
@@ -7,7 +7,7 @@ export interface Palette {
   readonly css: readonly string[]
   /** Red, green and blue of every class, in a row. */
   readonly rgb: Float32Array
-  /** Text on every class: dark or light, whichever is told better. */
+  /** Text colour on every class: dark or light, by contrast. */
   readonly ink: readonly string[]
   readonly bubble: number
   readonly back: readonly [number, number, number]
@@ -56,7 +56,7 @@ export function palette(element: Element, classes: readonly string[]): Palette {
   const back = parse(read('--surface', '#ffffff'))
   const css = classes.map((name, at) => {
     const own = read(`--class-${name}`, read('--class-other', '#999999'))
-    // The same class again is a shade of it, for names: nearer to the page's ground each time.
+    // Repeated classes, for names, are shades: each one is closer to the background.
     const shade = classes.slice(0, at).filter((other) => other === name).length
     return shade === 0 ? own : mixed(parse(own), back, shade * 0.11)
   })

@@ -1,5 +1,5 @@
-// The timeline as one thing to steer: what is shown, what is selected, what is in sight, and when it is drawn again.
-// Responsible for: state and frames; drawing, input and words are modules of their own. Refuses to know the page around it.
+// Controller of the timeline: shown data, selection, visible range and redraws.
+// Responsible for: state and frames. Drawing, input and texts are modules of their own. Independent of the surrounding page.
 import { matcher } from './find'
 import { signal } from '@preact/signals'
 import { type Palette, palette } from './colours'
@@ -39,7 +39,7 @@ export class Controller {
   readonly critical = signal(true)
   readonly onlyCritical = signal(false)
   readonly found = signal<{ text: string; places: readonly Place[]; at: number }>({ text: '', places: [], at: -1 })
-  /** Grows whenever what is in sight has come to rest elsewhere. */
+  /** Incremented when the visible range has settled after a change. */
   readonly settled = signal(0)
   readonly closed = signal<ReadonlySet<string>>(new Set())
   /** Tracks at the top that do not scroll, by their places. */
@@ -54,7 +54,7 @@ export class Controller {
   height = 0
   ratio = 1
   gutter = 168
-  /** Where the mouse points, in nanoseconds; null when it is elsewhere. */
+  /** Time at the mouse pointer, in nanoseconds; null outside of the canvas. */
   cursor: number | null = null
   private canvases: Canvases | null = null
   private colours: Palette | null = null
@@ -66,7 +66,7 @@ export class Controller {
   private velocity = { pan: 0, zoom: 0 }
   private held = { pan: 0, zoom: 0 }
   private lastFrame = 0
-  /** What the last frames took to draw, in milliseconds: for measuring. */
+  /** Drawing times of the last frames, in milliseconds, for measurements. */
   readonly costs = new Float32Array(512)
   frames = 0
   private flight: { from: Range; to: Range; since: number } | null = null
@@ -157,7 +157,7 @@ export class Controller {
     this.arrange()
   }
 
-  /** Asks for a frame. */
+  /** Requests a frame. */
   draw(what: 'all' | 'overlay' = 'all'): void {
     this.dirty = Math.max(this.dirty, what === 'all' ? 2 : 1)
     if (!this.frame && this.canvases) this.frame = requestAnimationFrame((time) => this.tick(time))
@@ -312,7 +312,7 @@ export class Controller {
     })
   }
 
-  /** Whether the rows can be scrolled so that way. */
+  /** True if the rows can scroll in that direction. */
   canScroll(by: number): boolean {
     const most = Math.max(0, this.rows.height - this.height)
     return by < 0 ? this.sight.view.top > 0 : this.sight.view.top < most - 1
@@ -516,7 +516,7 @@ export class Controller {
     this.fly(range.from - room, range.to + room)
   }
 
-  /** Goes to a place that somebody else names: a finding, say. */
+  /** Moves to a given place, such as that of a finding. */
   goTo(track: number | null, at: number, length: number, span?: number | null): void {
     if (track !== null && this.model.tracks[track]) {
       const one = this.model.tracks[track]!

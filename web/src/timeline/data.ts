@@ -1,5 +1,5 @@
-// The answer in columns (`timeline --format columns`, `profile --timeline`, `pipeline --timeline`) as typed arrays.
-// Responsible for: one object for each track and none for a span. Refuses to change a number: what is drawn is what was said.
+// Answers in columns (`timeline --format columns`, `profile --timeline`, `pipeline --timeline`) as typed arrays.
+// Responsible for: one object per track and none per span. Numbers are unchanged.
 
 export interface RawTrack {
   readonly id: number
@@ -35,7 +35,7 @@ export interface BubbleRow {
   readonly share: number
 }
 
-/** Why an arrow goes from one span to another. */
+/** Reason for an arrow from one span to another. */
 export type ArrowKind = 'message' | 'launch' | 'collective' | 'awaited'
 
 /** A value that holds from its moment until the next one. */
@@ -116,7 +116,7 @@ export interface Track {
   readonly chunk: Int32Array | null
   readonly layer: Int32Array | null
   readonly bytes: Float64Array | null
-  /** How many spans each stands for; null where none were merged. */
+  /** Number of spans in each merged one; null if none were merged. */
   readonly counts: Uint32Array | null
   readonly busy: Float64Array | null
   readonly flags: Uint8Array
@@ -177,7 +177,7 @@ export interface Arrows {
   readonly kinds: readonly ArrowKind[]
 }
 
-/** The end of an arrow that is not the span that was asked about. */
+/** Other end of an arrow. */
 export interface Neighbour extends Place {
   readonly kind: ArrowKind
 }
@@ -332,7 +332,7 @@ export function spanAt(track: Track, time: number, slack: number): number | null
 
 let asked: { arrows: Arrows; place: Place; found: { from: Neighbour[]; to: Neighbour[] } } | null = null
 
-/** What a span waited for or came from, and what came from it; remembered for the span that was asked last, because every frame asks. */
+/** Predecessors and successors of a span; cached for the last span, because every frame needs them. */
 export function neighbours(arrows: Arrows, place: Place): { from: Neighbour[]; to: Neighbour[] } {
   if (asked && asked.arrows === arrows && asked.place.track === place.track && asked.place.span === place.span) return asked.found
   const from: Neighbour[] = []

@@ -1,5 +1,5 @@
-// A span in words: rows for the panel, a sentence for screen readers, a line for the tooltip.
-// Responsible for: words. Refuses to compute more than differences and shares of what the answer says.
+// Descriptions of a span: rows for the panel, a sentence for screen readers, a line for the tooltip.
+// Responsible for: texts. Computes only differences and shares of the answer's numbers.
 import { CRITICAL, type Model, type Place } from './data'
 import { bytes, instant, percent, span } from './time'
 import * as texts from '../words/timeline'

@@ -1,5 +1,5 @@
-// What is in sight as a file: PNG as it is on the screen, SVG with shapes and titles, CSV with exact nanoseconds.
-// Responsible for: texts and blobs. Refuses more shapes than a viewer bears: spans narrower than a fifth of a pixel become one.
+// Visible range as a file: PNG as on screen, SVG with shapes and titles, CSV with exact nanoseconds.
+// Responsible for: texts and blobs. The number of shapes is limited: spans narrower than a fifth of a pixel are merged.
 import { type Controller, MINIMAP, RULER } from './controller'
 import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'

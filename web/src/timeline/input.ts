@@ -1,5 +1,5 @@
-// Mouse, wheel, fingers and keys, as in Perfetto: WASD and wheel, drag to pan, shift-drag (or drag on the ruler) to mark a range.
-// Responsible for: turning events into what the controller does. Refuses keys while text is typed, and keys that belong to the page.
+// Mouse, wheel, touch and keys, as in Perfetto: WASD and wheel, drag to pan, shift-drag (or drag on the ruler) to select a range.
+// Responsible for: converting events to calls of the controller. Ignores keys during text input, and keys of the surrounding UI.
 import { MINIMAP, RULER, type Controller } from './controller'
 import { spanAt } from './data'
 import { rowAt, topOf } from './layout'
@@ -27,7 +27,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
   let drag: Drag | null = null
   const fingers = new Map<number, { x: number; y: number }>()
   let pinch: { distance: number; from: number; to: number; middle: number } | null = null
-  /** When a key was struck that opens a sequence of the page (`g s`): the next one is not ours. */
+  /** Time of a key that starts a sequence of the UI (`g s`); the next key is then not for the timeline. */
   let sequence = -Infinity
 
   const place = (event: PointerEvent | WheelEvent | MouseEvent): { x: number; y: number; area: Area } => {
@@ -57,7 +57,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       const dy = event.deltaY * unit
       const zooms = event.ctrlKey || event.metaKey || event.altKey
       const pans = (event.shiftKey && dx === 0) || Math.abs(dx) > Math.abs(dy)
-      // Rows that all fit, or that are at their end, leave the wheel to the page.
+      // If all rows fit, or the end is reached, the wheel scrolls the page.
       if (!zooms && !pans && !controller.canScroll(dy)) return
       event.preventDefault()
       if (zooms) {
@@ -279,7 +279,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     return [middle - (middle - from) * factor, middle + (to - middle) * factor]
   }
 
-  // Before the page: what is ours is ours, unless a sequence of the page (`g t`) has begun.
+  // Handled before the UI's own keys, unless one of its sequences (`g t`) has started.
   window.addEventListener(
     'keydown',
     (event) => {

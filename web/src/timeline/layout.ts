@@ -1,5 +1,5 @@
-// Which track is drawn where: pinned tracks at the top, then groups below each other, closed ones as their first track alone.
-// Responsible for: rows and their places. Refuses to draw.
+// Layout of tracks: pinned tracks at the top, then groups below each other, collapsed ones as their first track.
+// Responsible for: rows and their positions. Excludes drawing.
 import type { Counter, Group, Model, Track } from './data'
 
 export interface Row {
@@ -18,7 +18,7 @@ export interface Layout {
   readonly height: number
   /** The row of every track, or -1. */
   readonly rowOf: Int32Array
-  /** So many of the first rows are pinned: they do not scroll. */
+  /** Number of pinned rows at the start, which do not scroll. */
   readonly pinned: number
   readonly pinnedHeight: number
 }
@@ -30,7 +30,7 @@ const MOST_GROWTH = 2.2
 
 const STANDING_OUT = new Set(['passes', 'measured', 'expected', 'predicted', 'device'])
 
-/** Whether a track shows passes, which stand out, so that numbers of micro batches fit. */
+/** True if a track contains passes, whose rows are taller to fit micro-batch numbers. */
 export function showsPasses(track: Track): boolean {
   return STANDING_OUT.has(track.name)
 }
@@ -42,7 +42,7 @@ export function summary(group: Group): readonly Track[] {
   return second?.name === 'expected' || second?.name === 'predicted' ? [first, second] : [first]
 }
 
-/** Rows for a room of this height: they share it, as far as they stay readable. */
+/** Rows for a given height, which they share while they stay readable. */
 export function layout(model: Model, closed: ReadonlySet<string>, room: number, pins: readonly number[] = []): Layout {
   const pinned = pins.flatMap((at) => model.tracks[at] ?? [])
   const isPinned = new Set(pinned)
@@ -95,7 +95,7 @@ export function layout(model: Model, closed: ReadonlySet<string>, room: number, 
   return { rows, height: top, rowOf, pinned: pinned.length, pinnedHeight }
 }
 
-/** Where a row stands on the canvas. */
+/** Vertical position of a row on the canvas. */
 export function topOf(of: Layout, at: number, scrolled: number): number {
   const row = of.rows[at]!
   return at < of.pinned ? row.top : row.top - scrolled

@@ -4,7 +4,7 @@
 import { CRITICAL, FOUND, LIT, type Track, firstEndingAfter, firstStartingAt } from './data'
 import type { Palette } from './colours'
 
-/** What fades. */
+/** Spans that are faded. */
 export type Dim = 'nothing' | 'not-critical' | 'not-found' | 'not-lit'
 
 const FADED = 0.18

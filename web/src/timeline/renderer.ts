@@ -1,6 +1,6 @@
-// Draws the tracks: pixels for all, shapes and labels for what is wide enough. The layer is kept and drawn again only when the
-// view, the layout or the theme changes; what follows the mouse lies on a layer of its own.
-// Responsible for: the layer of spans and that of names at the left. Refuses input.
+// Draws the tracks: pixels for all spans, shapes and labels for wide ones. The layer is redrawn only when the view, the layout or the theme
+// changes; elements that follow the mouse are on a layer of their own.
+// Responsible for: the layer of spans, and that of names at the left. Excludes input.
 import { CRITICAL, FOUND, LIT, type Model } from './data'
 import { type Palette, hatching } from './colours'
 import { Labels } from './labels'
@@ -13,7 +13,7 @@ import * as texts from '../words/timeline'
 export interface Look {
   readonly colours: Palette
   readonly ratio: number
-  /** Pixels of the page. */
+  /** Width in CSS pixels. */
   readonly width: number
   readonly height: number
   readonly gutter: number
@@ -58,7 +58,7 @@ export class Renderer {
     while (last < layout.rows.length && topOf(layout, last, view.top) < look.height) last++
     this.rows(context, model, layout, view, look, first, last)
     if (layout.pinned === 0) return
-    // What scrolled beneath the pinned rows is covered.
+    // Covers rows scrolled below the pinned ones.
     context.fillStyle = colours.surface
     context.fillRect(0, 0, width, Math.round(layout.pinnedHeight * ratio))
     this.rows(context, model, layout, view, look, 0, layout.pinned)
@@ -274,12 +274,12 @@ export class Renderer {
   }
 }
 
-/** What a group is called at the left. */
+/** Title of a group at the left. */
 function titleOf(name: string, narrow: boolean): string {
   return narrow ? name.replace(/^stage /, 's') : name
 }
 
-/** What names need at the left of a narrow screen, as far as the tracks can spare it. */
+/** Width of names at the left of a narrow screen, within the space that tracks can give. */
 export function roomForNames(model: Model, font: string): number {
   const pen = document.createElement('canvas').getContext('2d')!
   let widest = 0

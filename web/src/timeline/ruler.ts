@@ -78,7 +78,7 @@ export class Minimap {
     const scale = width / controller.model.duration
     const from = Math.max(0, view.from * scale)
     const to = Math.min(width, view.to * scale)
-    // What is out of sight fades.
+    // Fades the part outside of the visible range.
     pen.globalAlpha = 0.62
     pen.fillStyle = colours.sunken
     pen.fillRect(0, 0, from, height)

@@ -1,4 +1,4 @@
-// Nanoseconds for people, and where a ruler has its ticks. Numbers read as everywhere on the page: `charts/format` writes them.
+// Formats nanoseconds, and computes the ticks of a ruler. Numbers have the common format of `charts/format`.
 import { seconds } from '../charts/format'
 
 export { percent, volume as bytes } from '../charts/format'
@@ -15,7 +15,7 @@ export function span(nanoseconds: number): string {
   return seconds(nanoseconds / 1e9)
 }
 
-/** Where something of a length begins or ends: as many digits as tell it from its neighbours. */
+/** Start or end of an interval, with enough digits to distinguish it from its neighbours. */
 export function instant(nanoseconds: number, length: number): string {
   if (nanoseconds === 0) return '0 s'
   const [scale, unit] = UNITS.find(([least]) => Math.abs(nanoseconds) >= least) ?? [1, 'ns']

@@ -1,5 +1,5 @@
-// What is in sight: the stretch of time and how far down the tracks are scrolled.
-// Responsible for: zooming and panning within bounds. Refuses to know what is drawn.
+// Visible range: time interval and vertical scroll position.
+// Responsible for: zooming and panning within bounds. Independent of the content.
 
 export interface View {
   /** Nanoseconds at the left edge. */
@@ -13,7 +13,7 @@ export interface View {
 /** No pixel shows less than this: spans are whole nanoseconds. */
 const LEAST = 50
 
-/** Room beside the step, as a share of what is in sight, so that its ends can be seen to be its ends. */
+/** Margin beyond the step, as a share of the visible range, so that its ends are visible. */
 const MARGIN = 0.02
 
 export class Sight {

@@ -1,6 +1,6 @@
-// The playground's answers: every address of the server's API, answered by the program in this browser.
-// Responsible for: the same responses as over HTTP, so that the views need no change; files stay in this page.
-// Refuses to compute: the program in the worker does.
+// Transport of the playground: every URL of the server's API, answered by the program in this browser.
+// Responsible for: the same responses as over HTTP, so that views need no change. Files stay in this page.
+// The program in the worker computes the answers.
 import { playground } from './marker'
 import { type Question, type Reply, Workers } from './workers'
 import * as texts from '../../words/state'
@@ -25,7 +25,7 @@ async function load(address: string): Promise<WebAssembly.Module> {
   return WebAssembly.compileStreaming(new Response(inflated, { headers: { 'content-type': 'application/wasm' } }))
 }
 
-/** What the server would answer at an address of its API. */
+/** Response of the server's API for a URL. */
 export async function respond(path: string, init: RequestInit): Promise<Response> {
   const [name = '', query] = path.split('?')
   if (name === 'uploads') return Response.json(keep(new URLSearchParams(query).get('name') ?? '', init.body as Blob), { status: 201 })
@@ -35,11 +35,11 @@ export async function respond(path: string, init: RequestInit): Promise<Response
   return response(await answer({ ...body, command: name }, init.signal))
 }
 
-/** Asks the program; `onProgress` gets what a long question reports. */
+/** Runs a question; `onProgress` receives the progress of long ones. */
 export async function answer(question: Question, signal?: AbortSignal | null, onProgress?: (progress: Progress) => void): Promise<Reply> {
   const asked = JSON.stringify(question.arguments)
   const files = new Map([...uploads].filter(([path]) => asked.includes(path.replace('uploads/', 'upload:'))))
-  // A report is the page as one file, with answers inside.
+  // A report is the web UI as one file, with answers inside.
   if (question.format === 'html') files.set('page/report.html', await (await fetch('./report.html')).blob())
   try {
     return await warmUp().run({ question, files, signal, onProgress })

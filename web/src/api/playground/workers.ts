@@ -22,7 +22,7 @@ export interface Reply {
 }
 
 export interface Task {
-  /** Without one, what the page shows first. */
+  /** Question; null requests the start data of the web UI. */
   readonly question: Question | null
   /** Files that the question reads, by their path in the program. */
   readonly files: ReadonlyMap<string, Blob>
@@ -130,7 +130,7 @@ export class Workers {
       this.close(desk)
       this.assign()
     }
-    // What takes a moment may end: a fresh worker would take longer. A job is ended at once.
+    // Quick questions may finish, because starting a new worker takes longer. Jobs are stopped immediately.
     if (task.onProgress) end()
     else setTimeout(end, PATIENCE)
   }

@@ -62,7 +62,7 @@ export function AxisX({ scale, options, top, bottom }: Common & { top: number; b
   )
 }
 
-/** The axis left of a plot; its title stands above it, where it needs no turning of heads. */
+/** Vertical axis; its title is above it in horizontal text. */
 export function AxisY({ scale, options, left, right }: Common & { left: number; right: number }) {
   const ticks = named(scale, options, () => 18, 44)
   const top = Math.min(...scale.range)

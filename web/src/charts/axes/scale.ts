@@ -1,5 +1,5 @@
-// Scales and ticks: from values to pixels and to the round values that an axis names. Pure functions, tested alone.
-// Refuses to know units; axes are told how to write a value.
+// Scales and ticks: from values to pixels, and round values for axes. Pure functions with their own tests.
+// Independent of units: axes receive a format function.
 
 export interface Scale {
   readonly kind: 'linear' | 'log'
@@ -9,11 +9,11 @@ export interface Scale {
   at(value: number): number
   /** Pixel to value. */
   invert(pixel: number): number
-  /** About so many round values inside the domain, ascending. */
+  /** About `count` round values inside the domain, ascending. */
   ticks(count: number): number[]
 }
 
-/** A straight scale; a domain without extent is widened so that its value stands in the middle. */
+/** A linear scale. A domain without extent is widened around its value. */
 export function linear(domain: readonly [number, number], range: readonly [number, number]): Scale {
   const [low, high] = widened(domain)
   const factor = (range[1] - range[0]) / (high - low)
@@ -76,7 +76,7 @@ function linearTicks(low: number, high: number, count: number): number[] {
   const step = roundStep((high - low) / Math.max(count, 1))
   const ticks: number[] = []
   for (let n = Math.ceil(low / step - 1e-9) + 0; n <= Math.floor(high / step + 1e-9); n++) {
-    // Multiplying by a step below one leaves digits that nobody means.
+    // Division by the inverse avoids spurious digits of steps below one.
     ticks.push(step < 1 ? n / Math.round(1 / step) : n * step)
   }
   return ticks

@@ -1,5 +1,5 @@
-// Sparse cells of a square, and their shades on a logarithmic scale. Pure but for reading the theme's colours.
-// Refuses more decades than an eye tells apart: a few bytes beside terabytes would leave nothing for what matters.
+// Sparse cells of a square matrix, and their shades on a logarithmic scale. Pure, except for the theme's colours.
+// The scale has a limited number of decades: with a few bytes next to terabytes, the important range would have few shades.
 
 export type Cell = readonly [row: number, column: number, value: number]
 

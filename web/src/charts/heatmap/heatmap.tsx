@@ -8,13 +8,13 @@ import '../plot.css'
 import * as texts from '../../words/charts'
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
   readonly title: string
   readonly grid: Grid
   readonly rowTitle: string
   readonly columnTitle: string
-  /** What a row or a column is called at an axis. */
+  /** Name of a row or column at an axis. */
   readonly name: (index: number) => string
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | undefined) => Tip
@@ -135,7 +135,7 @@ interface ScaleProps {
   readonly format: (value: number) => string
 }
 
-/** From least to most, in steps that stand for equal factors. */
+/** From least to most, in logarithmic steps. */
 function Scale({ shades, colours, right, format }: ScaleProps) {
   const steps = 24
   const wide = 120

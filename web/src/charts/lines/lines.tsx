@@ -17,7 +17,7 @@ export interface Value {
   /** A whole range around the value: an interval of a prediction. */
   readonly low?: number
   readonly high?: number
-  /** Said at the point. */
+  /** Note at the point. */
   readonly note?: string
   /** Drawn hollow: does not meet a goal. */
   readonly hollow?: boolean
@@ -34,7 +34,7 @@ export interface Series {
 }
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
   readonly title: string
   readonly series: readonly Series[]
@@ -68,7 +68,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
 
 export function Lines({ width, title, series, x, y, references = [], marks = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
-  // A finger cannot hover: its first tap tells the point, the second picks it.
+  // Touch has no hover: the first tap shows a point, the second selects it.
   const touched = useRef<string | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
@@ -116,7 +116,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
       }
     })
     const last = Math.max(...ends.map((end) => end?.x ?? 0))
-    // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
+    // A line that ends early has its label at its end if there is room; other labels are at the right edge.
     const early = place(
       ends.flatMap((end, at) =>
         end && !narrow && end.x < last - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [],

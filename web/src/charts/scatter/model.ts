@@ -1,5 +1,5 @@
-// What a scatter plot shows, and how the keyboard finds its way from point to point. Pure, tested alone.
-// Refuses to know what the points are.
+// Data of a scatter plot, and keyboard navigation between points. Pure functions with their own tests.
+// Independent of the meaning of points.
 import type { Tip } from '../axes/tooltip'
 
 export type Mark = 'front' | 'plain' | 'faint'
@@ -8,12 +8,12 @@ export interface Point {
   readonly id: string
   readonly x: number
   readonly y: number
-  /** Beside the point, as far as there is room. */
+  /** Label next to the point, if there is room. */
   readonly label?: string
   /** Labels with more weight get their place first. */
   readonly weight?: number
   readonly mark: Mark
-  /** A shape beside the colour, so that colour is never the only sign. */
+  /** Shape in addition to the colour, so that colour is never the only sign. */
   readonly shape?: 'circle' | 'square' | 'diamond' | 'triangle' | 'cross'
   /** Colour by a variable of the theme. */
   readonly colour?: string
