@@ -1,4 +1,4 @@
-// Copies text and downloads files, and says so.
+// Copies text and downloads files, with a message.
 import { toast } from '../state/toasts'
 import * as texts from '../words/ui'
 

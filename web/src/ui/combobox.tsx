@@ -42,7 +42,7 @@ export function Combobox(props: Props) {
   useLayoutEffect(() => {
     if (!open) return
     setPlace(placeOf(holder.current))
-    // The list stands still over the page: when what is under it moves, it closes.
+    // The list has a fixed position, so it closes when its field moves.
     const moved = (event: Event) => !holder.current?.querySelector('.listbox')?.contains(event.target as Node) && setText(null)
     window.addEventListener('scroll', moved, true)
     window.addEventListener('resize', moved)

@@ -1,4 +1,4 @@
-// A dialog over the page: keeps the focus inside, Escape and a click beside it close it, focus goes back where it was.
+// A modal dialog: keeps the focus inside; Escape and a click outside close it; the focus then returns to its previous element.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { focusHeading } from './focus'

@@ -1,4 +1,4 @@
-// Small fields: a switch, a choice, a text; all with a label, and all say when their value is the user's own.
+// Small fields: a switch, a choice, a text; all with a label, and with a mark for values set by the user.
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
@@ -120,7 +120,7 @@ export function TextField(
   )
 }
 
-/** A few choices side by side, one of which holds. */
+/** A row of choices with one selected. */
 export function Segments(props: {
   label: string
   value: string

@@ -1,10 +1,10 @@
-// Where the keyboard stands when what it stood on is gone: a view that was opened has its heading, Back has the row or the button
-// that was left. Responsible for: what of an entry of the browser's history had the focus, and finding it again when it is
-// drawn. Refuses to take the focus from anything that has it.
+// Keyboard focus after its element is gone: the heading of a newly opened view; after Back, the row or button that was left. Responsible
+// for: recording the focused element of a history entry, and finding it again when it is drawn. Never takes the focus from an element that
+// has it.
 import { effect } from '@preact/signals'
 import { location, onLeave } from '../state/location'
 
-/** What had the focus, as something that can be found in a page that was drawn anew. */
+/** Description of a focused element, to find it in a redrawn page. */
 interface Mark {
   readonly id?: string
   /** A row of a table by the table's caption and the row's own key. */
@@ -13,7 +13,7 @@ interface Mark {
   readonly label?: string
 }
 
-/** Lists that are asked for again take a moment. */
+/** Milliseconds to wait for lists that are fetched again. */
 const PATIENCE = 4000
 
 const caption = (row: Element) => row.closest('table')?.querySelector('caption')?.textContent ?? ''
@@ -36,7 +36,7 @@ function find(mark: Mark): HTMLElement | null {
   return mark.label ? ([...all].find((one) => labelOf(one) === mark.label) ?? null) : null
 }
 
-/** Whether nothing has the focus. */
+/** True if nothing has the focus. */
 const lost = () => document.activeElement === null || document.activeElement === document.body
 
 /** To what the view is called: the opened files where it names them, else its heading. */
@@ -53,7 +53,7 @@ function settle(mark: Mark | null): void {
   const until = performance.now() + PATIENCE
   let held: Element | null = null
   const look = () => {
-    // Somebody moved on.
+    // The user has moved the focus.
     if (!lost() && document.activeElement !== held) return
     const found = mark && find(mark)
     if (found) return found.focus()

@@ -12,7 +12,7 @@ export function useMoreBeyond(of: { current: HTMLElement | null }): void {
       if (more) row.dataset.more = more
       else delete row.dataset.more
     }
-    // What is open stays in sight when the row becomes narrower.
+    // The open item stays visible when the row becomes narrower.
     const resized = () => {
       const open = row.querySelector<HTMLElement>('[aria-current=page], [aria-selected=true]')
       if (open && (open.offsetLeft < row.scrollLeft || open.offsetLeft + open.offsetWidth > row.scrollLeft + row.clientWidth))

@@ -14,7 +14,7 @@ export function Empty(props: { title: string; text?: ComponentChildren; children
   )
 }
 
-/** Grey boxes of the size of what comes; said once to screen readers. */
+/** Placeholders of the size of the content; announced once by screen readers. */
 export function Loading(props: { heights?: readonly number[]; label?: string }) {
   return (
     <div role="status" aria-label={props.label ?? texts.loading} style={{ display: 'grid', gap: '12px', padding: '16px' }}>
@@ -69,7 +69,7 @@ export function Ticked(props: { text: string }) {
   return <>{props.text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 }
 
-/** `file:line:column key`, as far as known. */
+/** `file:line:column key`, without unknown parts. */
 export function placeText(place: Place | string | null | undefined): string {
   if (!place) return ''
   if (typeof place === 'string') return place

@@ -1,5 +1,5 @@
-// A table: sorted by its head's buttons, filtered by text, rows walked by arrow keys and chosen by Enter or click.
-// Refuses to format: columns say how a value reads. Long tables show their first rows and a button for more.
+// A table: sorted by buttons in its header, filtered by text; arrow keys move between rows, Enter or a click selects one.
+// Columns format their values. Long tables show their first rows and a button for more.
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
@@ -7,9 +7,9 @@ import * as texts from '../words/ui'
 export interface Column<R> {
   readonly key: string
   readonly title: ComponentChildren
-  /** What it sorts and filters by. */
+  /** Value for sorting and filtering. */
   readonly value: (row: R) => string | number | null | undefined
-  /** How it reads; the value as it stands without it. */
+  /** Content of a cell; by default the value. */
   readonly cell?: (row: R) => ComponentChildren
   readonly align?: 'right'
   readonly wrap?: boolean
@@ -139,7 +139,7 @@ export function filtered<R>(rows: readonly R[], columns: readonly Column<R>[], f
   })
 }
 
-/** Sorted by one column; what has no value stands last either way. */
+/** Rows sorted by one column; rows without a value are last in both directions. */
 export function sorted<R>(rows: readonly R[], columns: readonly Column<R>[], sorting: Sorting | undefined): readonly R[] {
   const column = columns.find((one) => one.key === sorting?.key)
   if (!sorting || !column) return rows

@@ -1,5 +1,5 @@
-// The views of the page, in the order of the header. One folder each; `index.tsx` has the view as its default export and
-// is loaded when first opened.
+// Views of the web UI, in the order of the header. Each has a folder; `index.tsx` has the view as its default export and is loaded when
+// first opened.
 import type { ComponentType } from 'preact'
 import * as texts from '../words/ui'
 
@@ -11,7 +11,7 @@ export interface View {
   readonly key: string
   /** The prefix of its own parameters in the address. */
   readonly prefix: string
-  /** What it answers, for the header's tooltip and the key map. */
+  /** Purpose, for the header's tooltip and the key map. */
   readonly about: string
   readonly load: () => Promise<{ default: ComponentType }>
 }

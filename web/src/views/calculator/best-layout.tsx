@@ -1,4 +1,4 @@
-// "Best layout": the search's first layout for the run as it stands, put into the controls. Everything but the layout stays.
+// "Best layout": applies the first layout of a search for the current run to the controls. All other settings are kept.
 import { useEffect } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import * as format from '../../charts/format'

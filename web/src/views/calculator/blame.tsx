@@ -1,4 +1,4 @@
-// Why a run was refused, by the control that was moved last: its value, the nearest that the program lists as valid, and a way out.
+// Reason for a rejected run at the last changed control: its value, the nearest valid one, and a remedy.
 import * as format from '../../charts/format'
 import { type Valid, nearest, numbersOf } from '../../state/valid'
 import { LAYOUT } from '../parts/strategy'

@@ -22,9 +22,9 @@ interface Props {
   readonly models: readonly ModelEntry[]
   readonly clusters: readonly ClusterEntry[]
   readonly accelerators: readonly Accelerator[]
-  /** What each setting may be with the rest. */
+  /** Valid values of each setting, given the others. */
   readonly valid: Valid
-  /** The run as it stands has no answer. */
+  /** True if the current run is rejected. */
   readonly refused: boolean
 }
 

@@ -1,4 +1,4 @@
-// What the controls show beside the parameters: the plan as the program completed it, and the accelerators of the catalogue.
+// Data for the controls: the resolved plan, and the accelerators of the catalogue.
 import type { Accelerator, ClusterEntry, Estimate, Plan } from '../../api/answers'
 import type { Parameters } from '../../state/fragment'
 
@@ -16,7 +16,7 @@ export interface Degrees {
   readonly 'sequence-length': number
 }
 
-/** What the controls show before the program completed a plan. */
+/** Values of the controls before the plan is resolved. */
 export const ASSUMED: Pick<
   Plan,
   | 'tensor_parallel'

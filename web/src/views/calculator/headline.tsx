@@ -1,5 +1,5 @@
-// The numbers that one looks at first: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both
-// and their difference. Every number says on hover where it comes from.
+// Key figures: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both and their difference. Every number
+// shows its origin on hover.
 import type { ComponentChildren } from 'preact'
 import type { Estimate } from '../../api/answers'
 import { report } from '../../api/report'
@@ -17,9 +17,9 @@ interface Shown {
 interface Headline {
   readonly title: string
   readonly why: string
-  /** Whether it follows from the step time, whose interval then holds for it. */
+  /** True if it derives from the step time, so that the step-time interval applies. */
   readonly follows: boolean
-  /** Whether more is better, less is better, or neither. */
+  /** Preferred direction of change, if any. */
   readonly better: 'more' | 'less' | 'neither'
   readonly of: (estimate: Estimate) => Shown
 }
@@ -254,7 +254,7 @@ export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
   return letters.length === 0 ? null : { mark: '', why: texts.notFitSoThereIs(letters.join(' and '), letters.length > 1 ? 'do' : 'does') }
 }
 
-/** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
+/** Reason why a difference derived from step times is not significant; null if it is. */
 export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
   const unfit = unfitOf(a, b)
   if (unfit) return unfit
@@ -275,7 +275,7 @@ export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
 }
 
 interface Doubt {
-  /** Stands beside the difference. */
+  /** Mark next to the difference. */
   readonly mark: string
   readonly why: string
 }
@@ -285,7 +285,8 @@ const UNSEEN = 5e-4
 /** In seconds. */
 const UNSEEN_TIME = 1e-6
 
-/** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. `step` is what times are parts of. */
+/** A signed difference. Its tooltip and its text for screen readers state whether it is an improvement, in addition to the colour. `step`
+ * is the step time that times are parts of. */
 export function Difference(props: {
   a: number | null | undefined
   b: number | null | undefined

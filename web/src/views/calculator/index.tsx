@@ -28,7 +28,7 @@ import { Toolbar } from './toolbar'
 import { Verdict } from './verdict'
 import * as texts from '../../words/calculator'
 
-/** What the page opens with when nobody says anything. */
+/** Run that is shown first, if no run is specified. */
 const FIRST = {
   model: 'llama-3.1-405b',
   cluster: 'dgx-h100',
@@ -44,7 +44,7 @@ const FIRST = {
 /** The panels that `memory` fills follow when the slider rests: the headline numbers go first. */
 const REST = 90
 
-/** What only `estimate` takes. */
+/** Settings that only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
 
 const complete = (values: Arguments | null) =>

@@ -68,7 +68,7 @@ function stagesOf(stages: readonly (number | undefined)[]): string {
   return a === b ? texts.stageGib(a) : texts.stageOfAStageOf(a, b)
 }
 
-/** How full the stage is over the step. */
+/** Memory of the stage over the step. */
 export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null }) {
   const both = [{ letter: props.b ? 'A' : '', live: props.a }, ...(props.b ? [{ letter: 'B', live: props.b }] : [])]
   const most = Math.max(

@@ -1,4 +1,4 @@
-// Memory of every stage by kind against what a device has; choosing a stage chooses it for the panels beside.
+// Memory of every stage by kind, relative to device memory. Selecting a stage selects it in the other panels too.
 import type { Estimate, StageMemory } from '../../api/answers'
 import { KINDS, kindColour, words } from '../../charts/colours'
 import { type Group, StackedColumns } from '../../charts/columns'

@@ -1,4 +1,4 @@
-// Changes that may make a run fit, as `whatif` takes them, and what its answer says of each. Pure: the program prices them.
+// Changes that may make a run fit, as `whatif` takes them, with their results. Pure: the program prices them.
 import type { Estimate } from '../../api/answers'
 import { type Valid, numbersOf } from '../../state/valid'
 import type { Change } from '../whatif/answer'

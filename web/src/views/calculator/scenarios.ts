@@ -6,10 +6,10 @@ import { overrides, runText, runTextB } from '../../state/run'
 
 export type Letter = 'a' | 'b'
 
-/** Whether two scenarios stand side by side. */
+/** True if two scenarios are compared. */
 export const comparing = computed(() => Object.keys(overrides.value).length > 0)
 
-/** Which scenario the controls change. */
+/** Scenario that the controls change. */
 export const editing = computed<Letter>(() => (comparing.value && location.value.parameters['c.edit'] !== 'a' ? 'b' : 'a'))
 
 /** The parameters that the controls show. */
@@ -18,7 +18,7 @@ export const edited = computed(() => (editing.value === 'b' ? runTextB.value : r
 /** The calculator's own parameters. */
 export const kept = computed(() => own('c'))
 
-/** What was changed last: only there is a value that does not go marked, because the rest is the consequence. */
+/** Settings changed last. Only these are marked as invalid, because the others follow from them. */
 export const lastSet = signal<readonly string[]>([])
 
 /** Sets arguments of the scenario that is edited; `undefined` leaves the choice to the program. */
@@ -54,7 +54,7 @@ export function keep(letter: Letter): void {
   change({ ...closed, ...(letter === 'b' ? { ...gone, ...b } : {}), 'c.edit': undefined })
 }
 
-/** Names of what B says otherwise. */
+/** Names of the settings that differ in scenario B. */
 export const differences = computed(() =>
   Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]),
 )

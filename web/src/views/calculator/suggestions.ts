@@ -1,4 +1,4 @@
-// What to offer beside a refusal: the program's own remedies. Refuses to invent advice.
+// Remedies offered with a rejection: only those of the program.
 import type { Problem } from '../../api/ask'
 import { normalise } from '../../state/run'
 import { flagOf } from './flags'
@@ -29,7 +29,7 @@ function offer(flag: string, value: string): Offer {
   return { title: `${flag.replaceAll('-', ' ')} ${value}`, values: { [flag]: value } }
 }
 
-/** What an unknown name was to name, where no flag says it: the model stands without one. */
+/** Kind of an unknown name without a flag: the model is a positional argument. */
 function namedKind(problem: Problem): string | null {
   const kind = /\bunknown (model|cluster|accelerator)\b|\bno (model|cluster|accelerator) is called\b/.exec(problem.message)
   return kind?.[1] ?? kind?.[2] ?? null

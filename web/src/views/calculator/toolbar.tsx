@@ -142,7 +142,7 @@ const SUFFIX: Readonly<Record<string, readonly [string, string]>> = {
   md: ['md', 'text/markdown'],
 }
 
-/** Scenario B, which a report shows beside the run. */
+/** Arguments of scenario B, which a report includes. */
 function beside(): Arguments {
   const changes = Object.entries(overrides.value).filter(([key]) => key !== 'on')
   return changes.length === 0 ? {} : { compare: changes.map(([key, value]) => `${key}=${value}`) }

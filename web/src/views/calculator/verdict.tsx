@@ -18,7 +18,7 @@ import * as texts from '../../words/calculator'
 const NAMED = 3
 /** Remedies that are shown. */
 const SHOWN = 3
-/** What `whatif` does not take. */
+/** Settings that `whatif` does not take. */
 const NOT_TAKEN = ['availability', 'why']
 
 export function Verdict(props: { estimate: Estimate; letter: string; stale: boolean; question: Arguments | null; valid: Valid }) {

@@ -59,7 +59,7 @@ export function recomputeText(recompute: {
   return `${recompute.mode}${modules}${recompute.layers ? `:${recompute.layers}` : ''}`
 }
 
-/** A flag as a person says it, for the list of differences. */
+/** Readable name of a flag, for the list of differences. */
 export function flagTitle(flag: string): string {
   return (
     (

@@ -1,5 +1,5 @@
-// The chain of who waits for whom: boxes from left to right, on a phone from top to bottom, ending at who is to blame.
-// Responsible for: drawing the boxes of `graph`, keys and clicks on them. Refuses to judge: the answer does.
+// Wait graph: boxes from left to right, on a phone from top to bottom, ending at the cause.
+// Responsible for: drawing the boxes of `graph`, with keys and clicks. The verdict comes from the answer.
 import { ChartFrame } from '../../charts/frame'
 import { fitText } from '../../charts/fit-text'
 import { type Box, chain } from './graph'
@@ -65,7 +65,7 @@ function Drawn({
   let row = 0
   columns.forEach((column, level) => {
     column.forEach((box, at) => {
-      // Columns stand in the middle of the tallest.
+      // Columns are centred vertically on the tallest.
       const y = upright ? row + at * (HIGH + 10) : ((tall - column.length) / 2 + at) * (HIGH + 14)
       places.set(box.id, { x: upright ? 1 : 1 + level * (wide + gap), y: y + 1 })
     })

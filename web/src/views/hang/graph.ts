@@ -1,5 +1,5 @@
-// Wait graph, as boxes and arrows: collectives that wait alike stand in one box, ranks at which the search ends stand last.
-// Responsible for: the boxes, whom each waits for, and their rank in the chain. Pure, tested alone; refuses to draw.
+// Wait graph, as boxes and arrows: collectives with equal waits share one box, and the ranks at which the search ends are last.
+// Responsible for: the boxes, their waits, and their position in the chain. Pure functions with their own tests. Excludes drawing.
 import { type Stuck, type Verdict, STATES, causeText, ranges, who } from './types'
 import * as texts from '../../words/hang'
 
@@ -10,7 +10,7 @@ export interface Box {
   readonly lines: readonly string[]
   /** Places in `stuck`, or in `roots`. */
   readonly of: readonly number[]
-  /** How far from the end of the chain. */
+  /** Distance from the end of the chain. */
   readonly depth: number
   readonly to: readonly string[]
 }
@@ -38,7 +38,7 @@ export function chain({ stuck, roots }: Verdict): Box[] {
     }
     return to
   })
-  // Alike: the same call in the same state, waiting for the same.
+  // Merged if equal: call, state and awaited boxes.
   const merged = new Map<string, number[]>()
   stuck.forEach((one, at) => {
     const key = `${one.operation.replace(/\d+(<-|->)\d+/, '')} ${one.state} ${[...targets[at]!].sort().join(',')}`

@@ -64,7 +64,7 @@ function RanOn({ value }: { value: string | undefined }) {
   )
 }
 
-/** How each measure is called and written. */
+/** Title, unit and format of each measure. */
 const MEASURES: Readonly<Record<MeasureCurve['measure'], { title: string; unit: string; format: (value: number) => string }>> = {
   loss: { title: texts.loss, unit: 'loss', format: digits },
   gradient_norm: { title: texts.gradientNorm, unit: 'norm', format: digits },

@@ -37,7 +37,7 @@ function tip(row: Row): Tip {
   }
 }
 
-/** Said at points that matter: where scaling stops paying, and what was chosen. */
+/** Notes at important points: where scaling becomes inefficient, and the chosen size. */
 function notesOf(answer: SizeAnswer): Map<Row, string> {
   const { rows, verdict, goal } = answer.size
   const found = new Map<Row, string>()

@@ -1,4 +1,4 @@
-// Which counts are worth a look: those that no other beats in days and dollars, and counts between them. Pure.
+// Relevant cluster sizes: those on the Pareto front of days and dollars, and sizes between them. Pure.
 import { front } from '../../charts/scatter/model'
 import type { Row, SizeAnswer } from './answer'
 import * as texts from '../../words/machines'
@@ -11,7 +11,7 @@ export function frontier<T extends Billed>(rows: readonly T[]): T[] {
   return front(priced).map((one) => one.row)
 }
 
-/** What the chosen row is, in words. */
+/** Description of the chosen row. */
 export function choiceOf(goal: SizeAnswer['size']['goal'], priced: boolean): string {
   if (goal.deadline === null) return texts.shortestWithinBudget
   const least = priced ? 'cheapest' : texts.fewestGpuHours

@@ -1,4 +1,4 @@
-// The machines view: how many machines of which kind, for a deadline or a budget, and where more stop paying.
+// Machines view: the cluster size for a deadline or a budget, and the size up to which more devices are efficient.
 import { useEffect } from 'preact/hooks'
 import { identity } from '../../api/ask'
 import { amount, count, dollars, percent, seconds } from '../../charts/format'

@@ -1,4 +1,4 @@
-// What failed links, NICs and switches take away, class by class, for one or several designs.
+// Loss from failed links, NICs and switches, by class, for one or several designs.
 import { useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
 import { Loading, Problems } from '../../ui/states'

@@ -40,7 +40,7 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
   )
 }
 
-/** What the fields that are empty take from the run's own cluster. */
+/** Values from the run's own cluster for empty fields. */
 function OwnCluster() {
   const cluster = ownCluster()
   const own = ofOwnCluster()
@@ -68,7 +68,7 @@ function OwnCluster() {
   )
 }
 
-/** Which designs stand side by side; the first is the one that the others are held against. */
+/** Designs to compare; the first one is the baseline. */
 export function DesignChoice() {
   const chosen = chosenDesigns()
   return (

@@ -13,7 +13,7 @@ import * as texts from '../../words/network'
 type OverTime = SimulateAnswer['over_time']
 type Row = OverTime['rows'][number]
 
-/** Links of each layer beside its mean: the busiest, or all that the answer lists. */
+/** Number of links per layer shown in addition to the mean: the busiest, or all in the answer. */
 const SHOWN = { few: 1, all: Number.POSITIVE_INFINITY } as const
 
 /** Rows with any load: of each layer the mean, then its busiest links. Pure. */

@@ -1,4 +1,4 @@
-// How kinds of networks are named and drawn, the same in every chart: colour and shape together, so that colour is never the only sign.
+// Names and shapes of network kinds, equal in all charts: colour and shape together, so that colour is never the only sign.
 import * as texts from '../../words/network'
 export interface Kind {
   readonly id: string

@@ -1,4 +1,4 @@
-// What the network view keeps in the address: the open desk, the design, the options of each desk.
+// State of the network view in the URL: the open desk, the design, the options of each desk.
 import type { Arguments, Value } from '../../api/ask'
 import { own } from '../../state/location'
 import { set } from '../parts/controls'
@@ -50,7 +50,7 @@ export function furtherKeys(): string[] {
     .filter((part) => part.includes('='))
 }
 
-/** What a design takes from the run's own cluster while its field is empty. */
+/** Values from the run's own cluster for empty fields of a design. */
 export function ofOwnCluster(): Readonly<Record<string, string>> {
   const cluster = ownCluster()
   if (!cluster) return {}
@@ -105,7 +105,7 @@ export function kind(): string {
   return parameter('kind') || USUAL
 }
 
-/** What the program lays a run on when no topology is named; also the design that others are compared with. */
+/** Default topology, also the baseline of comparisons. */
 export const USUAL = 'rail-optimized'
 
 export function chosenDesigns(): string[] {

@@ -1,4 +1,4 @@
-// What a step of the run puts between ranks: a heat map whole or by parallel dimension, by ranks or by domains, and the sums as tables.
+// Traffic between ranks in a step: a heat map of all or one parallel dimension, by ranks or by domains, and tables of the sums.
 import { useMemo } from 'preact/hooks'
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'

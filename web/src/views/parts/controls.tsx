@@ -65,7 +65,7 @@ export function Switch(props: Common & { on: boolean; onChange: (on: boolean) =>
   )
 }
 
-/** Buttons of which one is down; for two to five choices that are worth seeing at once. */
+/** Buttons with one selected, for two to five choices that should be visible at once. */
 export function Segments<T extends string>(props: {
   label: string
   value: T

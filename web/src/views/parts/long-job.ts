@@ -1,5 +1,5 @@
-// A long question of a view that lives on while another view is open: runs, tells its progress and rate, can be stopped, keeps its last
-// answer until the next. Refuses to run twice at once: a new question stops the old one.
+// A long question that continues while another view is open: reports progress and rate, can be stopped, keeps its last answer until the
+// next. A new question stops the running one.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
@@ -40,7 +40,7 @@ export class LongJob<T> {
   private views = 0
 
   constructor(readonly command: string) {
-    // Nobody waits for the answer of a page that is gone.
+    // No view needs the answer after the page is closed.
     window.addEventListener('pagehide', () => this.stop())
   }
 
@@ -106,7 +106,7 @@ export class LongJob<T> {
     )
   }
 
-  /** Asks the program to stop; what was found until then becomes the answer. */
+  /** Stops the program; the partial result becomes the answer. */
   stop(): void {
     if (!this.state.value.running) return
     this.state.value = { ...this.state.value, stopping: true }

@@ -89,7 +89,7 @@ function Values({ restriction, dimension, onChange, onRemove }: ValuesProps) {
   const offered = dimension.values
   const extra = restriction.values.filter((value) => !offered.includes(value))
   const many = offered.length > MOST && offered.every((value) => /^\d+$/.test(value))
-  // A list with gaps has no ends that stand for it: its values can be removed one by one.
+  // A list with gaps is not described by its ends, so its values can be removed one by one.
   const hasGaps = many && !isRange(restriction.values, offered)
   return (
     <div class="narrow-row" role="group" aria-label={dimension.flag} title={dimension.about}>

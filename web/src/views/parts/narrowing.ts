@@ -43,7 +43,7 @@ export function textOf(restrictions: readonly Restriction[]): string {
   return restrictions.map((one) => `${one.name}=${one.values.join(',')}`).join(' ')
 }
 
-/** What a search takes: dimensions that have a value. */
+/** Arguments of a search: dimensions with a value. */
 export function spaceArguments(text: string | undefined): readonly string[] {
   return (text ?? '').split(' ').filter((part) => part !== '' && !part.endsWith('='))
 }
@@ -55,7 +55,7 @@ export function toggled(one: Restriction, value: string, offered: readonly strin
   return { ...one, values: [...chosen].sort((a, b) => place(a) - place(b)) }
 }
 
-/** Whether values are all that are offered from the first of them to the last; none are the whole range. */
+/** True if values are all offered ones from the first to the last; an empty list is the whole range. */
 export function isRange(values: readonly string[], offered: readonly string[]): boolean {
   const [first, last] = [offered.indexOf(values[0] ?? ''), offered.indexOf(values.at(-1) ?? '')]
   return values.length === 0 || (first >= 0 && last - first + 1 === values.length && values.every((value) => offered.includes(value)))

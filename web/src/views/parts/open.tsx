@@ -13,7 +13,7 @@ import { about, openExample } from './examples'
 import './open.css'
 import * as texts from '../../words/parts'
 
-/** What is open in a view; paths stand one on a line, so that a comma may be part of one; handles of dropped files have none. */
+/** Open files of a view. Paths are one per line, because they may contain commas; handles of uploads have none. */
 export function pathsIn(prefix: string): string[] {
   const { path, files } = own(prefix)
   return files ? files.split(',') : (path ?? '').split('\n').filter(Boolean)
@@ -55,7 +55,7 @@ export function Open({ home, title, text, placeholder }: Props) {
   const [typed, setTyped] = useState('')
   const [filter, setFilter] = useState('')
   const { jobs, more, loading, folder } = useJobsOnDisk()
-  // A list that knows what is what shows here what belongs here, and the rest beneath it.
+  // With detected formats, jobs of this view come first, others below.
   const known = jobs.some((job) => job.format !== '')
   const own = known ? jobs.filter((job) => viewOf(job) === home) : jobs
   const others = known ? jobs.filter((job) => viewOf(job) !== home) : []
@@ -128,7 +128,7 @@ export function Open({ home, title, text, placeholder }: Props) {
   )
 }
 
-/** Without the format that stands beside it; what is the given folder itself has that folder's name. */
+/** Name without the format, which is shown next to it; a job that is the given folder itself has the folder's name. */
 function nameOf(job: JobOnDisk): string {
   const name = job.name.replace(`: ${job.format}`, '')
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
@@ -221,7 +221,7 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   )
 }
 
-/** Beneath a refusal: the jobs that lie in what was to be opened, to choose one; `open` where a view does more than open it. */
+/** Jobs below a folder that could not be opened, to choose one; `open` for views that do more than open it. */
 export function JobsBelow({ paths, open = openJob }: { paths: readonly string[]; open?: (job: JobOnDisk) => void }) {
   const { jobs } = useJobsOnDisk()
   const [filter, setFilter] = useState('')
@@ -241,7 +241,7 @@ export function JobsBelow({ paths, open = openJob }: { paths: readonly string[];
   )
 }
 
-/** Which files are open, and what to do with them. */
+/** Open files, with their actions. */
 export function Opened({
   home,
   paths,

@@ -25,7 +25,7 @@ const FIELDS: readonly Field[] = [
   { key: 'tokens', title: texts.tokens, placeholder: texts.oneStep, about: texts.tokensToTrainOnAs },
 ]
 
-/** What a parameter says, under whatever name. */
+/** Value of a parameter, under any of its names. */
 export function runParameter(key: string): string {
   const entry = Object.entries(ofPrefix(location.value.parameters, '')).find(([name]) => canonicalName(name) === key)
   return entry?.[1] ?? ''

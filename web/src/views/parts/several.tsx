@@ -7,11 +7,11 @@ interface Props {
   readonly about?: string
   /** Names with commas. */
   readonly value: string
-  /** What is offered, each with its title. */
+  /** Offered names with their titles. */
   readonly options: readonly (readonly [string, string])[]
-  /** Whether other names may be typed, such as the path of a file. */
+  /** True to allow other names, such as the path of a file. */
   readonly free?: boolean
-  /** What holds without a name. */
+  /** Default, shown if no name is chosen. */
   readonly placeholder: string
   readonly onChange: (value: string | undefined) => void
 }

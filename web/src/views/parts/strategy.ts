@@ -2,7 +2,7 @@
 // put into it. Pure. Refuses to judge whether a strategy is valid; the program does.
 import type { Parameters } from '../../state/fragment'
 
-/** Names that say the same, by the one that the page uses. */
+/** Map from aliases to the names used by the web UI. */
 const ALIASES: Readonly<Record<string, string>> = {
   'tensor-parallel': 'tp',
   'pipeline-parallel': 'pp',
@@ -24,7 +24,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   uneven: 'uneven-stages',
 }
 
-/** What makes a layout: what a search varies. */
+/** Settings of a layout, which a search varies. */
 export const LAYOUT = [
   'tp',
   'pp',
@@ -56,7 +56,7 @@ export const LAYOUT = [
   'overlap-expert',
 ] as const
 
-/** The name that the page uses for a flag. */
+/** Name of a flag in the web UI. */
 export function canonicalName(flag: string): string {
   return ALIASES[flag] ?? flag
 }
@@ -101,7 +101,7 @@ export function withStrategy(run: Parameters, flags: string, also: Record<string
   return { ...Object.fromEntries(named), ...fromFlags(flags), ...also }
 }
 
-/** The parts of a layout that the run says, by the page's names: what a search could keep. */
+/** Layout settings of the run, by their names in the web UI, which a search could keep. */
 export function layoutOf(run: Parameters): Record<string, string> {
   const layout: readonly string[] = LAYOUT
   return Object.fromEntries(

@@ -5,11 +5,11 @@ import { useMoreBeyond } from '../../ui/more-beyond'
 import './tabs.css'
 
 interface Props {
-  /** What the tabs are of, for who does not see them. */
+  /** Label of the tabs for screen readers. */
   readonly label: string
   readonly tabs: readonly { readonly id: string; readonly title: string }[]
   readonly shown: string
-  /** Tabs are `PREFIX-ID` in the page. */
+  /** Identifiers of tabs are `PREFIX-ID`. */
   readonly prefix: string
   /** The element that they change. */
   readonly panel: string

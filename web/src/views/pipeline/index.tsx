@@ -1,5 +1,5 @@
-// The pipeline: all stages of the run's modelled step on one timeline, and a measured step with what was expected beneath it.
-// Responsible for: the question, the schedule switch, and the numbers beside the timeline. Refuses to compute a step.
+// The pipeline: all stages of the run's modelled step on one timeline, and a measured step with the prediction below it.
+// Responsible for: the question, the schedule switch, and the numbers next to the timeline. The program computes the step.
 import { useMemo } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { change, own } from '../../state/location'

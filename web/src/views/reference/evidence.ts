@@ -81,7 +81,7 @@ export function byPublication(runs: readonly Run[]): readonly Group[] {
     .sort((a, b) => b.heldOut.runs - a.heldOut.runs)
 }
 
-/** What a run of one's own is like, for finding measured ones that are like it. */
+/** Properties of the user's run, to find similar measured ones. */
 export interface Own {
   readonly parameters: number
   readonly experts: boolean
@@ -93,13 +93,14 @@ export interface Own {
 
 const generation = (gpu: string) => gpu.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 
-/** Whether two names are of one generation of GPUs: `H100-80G-SXM` and `H100 SXM5 80GB`. */
+/** True if two names are of one GPU generation: `H100-80G-SXM` and `H100 SXM5 80GB`. */
 function alike(one: string, other: string): boolean {
   const [a, b] = [generation(one.split(/[-\s]/)[0] ?? ''), generation(other)]
   return a !== '' && b.startsWith(a)
 }
 
-/** How far a measured run is: factors in size, GPUs and sequence, as logarithms; another generation or kind of model weighs a factor of four. */
+/** Distance to a measured run: logarithms of the ratios of model size, GPUs and sequence length. Another generation or kind of model counts
+ * as a factor of four. */
 export function distance(own: Own, run: Run): number {
   const factor = (a: number, b: number) => (a > 0 && b > 0 ? Math.abs(Math.log2(a / b)) : 2)
   return (
@@ -111,7 +112,7 @@ export function distance(own: Own, run: Run): number {
   )
 }
 
-/** The nearest measured runs, at most so many, and of one publication, model and cluster only the nearest. */
+/** The `most` nearest measured runs, with only the nearest of each combination of publication, model and cluster. */
 export function nearest(own: Own, runs: readonly Run[], most: number): readonly Run[] {
   const sorted = runs.map((run) => ({ run, far: distance(own, run) })).sort((a, b) => a.far - b.far)
   const found: Run[] = []

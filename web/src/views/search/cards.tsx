@@ -131,7 +131,7 @@ export function useOwn() {
   return has ? own : null
 }
 
-/** The run's own layout beside those that were found. */
+/** The run's own layout next to the results. */
 function Own({ best }: { best: Found }) {
   const own = useOwn()
   if (!own) return null

@@ -13,7 +13,7 @@ const SHARDING: Readonly<Record<string, string>> = {
   'fsdp-no-reshard': texts.fsdpNoReshard,
 }
 
-/** What a family is called: `TP8 PP2, ZeRO-1`; sizes of 1 are left out. */
+/** Name of a family: `TP8 PP2, ZeRO-1`; sizes of 1 are omitted. */
 export function titleOf(plan: Shape): string {
   const sizes = (
     [

@@ -53,7 +53,7 @@ export default function Search() {
     mapping.stop()
     ranking.start(asked, true)
   }
-  // A link to an answer asks for it again; later changes of the scope wait for the button.
+  // A link to a result starts the search; later changes of the scope require the button.
   useEffect(() => {
     if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
     const text = scope.whyNot
@@ -61,13 +61,13 @@ export default function Search() {
     if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
       whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
   }, [scope.ran])
-  // An address says `ran` only of what was asked: a changed scope waits for the button, here and wherever the link is opened.
+  // The URL has `ran` only for the scope that was searched: a changed scope requires the button, here and in opened links.
   const before = useRef(wanted)
   useEffect(() => {
     if (before.current !== wanted && scope.ran && state.of !== wanted && state.asking !== wanted) set(PREFIX, 'ran', undefined, 'replace')
     before.current = wanted
   }, [wanted])
-  // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
+  // The Pareto front is searched after the ranking, because two concurrent searches would take longer than one after the other.
   const answered =
     state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
   useEffect(() => {

@@ -18,7 +18,7 @@ export interface Scope {
   readonly objective: string
   /** The plot's other axis. */
   readonly against: 'memory' | 'cost'
-  /** Parts of the layout that stay as the run says. */
+  /** Layout settings that are fixed to those of the run. */
   readonly kept: readonly string[]
   readonly gpus: string
   readonly clusters: string
@@ -55,7 +55,7 @@ function list(text: string | undefined, separator: string): string[] {
     .filter(Boolean)
 }
 
-/** The run that the address says, under the page's names. */
+/** Run of the URL, under the names of the web UI. */
 export function runParameters(): Parameters {
   return Object.fromEntries(Object.entries(ofPrefix(location.value.parameters, '')).map(([name, value]) => [canonicalName(name), value]))
 }

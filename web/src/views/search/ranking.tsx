@@ -141,7 +141,7 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
   )
 }
 
-/** Where the time goes, as one bar; said in words to those who do not see it. */
+/** Time breakdown as one bar, with a text for screen readers. */
 export function SpentBar({ spent, wide = false }: { spent: readonly Spent[]; wide?: boolean }) {
   const shown = spent.filter((part) => part.share >= 0.0005)
   const words = shown.map((part) => `${part.on} ${percent(part.share)}`).join(', ')

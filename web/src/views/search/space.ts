@@ -7,11 +7,11 @@ import * as texts from '../../words/search'
 export interface Space {
   readonly tp: readonly number[]
   readonly pp: readonly number[]
-  /** By PP and TP; null where no number of replicas makes up the devices. */
+  /** Cells by PP and TP; null if no number of replicas results in the number of devices. */
   readonly cells: readonly (readonly (Cell | null)[])[]
 }
 
-/** Of several clusters or numbers of GPUs the better outcome stands for a pair. */
+/** Outcomes by preference: with several clusters or numbers of GPUs, the best one represents a pair. */
 const ORDER = ['fits', 'unsearched', 'out_of_memory', 'invalid'] as const
 
 function better(one: Cell, other: Cell): Cell {
@@ -31,7 +31,7 @@ export function spaceOfCells(cells: readonly Cell[]): Space {
   return { tp, pp, cells: pp.map((pipeline) => tp.map((tensor) => at(pipeline, tensor))) }
 }
 
-/** What stands in a cell without a step time, the longest first; null where there is nothing to be tried. */
+/** Texts of a cell without a step time, longest first; null if there is nothing to try. */
 export function signOf(cell: Cell | null): Sign | null {
   if (cell?.outcome.is === 'out_of_memory') {
     const lacks = `+${bytes(cell.outcome.lacks)}`

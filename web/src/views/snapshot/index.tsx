@@ -50,7 +50,7 @@ export default function View() {
   )
 }
 
-/** The run whose memory is predicted beside the measured one: one that a file states, because the command takes files. */
+/** Run for the memory prediction next to the measurement. It must be a file, because the command takes files. */
 function predicted(): Arguments {
   const { run: file, cluster, gpus } = run.value
   if (typeof file !== 'string') return {}

@@ -30,7 +30,7 @@ import * as texts from '../../words/traces'
 export interface TabProps {
   readonly profile: Profile
   readonly paths: readonly string[]
-  /** What is specified of the job beside its files, as options of the command line. */
+  /** Job options in addition to the files, as on the command line. */
   readonly job: Arguments
 }
 
@@ -90,7 +90,7 @@ export default function View() {
       <Open home="traces" title={texts.openTheTracesOfA} text={texts.tracesOfPytorchsProfilerNsight} placeholder={texts.orAPathInThe} />
     )
   }
-  // Timers of a pipeline have passes and no kernels: `profile` answers with the pipeline's page.
+  // Pipeline timers have passes and no kernels: `profile` then answers with the pipeline report.
   if (isMine && profile.answer && !('lines' in profile.answer)) {
     return (
       <div class="traces">

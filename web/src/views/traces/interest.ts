@@ -1,4 +1,4 @@
-// Which ranks are worth a look, and where each rank stands in a grid of its job. Pure: from what the program measured of every rank.
+// Ranks of interest, and the position of each rank in a grid of its job. Pure: from the program's measurements of every rank.
 import type { Profile, RankSteps } from './types'
 import * as texts from '../../words/traces'
 
@@ -41,11 +41,11 @@ export function interesting(heat: RankSteps | null | undefined): readonly Intere
 export interface Grid {
   readonly rows: readonly { readonly name: string; readonly ranks: readonly (number | null)[] }[]
   readonly columns: readonly string[]
-  /** What a row is. */
+  /** Meaning of a row. */
   readonly of: 'host' | 'ranks in order'
 }
 
-/** Ranks by host where the traces name hosts; else in order, so many in a row. */
+/** Ranks by host if the traces have hosts; else in order, `wide` per row. */
 export function grid(profile: Pick<Profile, 'rows'>, ranks: readonly number[], wide: number): Grid {
   const hosts = new Map<string, number[]>()
   const named = new Map(profile.rows.map((row) => [row.rank, row.host]))

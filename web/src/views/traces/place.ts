@@ -11,7 +11,7 @@ import * as texts from '../../words/traces'
 
 type Row = readonly (string | number | null)[]
 
-/** Whether rows with these columns have places. */
+/** True if rows with these columns refer to places in the timeline. */
 export const hasPlaces = (columns: readonly string[]): boolean => columns.includes('rank') && columns.includes('start_ns')
 
 /** Opens the timeline at a row. */
@@ -19,7 +19,7 @@ export async function showRow(columns: readonly string[], row: Row, paths: reado
   const of = (name: string) => row[columns.indexOf(name)] ?? null
   const [rank, start] = [of('rank'), of('start_ns')]
   if (typeof rank !== 'number' || typeof start !== 'number') return toast(texts.thisRowHasNoRank, { kind: 'refused' })
-  // Nanoseconds since 1970 are more than a number of the page holds: the program subtracts, and the nearest span is taken.
+  // Nanoseconds since 1970 exceed the precision of numbers in JavaScript: the program subtracts, and the nearest span is taken.
   const sql = `SELECT step, ${BigInt(start)} - start_ns FROM steps WHERE start_ns <= ${BigInt(start)} + 256 ORDER BY start_ns DESC LIMIT 1`
   const { answer } = await ask<QueryAnswer>('query', { sql, paths, limit: 1 })
   const [step, at] = answer.rows[0] ?? []

@@ -10,7 +10,7 @@ import { MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 
-/** Fewer ranks stand on the timeline side by side. */
+/** Minimum number of ranks for a map; fewer are shown on the timeline. */
 export const FROM = 5
 
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {

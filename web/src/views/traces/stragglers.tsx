@@ -1,5 +1,5 @@
-// Who the others wait for: ranks by what they cost the step, why, and when.
-// Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the least reported cost.
+// Straggler ranks by their cost per step, with cause and time.
+// Responsible for: cards and a table of `stragglers`. Ranks below the minimum reported cost are omitted.
 import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
 import { afresh } from '../../timeline/address'

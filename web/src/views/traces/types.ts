@@ -16,7 +16,7 @@ export type {
   Warning,
 } from '../../api/schema/profile'
 
-/** A cost with the sign that says when it is a bound. */
+/** A cost with a sign if it is a bound. */
 export const signed = (certainty: Certainty | null | undefined, cost: string): string =>
   certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? texts.unknown : cost
 

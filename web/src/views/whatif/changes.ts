@@ -8,7 +8,7 @@ import * as texts from '../../words/whatif'
 
 export const PREFIX = 'w'
 
-/** Changes of the address; a change may hold commas, so that a semicolon stands between two. */
+/** Changes in the URL, separated by semicolons, because a change may contain commas. */
 export function changes(): string[] {
   return (own(PREFIX).change ?? '')
     .split(';')
@@ -61,7 +61,7 @@ export const PRESETS: readonly { readonly group: string; readonly presets: reado
   },
 ]
 
-/** What scenario B would have to say for a change; `null` where no flag says it (something slow). */
+/** Overrides of scenario B for a change; `null` if no flag expresses it (a slowdown). */
 export function asOverrides(change: Change): Record<string, string> | null {
   const found: Record<string, string> = {}
   for (const part of change.name.split(',')) {
