@@ -6,7 +6,7 @@
   try {
     kept = localStorage.getItem('railwright-theme') || 'system'
   } catch {
-    // Private windows refuse.
+    // Private windows reject storage.
   }
   root.dataset.theme = kept === 'dark' || (kept !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
   const views = {/*VIEWS*/}

@@ -21,7 +21,7 @@ if (playground) void import('./api/playground/transport').then(({ warmUp }) => w
 
 if (report) document.documentElement.dataset.report = ''
 const root = document.getElementById('page')
-// The header that the HTML brought is replaced in one go.
+// Replaces the static header of the HTML at once.
 root?.replaceChildren()
 keepFocus()
 if (root) render(<Shell />, root)

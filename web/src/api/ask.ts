@@ -8,7 +8,7 @@ import * as texts from '../words/state'
 /** True if the server did not respond to the last request. */
 export const lost = signal(false)
 
-/** A value of a flag: `true` is the bare flag, `false` and `undefined` leave it out, a list repeats it. */
+/** Value of a flag: `true` is the bare flag, `false` and `undefined` omit it, a list repeats it. */
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
 export type Arguments = Readonly<Record<string, Value>>
 
@@ -19,7 +19,7 @@ export interface Answer<T> {
   /** Output of the command with `--json`; for other formats see `askText`. */
   readonly answer: T
   readonly outcome: Outcome
-  /** The same question on the command line. */
+  /** Equivalent command line. */
   readonly commandLine: string
   /** Notes of the command, such as ignored lines of a launch file. */
   readonly notes: readonly string[]
@@ -35,7 +35,7 @@ export interface Place {
   readonly origin?: string
 }
 
-/** A problem as the command line would print it behind `error:`. */
+/** A problem as the command line prints it after `error:`. */
 export interface Problem {
   readonly message: string
   readonly place?: Place | string | null
@@ -44,13 +44,13 @@ export interface Problem {
   readonly remedies?: readonly Remedy[]
 }
 
-/** A setting of a run file that makes a problem go away. */
+/** A setting of a run file that removes a problem. */
 export interface Remedy {
   readonly key: string
   readonly value: string
 }
 
-/** Thrown when the program refuses: everything that is wrong, with hints. */
+/** Thrown when the program rejects a question: all problems with hints. */
 export class Refusal extends Error {
   readonly problems: readonly Problem[]
   readonly status: number
@@ -68,13 +68,13 @@ interface Options {
   readonly signal?: AbortSignal
 }
 
-/** Arguments without what is left out, keys sorted: the same question is the same text. */
+/** Arguments without omitted ones, with sorted keys, so that equal questions are equal texts. */
 export function canonical(values: Arguments): Record<string, unknown> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== '')
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The identity of a question, for caches and comparisons. */
+/** Identity of a question, for caches and comparisons. */
 export function identity(command: string, values: Arguments): string {
   return `${command} ${JSON.stringify(canonical(values))}`
 }
@@ -107,7 +107,7 @@ export async function fetchApi(path: string, init: RequestInit = {}): Promise<Re
   return response
 }
 
-/** The answer in a response; throws what was refused. */
+/** Answer in a response; throws if the question was rejected. */
 export async function answered<T>(response: Response): Promise<Answer<T>> {
   if (!response.ok) throw await refusal(response)
   return { answer: (await response.json()) as T, ...envelope(response) }
@@ -131,7 +131,7 @@ function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   }
 }
 
-/** A header that is written percent-encoded; one with a lone per cent sign is taken as it came. */
+/** Decodes a percent-encoded header; an invalid encoding is returned unchanged. */
 function header(response: Response, name: string): string {
   const text = response.headers.get(name) ?? ''
   try {

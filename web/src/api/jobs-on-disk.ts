@@ -5,7 +5,7 @@ import { report } from './report'
 import { start } from './start'
 
 export interface JobOnDisk {
-  /** Relative to what was given at start. */
+  /** Path relative to the folder given at start. */
   readonly name: string
   readonly folder: string
   /** Value of the argument `paths`. */
@@ -19,13 +19,13 @@ export interface JobOnDisk {
 
 export interface Found {
   readonly jobs: readonly JobOnDisk[]
-  /** Folders hold more than is listed. */
+  /** True if folders contain more than is listed. */
   readonly more: boolean
   readonly loading: boolean
   readonly folder: string | null
 }
 
-/** The view in which a job is opened. */
+/** View that opens a job. */
 export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang' | 'snapshot' {
   if (/snapshot/i.test(job.format)) return 'snapshot'
   if (/flight|record|xpu|metrics/i.test(job.format)) return 'hang'
@@ -43,7 +43,7 @@ async function list(): Promise<Omit<Found, 'loading'>> {
       const { jobs, more } = (await response.json()) as { jobs: JobOnDisk[]; more: boolean }
       if (Array.isArray(jobs)) return { jobs, more, folder }
     } catch {
-      // The folders themselves, then.
+      // The folders themselves are shown instead.
     }
   return {
     jobs: given.traces.map((path) => ({ name: path, folder: path, paths: [path], format: '', ranks: null, files: null, bytes: null })),
@@ -52,7 +52,7 @@ async function list(): Promise<Omit<Found, 'loading'>> {
   }
 }
 
-/** The jobs on disk; `again` changes when it is to be listed afresh. */
+/** Jobs on disk; a change of `again` lists them again. */
 export function useJobsOnDisk(again: unknown = 0): Found {
   const [found, setFound] = useState<Found>({ jobs: [], more: false, loading: !report, folder: null })
   useEffect(() => {

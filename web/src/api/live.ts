@@ -6,7 +6,7 @@ import { type Answer, type Arguments, type Problem, Refusal, ask, identity } fro
 import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
-  /** The newest answer so far; stays while the next is on its way. */
+  /** Newest answer so far, kept until the next one. */
   readonly answer: T | null
   readonly outcome: Answer<T>['outcome']
   readonly commandLine: string
@@ -14,11 +14,11 @@ export interface Live<T> {
   readonly notes: readonly string[]
   /** Problems of the newest question; empty once it has an answer. */
   readonly problems: readonly Problem[]
-  /** A question is on its way. */
+  /** True while a question is running. */
   readonly loading: boolean
-  /** On its way for longer than 150 ms: dim what is shown. */
+  /** True if it has been running for more than 150 ms: the shown answer is then dimmed. */
   readonly stale: boolean
-  /** Identity of the question that `answer` belongs to. */
+  /** Identity of the question of `answer`. */
   readonly of: string
 }
 
@@ -61,7 +61,7 @@ export class Follower<T> {
   private dim: ReturnType<typeof setTimeout> | undefined
   private rest: ReturnType<typeof setTimeout> | undefined
 
-  /** `pause`: milliseconds of rest before a question is put, for those that are not looked at while a slider moves. */
+  /** `pause`: milliseconds without changes before a question is sent, for views that are not watched while a slider moves. */
   constructor(private readonly pause = 0) {}
 
   put(command: string, values: Arguments | null): void {
@@ -92,7 +92,7 @@ export class Follower<T> {
     }, 150)
     this.waiting = { command, values, sequence }
     clearTimeout(this.rest)
-    // The first question never rests: nothing is shown yet.
+    // The first question is never delayed, because nothing is shown yet.
     if (this.pause === 0 || this.state.value.answer === null) this.launch()
     else this.rest = setTimeout(() => this.launch(), this.pause)
   }
@@ -180,7 +180,7 @@ export function useFollow<T>(command: string, question: () => Arguments | null, 
   return follower.state
 }
 
-/** The answer to a question that stays. */
+/** Answer to a constant question. */
 export function useAnswer<T>(command: string, values: Arguments | null): Live<T> {
   const follower = useMemo(() => new Follower<T>(), [command])
   const key = values ? identity(command, values) : ''

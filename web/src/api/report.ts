@@ -19,9 +19,9 @@ export interface Report {
   readonly notes?: string
   /** Subject in words. */
   readonly source?: string
-  /** When, as ISO 8601. */
+  /** Time of writing, as ISO 8601. */
   readonly written?: string
-  /** The fragment that the report opens with. */
+  /** URL fragment that the report opens with. */
   readonly fragment: string
   readonly answers: readonly SavedAnswer[]
 }
@@ -35,7 +35,8 @@ function read(): Report | null {
 /** Data of the report; null if a server answers. */
 export const report: Report | null = read()
 
-/** An answer out of the report: the same question. One that the program wrote (without a time) holds one answer of a command, under the run's own words. */
+/** Answer of the report for an equal question. A report written by the program (without a time) has one answer of a command, under the
+ * names of the run. */
 export function answerFromReport<T>(command: string, values: Arguments): Answer<T> {
   const wanted = identity(command, values)
   const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)

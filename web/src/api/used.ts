@@ -16,17 +16,17 @@ const once = new Map<string, Used>()
 /** Maximum number of cached answers kept for a report. */
 const MOST_ONCE = 60
 
-/** A place shows an answer from now on. */
+/** Registers an answer shown by a view element. */
 export function use(place: object, answer: Used): void {
   shown.set(place, answer)
 }
 
-/** A place shows nothing any more. */
+/** Removes the answer of a view element. */
 export function unuse(place: object): void {
   shown.delete(place)
 }
 
-/** An answer that is remembered for all, such as a catalogue. */
+/** Registers a cached answer, such as a catalogue. */
 export function usedOnce(key: string, answer: Used): void {
   once.delete(key)
   once.set(key, answer)
@@ -36,7 +36,7 @@ export function usedOnce(key: string, answer: Used): void {
   }
 }
 
-/** All that is shown now. */
+/** All answers currently shown. */
 export function inUse(): readonly Used[] {
   return [...once.values(), ...shown.values()]
 }

@@ -38,12 +38,12 @@ export const CLASS_TITLES: Readonly<Record<Class, string>> = {
   other: 'other',
 }
 
-/** The variable of a class; unknown names are `other`. */
+/** Variable of a class; unknown names are `other`. */
 export function classColour(name: string): string {
   return `var(--class-${(CLASSES as readonly string[]).includes(name) ? name : 'other'})`
 }
 
-/** Kinds of memory, in the order in which they are stacked. */
+/** Kinds of memory, in stacking order. */
 export const KINDS = [
   'parameters',
   'gradients',
@@ -90,7 +90,7 @@ export function timeColour(id: string): string {
   )
 }
 
-/** A name of the program as words: `communication_buffers` reads `communication buffers`. */
+/** Readable form of a name: `communication_buffers` becomes `communication buffers`. */
 export function words(name: string): string {
   return name.replaceAll('_', ' ')
 }

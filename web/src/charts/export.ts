@@ -1,4 +1,4 @@
-// A chart as a file: SVG with its colours written out, PNG at twice the size, CSV from the chart's own rows.
+// Charts as files: SVG with inlined colours, PNG at twice the size, CSV from the chart's rows.
 import * as texts from '../words/charts'
 
 export interface Rows {
@@ -53,7 +53,7 @@ export function svgText(svg: SVGSVGElement, title: string): string {
   return new XMLSerializer().serializeToString(clone)
 }
 
-/** An SVG text as PNG. */
+/** Renders an SVG text as PNG. */
 export async function pngFromSvg(text: string, width: number, height: number, scale = 2): Promise<Blob> {
   const image = new Image()
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
@@ -71,7 +71,7 @@ function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
   )
 }
 
-/** Rows as CSV with exact numbers; fields with commas, quotes or line ends are quoted. */
+/** Formats rows as CSV with exact numbers; fields with commas, quotes or line ends are quoted. */
 export function csvText(table: Rows): string {
   const field = (value: string | number | null | undefined) => {
     const text = value === null || value === undefined ? '' : String(value)
@@ -86,14 +86,14 @@ export interface Caption {
   /** Scope and unit. */
   readonly about: string
   readonly legend: readonly { readonly title: string; readonly colour: string }[]
-  /** The run or the files, and the date. */
+  /** Run or files, and the date. */
   readonly source: string
 }
 
 const EDGE = 16
 const LINE = 18
 
-/** A drawing with its title, scope, legend and source around it. `drawing` is an SVG of its own; `measure` gives the width of a text. */
+/** Adds title, scope, legend and source to a drawing. `drawing` is a complete SVG; `measure` returns the width of a text. */
 export function captioned(
   drawing: string,
   size: { readonly width: number; readonly height: number },
@@ -153,7 +153,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** The caption above a CSV, as comments. */
+/** Caption of a CSV as comment lines. */
 export function csvHead(caption: Pick<Caption, 'title' | 'about' | 'source'>): string {
   return [`${caption.title}${caption.about ? `: ${caption.about}` : ''}`, caption.source]
     .map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`)

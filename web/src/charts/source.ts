@@ -11,7 +11,7 @@ export function sourceText(today: Date): string {
   return texts.railwright(subject(), today.toISOString().slice(0, 10))
 }
 
-/** The run, or the files that are open. */
+/** Run, or open files. */
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''

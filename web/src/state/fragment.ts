@@ -11,7 +11,7 @@ export interface Location {
 
 const PREFIXED = /^([a-z])\./
 
-/** Reads a fragment; what cannot be read is left out, never thrown. */
+/** Parses a fragment; invalid parts are ignored. */
 export function parseFragment(fragment: string, fallback: string): Location {
   const text = fragment.replace(/^#\/?/, '')
   const [path = '', query = ''] = split(text, '?')
@@ -25,7 +25,7 @@ export function parseFragment(fragment: string, fallback: string): Location {
   return { view: decode(path) || fallback, parameters }
 }
 
-/** The fragment in a pasted text: a whole link, or the state alone; null where there is none. */
+/** Fragment of a pasted text: a whole link, or only the state; null without one. */
 export function stateIn(text: string): string | null {
   const trimmed = text.trim()
   const at = trimmed.indexOf('#/')
@@ -51,7 +51,7 @@ export function repeatedIn(fragment: string): readonly Repeated[] {
   return [...found].filter(([, values]) => new Set(values).size > 1).map(([key, values]) => ({ key, values }))
 }
 
-/** Writes a fragment: keys sorted by group (run, scenario B, views) so that equal states are equal text. */
+/** Writes a fragment with keys sorted by group (run, scenario B, views), so that equal states are equal texts. */
 export function writeFragment(location: Location): string {
   const parts = Object.entries(location.parameters)
     .filter(([, value]) => value !== '')
@@ -60,7 +60,7 @@ export function writeFragment(location: Location): string {
   return `#/${encode(location.view)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
 }
 
-/** The prefix of a parameter: `''` for the run, `b` for scenario B, a view's letter. */
+/** Prefix of a parameter: `''` for the run, `b` for scenario B, a letter for a view. */
 export function prefixOf(key: string): string {
   return PREFIXED.exec(key)?.[1] ?? ''
 }

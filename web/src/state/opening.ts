@@ -54,7 +54,7 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
     const home = viewOf({ format: detected.records })
     return open(home, home.charAt(0), paths)
   }
-  // A config.json is no launch file: the model reader decides.
+  // A config.json is not a launch file: the model reader decides.
   const model = await asked('models/show', { name: first.path })
   if (model.answer) {
     takeModel(first)
@@ -76,7 +76,7 @@ function takeModel(file: Upload): void {
   toast(texts.model(file.name), { hint: statement(kept, reset) })
 }
 
-/** A launch file or a run file becomes the run. */
+/** Opens a launch file or a run file as the run. */
 function takeRun(file: Upload, detected: Detected): boolean {
   const seen = detected.seen[0]
   const { cluster } = runText.value
@@ -103,7 +103,7 @@ function open(home: string, prefix: string, paths: readonly string[]): void {
   openAfresh(home, { [`${prefix}.files`]: paths.join(',') })
 }
 
-/** The answer, or why the question was refused; anything else is thrown on. */
+/** Answer, or the rejection of the question; other errors are thrown. */
 async function asked<T>(command: string, values: Arguments): Promise<{ readonly answer: T | null; readonly refusal: Refusal | null }> {
   try {
     return { answer: (await ask<T>(command, values)).answer, refusal: null }

@@ -7,7 +7,7 @@ const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability'
 /** Settings kept when the cluster changes: model, number of devices and batch. */
 const OF_ANY_CLUSTER = ['model', 'gpus', 'tokens', 'availability', 'global-batch', 'sequence-length', 'electricity-price']
 
-/** Of a run's settings, those that stay and those that go back to auto. Pure. */
+/** Splits the settings of a run into those kept and those reset to auto. Pure. */
 export function split(
   text: Readonly<Record<string, string>>,
   changed: 'model' | 'cluster',

@@ -20,7 +20,7 @@ const query = window.matchMedia('(prefers-color-scheme: dark)')
 const systemDark = signal(query.matches)
 query.addEventListener('change', (event) => (systemDark.value = event.matches))
 
-/** Paper is light. */
+/** True while printing, which is always light. */
 const onPaper = signal(false)
 window.addEventListener('beforeprint', () => (onPaper.value = true))
 window.addEventListener('afterprint', () => (onPaper.value = false))
@@ -33,7 +33,7 @@ effect(() => {
   document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'
 })
 
-/** Chooses, and remembers where the browser lets us. */
+/** Sets the theme, and stores it if the browser allows. */
 export function chooseTheme(next: Theme): void {
   theme.value = next
   try {

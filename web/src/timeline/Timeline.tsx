@@ -19,7 +19,7 @@ import { Tools } from './Tools'
 import './timeline.css'
 import * as texts from '../words/timeline'
 
-/** For the list of keys; the timeline listens itself, because keys are held. */
+/** Only for the list of keys; the timeline handles them itself, because keys are held. */
 const KEYS = (
   [
     ['w', 'Zoom in (hold; Shift is faster)'],
@@ -46,9 +46,9 @@ interface Props {
   /** More tools, at the left. */
   readonly tools?: ComponentChildren
   readonly height?: string
-  /** Under which prefix the address keeps what is in sight and selected; without it nothing is kept. */
+  /** Prefix under which the URL stores the view; without it nothing is stored. */
   readonly prefix?: string
-  /** The question for the sums of a marked range; without it the panel has the classes alone. */
+  /** Question for the sums of a selected range; without it the panel shows only the classes. */
   readonly sums?: Arguments
 }
 

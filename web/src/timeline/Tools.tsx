@@ -1,5 +1,5 @@
-// Above the canvas: finding, what is highlighted, opening and closing groups, files.
-// Responsible for: buttons and their keys. Refuses to hold state: the controller does.
+// Above the canvas: search, highlights, expanding and collapsing groups, files. Responsible for: buttons and their keys. The controller has
+// the state.
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import type { Controller } from './controller'

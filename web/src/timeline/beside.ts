@@ -3,7 +3,7 @@
 // of their step.
 import type { RawColumns, RawTrack } from './data'
 
-/** Beneath every stage of the first answer the passes of the same stage of the second. */
+/** Adds the passes of the same stage of the second answer below every stage of the first. */
 export function beside(measured: RawColumns, expected: RawColumns, name = 'expected'): RawColumns {
   const offset = measured.names.length
   const tracks: RawTrack[] = []
@@ -25,7 +25,7 @@ export function beside(measured: RawColumns, expected: RawColumns, name = 'expec
     const stage = own[0]?.stage ?? 0
     if (shown.has(stage)) continue
     shown.add(stage)
-    // A group of the other answer opens with its passes.
+    // A group of the other answer starts with its passes.
     const other = expected.tracks.find((track) => track.stage === stage)
     if (!other) continue
     const at = tracks.findIndex((track) => track.group === group) + 1

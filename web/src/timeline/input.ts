@@ -20,7 +20,7 @@ interface Drag {
 
 const TIMES_OUT = 1000
 
-/** Listens until the returned function is called. `find` opens the search. */
+/** Registers the listeners until the returned function is called. `find` opens the search. */
 export function listen(controller: Controller, host: HTMLElement, find: () => void): () => void {
   const abort = new AbortController()
   const { signal } = abort
@@ -61,7 +61,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       if (!zooms && !pans && !controller.canScroll(dy)) return
       event.preventDefault()
       if (zooms) {
-        // A pinch on a touch pad comes as a wheel with Ctrl and small steps.
+        // A pinch on a touch pad is a wheel event with Ctrl and small steps.
         const fine = Math.abs(dy) < 30 ? 0.01 : 0.003
         controller.sight.zoom(Math.exp(dy * fine), controller.timeAt(x))
       } else if (event.shiftKey && dx === 0) {
@@ -161,7 +161,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     const { x, y, area } = place(event)
     if (area === 'names') {
       const row = controller.rows.rows[rowAt(controller.rows, y, controller.sight.view.top)]
-      // The mark of a pinned row lets it go; a name with Shift pins its row.
+      // The mark of a pinned row unpins it; Shift-click on a name pins its row.
       if (row?.track && (event.shiftKey || controller.pins.value.includes(row.track.index))) controller.pin(row.track.index)
       else if (row) controller.toggle(controller.model.groups[row.group]!.name)
     } else if (area === 'tracks') {
@@ -188,7 +188,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
 
   const HELD: Record<string, readonly ['pan' | 'zoom', number]> = { w: ['zoom', 1], s: ['zoom', -1], a: ['pan', -1], d: ['pan', 1] }
 
-  /** Keys of the timeline; whether it was one. `focused`: the timeline itself has the focus, so arrows and Enter are its own. */
+  /** Handles a key of the timeline. True if it was one. `focused`: the timeline has the focus, so arrows and Enter are its own. */
   const strike = (event: KeyboardEvent, focused: boolean): boolean => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     const held = HELD[key]

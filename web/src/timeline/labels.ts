@@ -13,7 +13,7 @@ export class Labels {
     this.pen = document.createElement('canvas').getContext('2d')!
   }
 
-  /** Measures in another font from now on. */
+  /** Sets the font for measurements. */
   use(font: string): void {
     if (font === this.font) return
     this.font = font
@@ -32,7 +32,7 @@ export class Labels {
     return width
   }
 
-  /** As much of a text as fits, or nothing. */
+  /** As much of a text as fits; empty if too little. */
   fit(text: string, room: number): string {
     const full = this.width(text)
     if (full <= room) return text

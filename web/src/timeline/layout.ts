@@ -4,19 +4,19 @@ import type { Counter, Group, Model, Track } from './data'
 
 export interface Row {
   readonly group: number
-  /** The track, or null for a counter. */
+  /** Track; null for a counter. */
   readonly track: Track | null
   readonly counter: Counter | null
   readonly top: number
   readonly height: number
-  /** The first row of its group. */
+  /** True for the first row of its group. */
   readonly first: boolean
 }
 
 export interface Layout {
   readonly rows: readonly Row[]
   readonly height: number
-  /** The row of every track, or -1. */
+  /** Row of every track; -1 if hidden. */
   readonly rowOf: Int32Array
   /** Number of pinned rows at the start, which do not scroll. */
   readonly pinned: number
@@ -25,7 +25,7 @@ export interface Layout {
 
 export const GAP = 5
 
-/** Rows grow into a room that they do not fill, but not beyond this. */
+/** Maximum growth factor of rows that do not fill the height. */
 const MOST_GROWTH = 2.2
 
 const STANDING_OUT = new Set(['passes', 'measured', 'expected', 'predicted', 'device'])
@@ -35,7 +35,7 @@ export function showsPasses(track: Track): boolean {
   return STANDING_OUT.has(track.name)
 }
 
-/** Tracks that a closed group shows: the first one, and what was expected of it. */
+/** Tracks shown by a collapsed group: the first one, and its prediction. */
 export function summary(group: Group): readonly Track[] {
   const [first, second] = group.tracks
   if (!first) return []
@@ -101,7 +101,7 @@ export function topOf(of: Layout, at: number, scrolled: number): number {
   return at < of.pinned ? row.top : row.top - scrolled
 }
 
-/** The row at a height of the canvas, or -1. */
+/** Row at a vertical position of the canvas; -1 without one. */
 export function rowAt(of: Layout, y: number, scrolled: number): number {
   const isPinned = of.pinned > 0 && y < of.pinnedHeight
   const height = isPinned ? y : y + scrolled
@@ -117,7 +117,7 @@ export function rowAt(of: Layout, y: number, scrolled: number): number {
   return low < end && of.rows[low]!.top <= height + GAP ? low : -1
 }
 
-/** The first row beneath the pinned ones that is in sight. */
+/** First visible row below the pinned ones. */
 export function firstInSight(of: Layout, scrolled: number): number {
   const at = rowAt(of, of.pinnedHeight, scrolled)
   return Math.max(of.pinned, at)

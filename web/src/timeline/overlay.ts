@@ -73,7 +73,7 @@ export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controlle
   }
 }
 
-/** A bar at both ends of every row that was marked. */
+/** Bars at both ends of every selected row. */
 function markedRows(
   pen: CanvasRenderingContext2D,
   controller: Controller,
@@ -103,7 +103,7 @@ function outline(pen: CanvasRenderingContext2D, box: Box | null, look: Look, col
 /** Maximum number of outlines for one micro-batch: more would be too narrow to distinguish. */
 const MOST_OUTLINES = 2000
 
-/** The micro batch of a span on all rows in sight. */
+/** Outlines of a span's micro-batch on all visible rows. */
 function sameBatch(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
   const batch = controller.track(place).microBatch?.[place.span] ?? -1
   if (batch < 0) return
@@ -123,7 +123,7 @@ function sameBatch(pen: CanvasRenderingContext2D, controller: Controller, look: 
 /** Dash pattern of each kind of arrow, so that colour is never the only sign. */
 const DASHES: Readonly<Record<ArrowKind, readonly number[]>> = { message: [], launch: [2, 2], collective: [7, 3], awaited: [1, 3] }
 
-/** Arrows of the selected span: from what it waited for or what launched it, and to what came from it; all parts of its collective. */
+/** Arrows of the selected span: from its predecessors and its launch, and to its successors; all parts of its collective. */
 function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
   const { from, to } = neighbours(controller.model.arrows, place)
   const own = boxOf(controller, place)
@@ -140,7 +140,7 @@ function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Loo
       if (!box) continue
       const [a, b] = incoming ? [box, own] : [own, box]
       pen.setLineDash(DASHES[other.kind] as number[])
-      // Parts of a collective run at the same time: the last to come is where the others could begin.
+      // Parts of a collective run concurrently: they can start when the last one enters.
       const leaves = other.kind === 'collective' || other.kind === 'launch' ? a.x : a.x + a.width
       const arrives = other.kind === 'awaited' ? b.x + b.width : b.x
       curve(pen, leaves, a.y + a.height / 2, arrives, b.y + b.height / 2, look.colours.text)

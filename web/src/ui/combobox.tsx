@@ -1,4 +1,4 @@
-// A list to choose from by typing: arrows move, Enter chooses, Escape leaves all as it was.
+// A list with search by typing: arrows move, Enter selects, Escape cancels.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
 
@@ -7,7 +7,7 @@ export interface Option {
   readonly title: string
   readonly note?: string
   readonly group?: string
-  /** Other words it is found by. */
+  /** Further search terms. */
   readonly words?: string
 }
 
@@ -18,7 +18,7 @@ interface Props {
   readonly onChoose: (value: string) => void
   readonly placeholder?: string
   readonly disabled?: boolean
-  /** Offers what was typed itself, for paths and free text. */
+  /** Offers the typed text itself, for paths and free text. */
   readonly free?: (text: string) => Option | null
 }
 
@@ -163,7 +163,7 @@ type Place = {
   readonly bottom?: string
 }
 
-/** Below the field, or above it where there is more room. */
+/** Position below the field, or above it if there is more room. */
 function placeOf(holder: HTMLElement | null): Place | null {
   const box = holder?.getBoundingClientRect()
   if (!box) return null

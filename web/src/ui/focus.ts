@@ -7,7 +7,7 @@ import { location, onLeave } from '../state/location'
 /** Description of a focused element, to find it in a redrawn page. */
 interface Mark {
   readonly id?: string
-  /** A row of a table by the table's caption and the row's own key. */
+  /** Row of a table, by the caption of the table and the key of the row. */
   readonly table?: string
   readonly row?: string
   readonly label?: string
@@ -39,7 +39,7 @@ function find(mark: Mark): HTMLElement | null {
 /** True if nothing has the focus. */
 const lost = () => document.activeElement === null || document.activeElement === document.body
 
-/** To what the view is called: the opened files where it names them, else its heading. */
+/** Focuses the title of the view: the list of opened files if present, else its heading. */
 export function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('#main [data-heading]') ?? document.querySelector<HTMLElement>('#main h1')
   heading?.focus({ preventScroll: true })
@@ -47,7 +47,7 @@ export function focusHeading(): void {
 
 let waiting: ReturnType<typeof setTimeout> | undefined
 
-/** Looks for a mark while the view is drawn; the heading holds the focus until then. */
+/** Waits for a mark while the view is drawn; the heading has the focus until then. */
 function settle(mark: Mark | null): void {
   clearTimeout(waiting)
   const until = performance.now() + PATIENCE
@@ -66,7 +66,7 @@ function settle(mark: Mark | null): void {
   waiting = setTimeout(look, 60)
 }
 
-/** Watches the address from now on. */
+/** Starts to follow the URL. */
 export function keepFocus(): void {
   let moved = false
   let back: Mark | null = null
@@ -74,7 +74,7 @@ export function keepFocus(): void {
     const mark = markOf(document.activeElement)
     moved = mark !== null
     back = null
-    // The entry that is left keeps what had the focus.
+    // Stores the focused element in the history entry that is left.
     if (how === 'push' && mark) window.history.replaceState({ ...(window.history.state as object | null), focus: mark }, '')
   })
   window.addEventListener('popstate', (event) => {

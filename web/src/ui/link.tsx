@@ -9,7 +9,7 @@ import { copy } from './clipboard'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'
 
-/** The state as text: the fragment of the address. */
+/** State as text: the fragment of the URL. */
 const state = () => window.location.hash || '#/'
 
 /** Uploaded files belong to their server, so links to them work only there. */
@@ -78,7 +78,7 @@ export function LinkDialog(props: { close: () => void }) {
   )
 }
 
-/** The server is gone: the state can be taken to the next one. */
+/** Message that the server has stopped: the state can be copied to the next one. */
 export function Lost() {
   if (!lost.value) return null
   return (

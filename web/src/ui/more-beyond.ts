@@ -1,4 +1,4 @@
-// Marks a row that scrolls sideways with the edges beyond which there is more (`data-more`: left, right, or both), for a style to fade.
+// Marks a horizontally scrolling row with the edges that hide content (`data-more`: left, right, or both), for a fade style.
 import { useEffect } from 'preact/hooks'
 
 export function useMoreBeyond(of: { current: HTMLElement | null }): void {

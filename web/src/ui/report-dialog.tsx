@@ -14,7 +14,7 @@ import * as texts from '../words/ui'
 
 /** Text of a report: the web UI as one file with the data inside. */
 export function written(page: string, report: Report): string {
-  // Within a script element nothing may look like its end.
+  // The data must not contain the end tag of its script element.
   const text = JSON.stringify(report).replaceAll('<', '\\u003c')
   // A pattern, so that this script, which is part of the page, does not match itself.
   return page.replace(/\/\*REPORT\*\//, () => text)

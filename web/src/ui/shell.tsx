@@ -40,10 +40,10 @@ function showLink(): void {
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
-    // The HTML's own header marks the view that the address named at first; from here on the links do.
+    // The static header of the HTML marks the view of the initial URL; the links do from here on.
     delete document.documentElement.dataset.view
     document.title = open ? `${open.title} · Railwright` : 'Railwright'
-    // A phone's header has room for some views only: the open one is among them.
+    // On a phone the header shows only some views: the open one is scrolled into view.
     document.querySelector('.views [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [open])
   const nav = useRef<HTMLElement>(null)

@@ -1,9 +1,9 @@
-// Empty, loading and refused states, as every view shows them.
+// Empty, loading and rejected states, common to all views.
 import type { ComponentChildren } from 'preact'
 import type { Place, Problem } from '../api/ask'
 import * as texts from '../words/ui'
 
-/** Nothing to show yet: what would be here, and how to get it. */
+/** Empty state: the missing content, and how to get it. */
 export function Empty(props: { title: string; text?: ComponentChildren; children?: ComponentChildren }) {
   return (
     <div class="state">
@@ -30,7 +30,7 @@ export interface Suggestion {
   readonly run: () => void
 }
 
-/** Problems as the command line prints them: place, message, hint; buttons apply what was suggested. */
+/** Problems as on the command line: place, message, hint; buttons apply suggestions. */
 export function Problems(props: { problems: readonly Problem[]; suggest?: (problem: Problem) => readonly Suggestion[] }) {
   return (
     <div class="problems" role="alert">

@@ -14,7 +14,7 @@ interface Props {
   readonly values: readonly number[]
   /** True if set by the user, not by default. */
   readonly own?: boolean
-  /** Hands the setting back to the program. */
+  /** Resets the setting to auto. */
   readonly onAuto?: (() => void) | undefined
   readonly format?: (value: number) => string
   readonly onChange: (value: number, final: boolean) => void
@@ -29,7 +29,7 @@ export function Stepper(props: Props) {
   const [typed, setTyped] = useState<string | null>(null)
   const { value, values } = props
   const format = props.format ?? String
-  // Without a list nothing is known to be refused.
+  // Without a list all values are accepted.
   const valid = values.length === 0 || values.includes(value)
   const index = values.includes(value) ? values.indexOf(value) : Math.max(0, values.filter((one) => one < value).length - 1)
   const step = (by: number) => {

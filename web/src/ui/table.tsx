@@ -13,7 +13,7 @@ export interface Column<R> {
   readonly cell?: (row: R) => ComponentChildren
   readonly align?: 'right'
   readonly wrap?: boolean
-  /** The tooltip of the head. */
+  /** Tooltip of the header. */
   readonly about?: string
 }
 
@@ -33,7 +33,7 @@ interface Props<R> {
   readonly chosen?: string | number | null
   readonly onChoose?: (row: R) => void
   readonly onPoint?: (row: R | null) => void
-  /** Rows before the button for more. */
+  /** Number of rows before the button for more. */
   readonly first?: number
   readonly maxHeight?: string
   readonly rowClass?: (row: R) => string
@@ -126,7 +126,7 @@ function ariaSort<R>(column: Column<R>, sorting: Sorting | undefined) {
   return sorting.down ? ('descending' as const) : ('ascending' as const)
 }
 
-/** Rows that have every word of the filter in some column. */
+/** Rows that match every word of the filter in some column. */
 export function filtered<R>(rows: readonly R[], columns: readonly Column<R>[], filter: string | undefined): readonly R[] {
   const words = (filter ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return rows

@@ -28,7 +28,7 @@ function show(next: Open | null, delay: number): void {
   }, delay)
 }
 
-/** A number with its explanation; plain text where there is none. */
+/** A number with its explanation; plain text without one. */
 export function Explained(props: {
   id: string
   list: readonly Why[] | undefined
@@ -63,7 +63,7 @@ export function Explained(props: {
   )
 }
 
-/** A value with its unit, as explanations write it. */
+/** A value with its unit, in the format of explanations. */
 export function valueText(value: number, unit: string): string {
   switch (unit) {
     case 's':

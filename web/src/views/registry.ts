@@ -4,12 +4,12 @@ import type { ComponentType } from 'preact'
 import * as texts from '../words/ui'
 
 export interface View {
-  /** Its name in the address. */
+  /** Name in the URL. */
   readonly id: string
   readonly title: string
-  /** The second key behind `g`. */
+  /** Second key after `g`. */
   readonly key: string
-  /** The prefix of its own parameters in the address. */
+  /** Prefix of its parameters in the URL. */
   readonly prefix: string
   /** Purpose, for the header's tooltip and the key map. */
   readonly about: string

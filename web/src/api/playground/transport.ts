@@ -11,13 +11,13 @@ type Progress = Readonly<Record<string, unknown>>
 const uploads = new Map<string, Blob>()
 let workers: Workers | undefined
 
-/** Loads the program; early, because it is the largest file. */
+/** Loads the program early, because it is the largest file. */
 export function warmUp(): Workers {
   workers ??= new Workers(load(playground?.program ?? ''))
   return workers
 }
 
-/** The program travels gzipped, because not every static server compresses. */
+/** The program is stored gzipped, because not every static server compresses. */
 async function load(address: string): Promise<WebAssembly.Module> {
   const response = await fetch(address)
   if (!response.ok || !response.body) throw new Error(`${address}: ${response.status}`)
@@ -49,7 +49,7 @@ export async function answer(question: Question, signal?: AbortSignal | null, on
   }
 }
 
-/** A reply as the server would send it. */
+/** Response of the server for a reply. */
 export function response({ about, body }: Reply): Response {
   const headers = new Headers({ 'content-type': about.media })
   if (about.outcome) headers.set('railwright-outcome', about.outcome)
@@ -58,7 +58,7 @@ export function response({ about, body }: Reply): Response {
   return new Response(body, { status: about.status, headers })
 }
 
-/** A failure of the program itself, in the form of the server's. */
+/** Reply for an internal error of the program, in the server's format. */
 function broken(error: unknown): Reply {
   const message = texts.theProgramInThisBrowser(error instanceof Error ? error.message : String(error))
   const problem = { message, hint: texts.pleaseReportItWithThe }
@@ -66,7 +66,7 @@ function broken(error: unknown): Reply {
   return { about: { status: 500, media: 'application/json' }, body }
 }
 
-/** Keeps a file under a path of its own; its name has nothing that a path or a screen could misread. */
+/** Stores a file under a unique path, with a sanitized name. */
 function keep(name: string, file: Blob): { path: string; name: string; bytes: number } {
   const plain = name.replace(/[^\p{L}\p{N}.+=_-]/gu, '_').replace(/^[.-]+/, '') || 'file'
   const path = `${uploads.size + 1}/${plain}`

@@ -5,9 +5,9 @@ export interface Scale {
   readonly kind: 'linear' | 'log'
   readonly domain: readonly [number, number]
   readonly range: readonly [number, number]
-  /** Value to pixel. */
+  /** Pixel of a value. */
   at(value: number): number
-  /** Pixel to value. */
+  /** Value of a pixel. */
   invert(pixel: number): number
   /** About `count` round values inside the domain, ascending. */
   ticks(count: number): number[]
@@ -43,7 +43,7 @@ export function log(domain: readonly [number, number], range: readonly [number, 
   }
 }
 
-/** The least and the greatest of some values; `null` where there is none. */
+/** Minimum and maximum of values; `null` without any. */
 export function extent(values: Iterable<number>): [number, number] | null {
   let [low, high] = [Infinity, -Infinity]
   for (const value of values) {
@@ -54,13 +54,13 @@ export function extent(values: Iterable<number>): [number, number] | null {
   return low <= high ? [low, high] : null
 }
 
-/** A domain with room at its ends, as a share of its extent; what was not negative stays so. */
+/** Domain with margins as a share of its extent; non-negative domains stay non-negative. */
 export function padded([low, high]: readonly [number, number], share = 0.06): [number, number] {
   const room = (high - low || Math.abs(high) || 1) * share
   return [low >= 0 && low - room < 0 ? 0 : low - room, high + room]
 }
 
-/** The same for a logarithmic scale: room as a factor. */
+/** Domain of a logarithmic scale with margins as a factor. */
 export function paddedLog([low, high]: readonly [number, number], share = 0.06): [number, number] {
   const factor = Math.max((high / low) ** share, 1.04)
   return [low / factor, high * factor]
@@ -98,6 +98,6 @@ function logTicks(low: number, high: number, count: number): number[] {
       if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(Number(tick.toPrecision(12)))
     }
   }
-  // Less than half a decade holds too few of these: then straight steps serve better.
+  // Less than half a decade has too few of these ticks, so linear steps are used.
   return ticks.length >= 3 ? ticks : linearTicks(low, high, count)
 }

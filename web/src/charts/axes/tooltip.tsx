@@ -24,7 +24,7 @@ interface Props {
 
 const WIDE = 260
 
-/** The box itself; its parent is positioned. */
+/** The box; its parent must be positioned. */
 export function Tooltip({ tip, x, y, width, height }: Props) {
   const onLeft = x > width - WIDE && x > width / 2
   const style = {

@@ -1,5 +1,5 @@
-// A heat map of named rows and columns with one scale, or one for each row: the value itself where a cell has room, on any size by
-// pointer and by arrow keys. Refuses to leave out a row or a column: what is too small for a name still has its colour.
+// A heat map of named rows and columns with one scale, or one per row. Cells with enough room show their value; the pointer and the arrow
+// keys show any value. All rows and columns are drawn, even if too small for a label.
 import { useMemo, useState } from 'preact/hooks'
 import { dark } from '../../state/theme'
 import { type Tip, Tooltip } from '../axes/tooltip'
@@ -28,7 +28,7 @@ interface Props {
   readonly title: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Rows of values; null where there is none. */
+  /** Rows of values; null for missing ones. */
   readonly values: readonly (readonly (number | null)[])[]
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | null) => Tip
@@ -44,7 +44,7 @@ interface Props {
   readonly nothing?: string
   /** Texts of cells without a value; null leaves one hatched. */
   readonly signs?: readonly (readonly (Sign | null)[])[]
-  /** A cell with a dashed outline. */
+  /** Cell with a dashed outline. */
   readonly outlined?: readonly [number, number] | null
   /** Name of the action of Enter. */
   readonly action?: string
@@ -270,7 +270,7 @@ export function HeatTable({
   )
 }
 
-/** Values as shares of their scale. */
+/** Values as shares of their scale, 0 to 1. */
 export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least', end?: number): (number | null)[][] {
   const range = (all: readonly (number | null)[]) => {
     const known = all.filter((value): value is number => value !== null)

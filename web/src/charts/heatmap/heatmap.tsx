@@ -1,5 +1,5 @@
-// A heat map of up to some hundred thousand cells: a canvas paints one pixel a cell, the plot stretches it without blur, so that the
-// vector picture holds it too. Arrow keys move the cursor by a cell, with Control to the next cell that has a value.
+// A heat map of up to some hundred thousand cells: a canvas has one pixel per cell, and the plot scales it without blur, so that the SVG
+// contains it too. Arrow keys move the cursor by a cell, with Control to the next cell with a value.
 import { useMemo, useState } from 'preact/hooks'
 import { textWidth } from '../fit-text'
 import { type Tip, Tooltip } from '../axes/tooltip'
@@ -18,9 +18,9 @@ interface Props {
   readonly name: (index: number) => string
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | undefined) => Tip
-  /** Cells of a block that lines set apart; 0 draws none. */
+  /** Cells per block between separating lines; 0 draws none. */
   readonly block?: number
-  /** Changes when the theme does: colours are read again. */
+  /** Changes with the theme, so that colours are read again. */
   readonly theme?: unknown
   readonly most?: number
 }

@@ -1,5 +1,5 @@
-// A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
-// Arrow keys go along a series and from series to series. Not for dense series (thousands of values).
+// Line chart of a few series, each labelled at its end instead of in a legend. Markers, reference lines and an accented point (a knee).
+// Arrow keys move along a series and between series. Not for dense series (thousands of values).
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Box, place, spread } from '../axes/labels'
@@ -14,12 +14,12 @@ export interface Value {
   /** `null` leaves a gap. */
   readonly y: number | null
   readonly tip: Tip
-  /** A whole range around the value: an interval of a prediction. */
+  /** Lower end of an interval around the value, such as that of a prediction. */
   readonly low?: number
   readonly high?: number
   /** Note at the point. */
   readonly note?: string
-  /** Drawn hollow: does not meet a goal. */
+  /** Drawn hollow, because it does not meet a goal. */
   readonly hollow?: boolean
 }
 
@@ -28,7 +28,7 @@ export interface Series {
   readonly label: string
   readonly colour: string
   readonly dash?: string
-  /** Points alone: between two of them nothing is known. */
+  /** Points without a line, because values between them are unknown. */
   readonly alone?: 'circle' | 'square' | 'triangle' | 'diamond'
   readonly values: readonly Value[]
 }
@@ -46,7 +46,7 @@ interface Props {
   readonly picked?: { readonly series: string; readonly x: number } | null
   readonly onPick?: (series: string, index: number) => void
   readonly height?: number
-  /** The vertical axis begins at zero. */
+  /** True to start the vertical axis at zero. */
   readonly fromZero?: boolean
 }
 
@@ -293,7 +293,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
   )
 }
 
-/** Boxes along the lines, which words avoid. */
+/** Boxes along the lines, to be avoided by labels. */
 function alongLines(spots: readonly Spot[], series: readonly Series[]): Box[] {
   const boxes: Box[] = []
   spots.forEach((spot, index) => {
@@ -308,7 +308,7 @@ function alongLines(spots: readonly Spot[], series: readonly Series[]): Box[] {
   return boxes
 }
 
-/** A point as a path. */
+/** Path of a point marker. */
 function outline(shape: Series['alone'], { x, y }: Spot, r: number): string {
   switch (shape) {
     case 'square':

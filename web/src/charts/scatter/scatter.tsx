@@ -17,7 +17,7 @@ interface Props {
   readonly points: readonly Point[]
   readonly x: AxisOptions
   readonly y: AxisOptions
-  /** Identifiers of the front in the order of x: joined by steps. */
+  /** Identifiers of the front by x, joined by steps. */
   readonly front?: readonly string[]
   readonly frontLabel?: string
   /** A vertical limit: `79.1 GiB of the device`. */
@@ -25,11 +25,11 @@ interface Props {
   readonly picked?: string | null
   readonly onPick?: (id: string) => void
   readonly height?: number
-  /** A line on which both are the same. */
+  /** True to draw the line of equal values. */
   readonly equal?: boolean
-  /** Bounds that no point can pass, named at their ends. */
+  /** Upper bounds, labelled at their ends. */
   readonly roofs?: readonly Roof[]
-  /** Labels of points that are nearer to each other are left out, in pixels. */
+  /** Minimum distance between labelled points, in pixels. */
   readonly apart?: number
 }
 

@@ -12,11 +12,11 @@ export interface Row {
   readonly label: string
   /** Current value, next to the label. */
   readonly now?: string
-  /** Change of the result when the figure is more: filled. */
+  /** Change of the result for a larger parameter: filled bar. */
   readonly more: number
-  /** The same when it is less: outlined. */
+  /** Change of the result for a smaller parameter: outlined bar. */
   readonly less?: number
-  /** At the right edge. */
+  /** Value at the right edge. */
   readonly figure: string
   readonly colour?: string
   readonly tip: Tip

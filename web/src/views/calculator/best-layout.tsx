@@ -14,7 +14,7 @@ import * as texts from '../../words/calculator'
 const search = new LongJob<SearchAnswer>('search')
 let waiting = false
 
-/** Puts a layout into the scenario that is edited, in place of the one it has. */
+/** Replaces the layout of the edited scenario. */
 export function applyLayout(flags: string): void {
   const none = Object.fromEntries(LAYOUT.filter((key) => edited.value[key] !== undefined).map((key) => [key, undefined]))
   set({ ...none, ...fromFlags(flags) })

@@ -61,7 +61,7 @@ interface Row {
   readonly depth: number
 }
 
-/** Seconds below which a part has no row: a rounding of the schedule, not a cost. */
+/** Minimum seconds of a listed part; smaller ones are rounding errors of the schedule. */
 const LEAST = 1e-6
 
 function Tree(props: {

@@ -2,7 +2,7 @@
 import type { Accelerator, ClusterEntry, Estimate, Plan } from '../../api/answers'
 import type { Parameters } from '../../state/fragment'
 
-/** The numbers that the steppers show. */
+/** Numbers shown by the steppers. */
 export interface Degrees {
   readonly gpus: number
   readonly tp: number
@@ -51,7 +51,7 @@ export const ASSUMED: Pick<
   overlap: { gradient_reduce: true, parameter_gather: true, tensor: false, pipeline: false, expert: false },
 }
 
-/** A run's numbers: as specified, else as the program completed them. */
+/** Numbers of a run: as specified, else as resolved. */
 export function degreesOf(text: Parameters, estimate: Estimate | null): Degrees {
   const plan = estimate?.plan ?? ASSUMED
   return {
@@ -68,7 +68,7 @@ export function degreesOf(text: Parameters, estimate: Estimate | null): Degrees 
   }
 }
 
-/** Everything with the accelerators: presets first. */
+/** All clusters and accelerators, presets first. */
 export function acceleratorsOf(clusters: readonly ClusterEntry[], gpus: readonly Accelerator[]): readonly Accelerator[] {
   return [...clusters.map((cluster) => cluster.accelerator), ...gpus]
 }

@@ -25,7 +25,7 @@ interface Headline {
 }
 
 const HFU_MORE = texts.executedArithmeticRecomputeIncludedIn
-/** Executed arithmetic this much above the model's is recompute. */
+/** Ratio of executed to model FLOPs above which recompute is shown. */
 const RECOMPUTED = 1.01
 
 const HEADLINES: readonly Headline[] = [
@@ -193,7 +193,7 @@ const MISSING: Shown = {
   ),
 }
 
-/** To the field that is missing. */
+/** Moves the focus to the missing field. */
 function toTokens(): void {
   const rail = document.querySelector<HTMLButtonElement>('.rail-toggle[aria-expanded=false]')
   if (rail?.offsetParent) rail.click()
@@ -248,7 +248,7 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
-/** Nothing is better or worse where one of the runs cannot run. */
+/** Reason without a judgement if one of the runs does not fit. */
 export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
   const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
   return letters.length === 0 ? null : { mark: '', why: texts.notFitSoThereIs(letters.join(' and '), letters.length > 1 ? 'do' : 'does') }
@@ -280,7 +280,7 @@ interface Doubt {
   readonly why: string
 }
 
-/** Less of a step is neither better nor worse: no run shows it. */
+/** Relative difference of step times below which there is no judgement: no measurement would show it. */
 const UNSEEN = 5e-4
 /** In seconds. */
 const UNSEEN_TIME = 1e-6

@@ -109,7 +109,7 @@ function Doubt(props: { warning: Warning; letter?: string }) {
   )
 }
 
-/** A topic as `explain` writes it: paragraphs, indented lines are formulas. */
+/** A topic as in `explain`: paragraphs; indented lines are formulas. */
 export function Explanation(props: { topic: Topic }) {
   return (
     <div class="explanation">

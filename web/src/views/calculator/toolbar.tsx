@@ -1,4 +1,4 @@
-// The line above the numbers: what the run is, scenarios, and what can be taken away (command, launch file, report).
+// Line above the numbers: the run, scenarios, and exports (command, launch file, report).
 import { useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { type Arguments, Refusal, askText } from '../../api/ask'

@@ -17,7 +17,7 @@ const MOST = 40
 
 export function Chain({ verdict, chosen, choose }: Props) {
   const all = chain(verdict)
-  // The ends always; of what waits, those nearest to an end.
+  // All ends, and the waiting boxes nearest to an end.
   const boxes =
     all.length > MOST
       ? [...all.filter((box) => box.kind === 'stuck').slice(-(MOST - 8)), ...all.filter((box) => box.kind === 'root').slice(0, 8)]
@@ -143,7 +143,7 @@ function arrow(from: { x: number; y: number }, to: { x: number; y: number }, wid
     return `M${from.x + wide},${from.y + 20}h10V${to.y + 20}h-8`
   }
   const [x1, y1, x2, y2] = [from.x + wide, from.y + HIGH / 2, to.x, to.y + HIGH / 2]
-  // Back along a circle: beneath the boxes.
+  // Arrows back along a cycle are below the boxes.
   if (x2 <= x1)
     return `M${from.x + wide / 2},${from.y + HIGH}C${from.x + wide / 2},${from.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 2}`
   const bend = (x2 - x1) / 2

@@ -137,7 +137,7 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   )
 }
 
-/** Dumps that were read in part. */
+/** Partly read dumps. */
 function Damages({ hang }: { hang: Verdict }) {
   return (
     <>

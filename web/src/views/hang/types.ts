@@ -1,4 +1,4 @@
-// The answer of `hang` by the names that the view has for it, and its words.
+// Types of the answer of `hang` by their names in the view, and their texts.
 import type { DamagedDump as Damaged, Root, Stuck, Hang as Verdict } from '../../api/schema/hang'
 import * as texts from '../../words/hang'
 

@@ -182,7 +182,7 @@ function Verdict({
     .join(', ')
   const price = rows[0]?.bill.device_price
   const known = [...new Set(rows.map((row) => row.devices))]
-  // All machines get the same counts, so these are multiples of the largest.
+  // All machine types have the same sizes, so these are multiples of the largest machine.
   const grid = finer(known, Math.max(1, ...machines.map((machine) => machine.devices)))
   const more = grid.length - known.length
   return (

@@ -85,7 +85,7 @@ export function FailuresDesk() {
 
 type Expected = FailuresAnswer['designs'][number]['expected']
 
-/** Designs side by side: what they lose in a month. */
+/** Comparison of designs: loss per month. */
 function Compared({ answer }: { answer: FailuresAnswer }) {
   const rows = answer.designs.map((one) => one.expected)
   const most = Math.max(...rows.map((row) => row.lost_hours_per_month))

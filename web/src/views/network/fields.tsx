@@ -1,4 +1,4 @@
-// The fields of a design, shared by the desks that draw, price, break or load one.
+// Fields of a design, shared by the desks for diagrams, costs, failures and loads.
 import { Choice, Text } from '../parts/controls'
 import { runParameters } from '../search/question'
 import { ownCluster } from './own-cluster'
@@ -91,7 +91,7 @@ export function DesignChoice() {
   )
 }
 
-/** The sign of a kind: colour and shape. */
+/** Symbol of a kind: colour and shape. */
 export function Swatch({ id }: { id: string }) {
   const { colour, shape } = kindOf(id)
   return (

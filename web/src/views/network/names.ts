@@ -28,7 +28,7 @@ export function kindOf(id: string): Kind {
   return KINDS.find((kind) => kind.id === id) ?? { ...OTHER, id, title: id }
 }
 
-/** 400 Gbit/s, from bytes a second. */
+/** 400 Gbit/s, from bytes per second. */
 export function gigabits(bytesPerSecond: number): string {
   return texts.gbitS(Number(((bytesPerSecond * 8) / 1e9).toPrecision(4)))
 }

@@ -9,7 +9,7 @@ export type Home = keyof typeof list
 /** Description of an example, for its button. */
 export const about = (home: Home): string => list[home].about
 
-/** Opens the example of a view as if its files had been chosen. */
+/** Opens the example of a view like selected files. */
 export async function openExample(home: Home): Promise<void> {
   try {
     const files = await Promise.all(

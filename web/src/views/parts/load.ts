@@ -1,4 +1,4 @@
-// Puts a strategy that was found into the calculator. Back returns to where it was found.
+// Loads a strategy from a search into the calculator. Back returns to the search.
 import { ofPrefix } from '../../state/fragment'
 import { location, replaceRun } from '../../state/location'
 import { toast } from '../../state/toasts'

@@ -10,15 +10,15 @@ export interface State<T> {
   readonly running: boolean
   readonly stopping: boolean
   readonly progress: Progress | null
-  /** Of the progress's unit, a second; smoothed. */
+  /** Rate in progress units per second, smoothed; null if unknown. */
   readonly rate: number | null
   readonly answer: Answer<T> | null
-  /** The question that the answer belongs to. */
+  /** Identity of the question of the answer. */
   readonly of: string
-  /** The question that is on its way. */
+  /** Identity of the running question. */
   readonly asking: string
   readonly problems: readonly Problem[]
-  /** Seconds that the last answer took. */
+  /** Seconds taken by the last answer; null without one. */
   readonly took: number | null
 }
 
@@ -44,7 +44,7 @@ export class LongJob<T> {
     window.addEventListener('pagehide', () => this.stop())
   }
 
-  /** A view shows the answer while it is open: it is part of the view's report. */
+  /** Registers the answer as shown while a view is open, for its report. */
   useShown(): void {
     useEffect(() => {
       this.views++
@@ -61,7 +61,7 @@ export class LongJob<T> {
     else unuse(this)
   }
 
-  /** Starts, unless the same question is on its way or answered. */
+  /** Starts a question, unless the same one is running or answered. */
   start(values: Arguments, again = false): void {
     const asking = identity(this.command, values)
     const now = this.state.value

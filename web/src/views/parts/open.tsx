@@ -1,5 +1,5 @@
-// Opening files of a job: the jobs in the folders that the server was given, files that are chosen or dropped, a path that is typed.
-// Responsible for: `PREFIX.path` and `PREFIX.files` of the address. Refuses to read a file itself.
+// Opening files of a job: jobs in the server's folders, selected or dropped files, or a typed path. Responsible for: `PREFIX.path` and
+// `PREFIX.files` of the URL. The program reads the files.
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
@@ -22,18 +22,18 @@ export function pathsIn(prefix: string): string[] {
 const PREFIX = { traces: 't', log: 'l', hang: 'h', snapshot: 'y' } as const
 type Home = keyof typeof PREFIX
 
-/** Opens paths in the view that shows them. */
+/** Opens paths in a view. */
 export function openPaths(home: Home, paths: readonly string[]): void {
   if (paths.length > 0) openAfresh(home, { [`${PREFIX[home]}.path`]: paths.join('\n') })
 }
 
-/** Opens a job where it belongs: timers of a pipeline have passes and no kernels. */
+/** Opens a job in its view: pipeline timers have passes and no kernels. */
 function openJob(job: JobOnDisk): void {
   if (/pipeline/i.test(job.format)) go('pipeline', { 'p.trace': job.paths.join('\n'), 'p.step': '' })
   else openPaths(viewOf(job), job.paths)
 }
 
-/** Paths that do not begin at the root are meant below the folder that the server was given. */
+/** Relative paths are below the server's folder. */
 function whole(text: string, folder: string | null): string[] {
   const below = (path: string) => (folder && !/^(\/|upload:|[A-Za-z]:)/.test(path) ? `${folder.replace(/\/+$/, '')}/${path}` : path)
   return text
@@ -134,7 +134,7 @@ function nameOf(job: JobOnDisk): string {
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
 }
 
-/** A path that may go on in another line behind its separators. */
+/** A path with possible line breaks after its separators. */
 function breakable(name: string): ComponentChildren {
   return name.split(/(?<=[/_-])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
 }
@@ -255,7 +255,7 @@ export function Opened({
 }) {
   const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
   const prefix = PREFIX[home]
-  // All that this view keeps speaks of what was open.
+  // The whole state of this view refers to the files that were open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
   return (
     <div class="opened">

@@ -15,7 +15,7 @@ import { Switches } from './switches'
 import './pipeline.css'
 import * as texts from '../../words/pipeline'
 
-/** A run that shows what the view is for. */
+/** Example run for the view. */
 const EXAMPLE = {
   model: 'llama-3.1-405b',
   cluster: 'dgx-h100',

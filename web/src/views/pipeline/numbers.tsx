@@ -126,7 +126,7 @@ const MOST_PARTS = 14
 export function CriticalParts({ columns }: { columns: RawColumns }) {
   const all = columns.critical_parts ?? []
   if (all.length === 0) return null
-  // Of many ranks only the longest parts; the rest as one.
+  // With many ranks only the longest parts; the rest is one part.
   const longest = all.length > MOST_PARTS ? [...all].sort((a, b) => b.time_ns - a.time_ns).slice(0, MOST_PARTS - 1) : all
   const rest = all.length - longest.length
   const whole = all.reduce((sum, part) => sum + part.time_ns, 0)

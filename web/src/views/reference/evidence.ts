@@ -1,10 +1,11 @@
-// The bundled runs: measured step times, predicted by constants that were fitted without their publication, and with it. Pure.
+// Bundled runs: measured step times, held-out predictions and fitted ones. Pure.
 
 export interface Evidence {
   readonly publications: readonly string[]
   readonly models: readonly string[]
   readonly gpus: readonly string[]
-  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts; model, billions of parameters, GPU, GPUs, sequence. */
+  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts; model, billions of parameters, GPU, GPUs,
+   * sequence length. */
   readonly runs: readonly (readonly number[])[]
 }
 
@@ -15,7 +16,7 @@ export interface Run {
   readonly heldOut: number
   readonly experts: boolean
   readonly model: string
-  /** Billions. */
+  /** Billions of parameters. */
   readonly parameters: number
   readonly gpu: string
   readonly gpus: number
@@ -41,7 +42,7 @@ export function runsOf(evidence: Evidence): readonly Run[] {
   )
 }
 
-/** Predicted over measured, less one. */
+/** Predicted over measured step time, less 1. */
 export const errorOf = (run: Run, kind: Kind): number => run[kind] / run.measured - 1
 
 export interface Errors {
@@ -51,7 +52,7 @@ export interface Errors {
   readonly bias: number
 }
 
-/** Median and 90% of the absolute errors, and the median of the signed ones, interpolated between neighbours. */
+/** Median and 90% quantile of absolute errors, and median of signed errors, interpolated between neighbours. */
 export function errors(runs: readonly Run[], kind: Kind): Errors {
   const signed = runs.map((run) => errorOf(run, kind))
   const absolute = signed.map(Math.abs)
@@ -72,7 +73,7 @@ export interface Group {
   readonly fitted: Errors
 }
 
-/** Errors by publication, the most runs first. */
+/** Errors by publication, those with most runs first. */
 export function byPublication(runs: readonly Run[]): readonly Group[] {
   const lists = new Map<string, Run[]>()
   for (const run of runs) lists.set(run.publication, [...(lists.get(run.publication) ?? []), run])
@@ -85,7 +86,7 @@ export function byPublication(runs: readonly Run[]): readonly Group[] {
 export interface Own {
   readonly parameters: number
   readonly experts: boolean
-  /** As the catalogue names it: `H100 SXM5 80GB`. */
+  /** Name in the catalogue: `H100 SXM5 80GB`. */
   readonly gpu: string
   readonly gpus: number
   readonly sequence: number

@@ -67,7 +67,7 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
   )
 }
 
-/** Facts beneath each other. */
+/** A vertical list of facts. */
 export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="reference-facts">

@@ -1,4 +1,4 @@
-// The search view: the scope, the job that goes through all strategies, its answer as figures, a plot and a table.
+// The search view: scope, running job, and its answer as key figures, a plot and a table.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../../charts/format'
 import { identity } from '../../api/ask'
@@ -73,7 +73,7 @@ export default function Search() {
   useEffect(() => {
     if (answered && edge) paretoFront.start(edge)
   }, [answered, edge && identity('search', edge)])
-  // The map comes last: it searches once for each pair of TP and PP.
+  // The map is last, because it searches once per pair of TP and PP.
   const mapWanted = mapped ? identity('search', mapped) : ''
   const frontDone = !answered || !edge || (!frontState.running && frontState.of === identity('search', edge))
   const mapReady = state.answer !== null && !state.running && state.of === wanted && state.answer.answer.complete && frontDone

@@ -1,4 +1,4 @@
-// The strategies as a table: sorted by any column, filtered by words, a row's strategy loaded by click or Enter.
+// Strategies as a table: sorted by any column, filtered by words; a click or Enter loads a row's strategy.
 import { bytes, dollars, percent, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'
 import { type Column, Table } from '../../ui/table'

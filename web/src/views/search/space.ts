@@ -1,4 +1,4 @@
-// The space over PP (rows) and TP (columns): of each pair the fastest layout, or what the smallest one lacks in memory. Pure.
+// Map over PP (rows) and TP (columns): the fastest layout of each pair, or the missing memory of the smallest one. Pure.
 import { bytes, seconds } from '../../charts/format'
 import type { Sign } from '../../charts/heatmap/heat-table'
 import type { Cell } from './answer'
@@ -40,7 +40,7 @@ export function signOf(cell: Cell | null): Sign | null {
   return cell?.outcome.is === 'unsearched' ? { texts: [texts.notSearched, '?'], tone: 'unknown' } : null
 }
 
-/** The same in words, for the tip and the file. */
+/** Outcome of a cell as text, for the tooltip and the file. */
 export function outcomeOf(cell: Cell | null): string {
   switch (cell?.outcome.is) {
     case 'fits':

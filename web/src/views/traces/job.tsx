@@ -11,7 +11,7 @@ import { flagOf } from '../calculator/flags'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 
-/** Options of `profile` for a run of the calculator: its model as the run, the rest as keys. Pure. */
+/** Options of `profile` for the calculator's run: its model as the run, the rest as keys. Pure. */
 export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly Key[]): Arguments {
   const run = text.run ?? text.launch ?? text.model
   if (!run) return {}
@@ -69,7 +69,7 @@ export function besideOf({ cluster, gpus, set }: Arguments): Arguments {
   return { ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}), ...(set ? { set } : {}) }
 }
 
-/** Only what the commands `comm` and `stragglers` take. */
+/** Only the options of `comm` and `stragglers`. */
 export function readingOf(job: Arguments): Arguments {
   return job.layout === undefined ? {} : { layout: job.layout }
 }

@@ -1,5 +1,5 @@
-// From a row of an SQL answer to its place on the timeline: the step that holds its start, its rank, and how far into the step.
-// Refuses rows without a rank or a start: they are of no place.
+// From a row of an SQL answer to its place on the timeline: the step of its start, its rank, and the offset in the step. Rows without a
+// rank or a start have no place.
 import type { QueryAnswer } from '../../api/schema/query'
 import { ask } from '../../api/ask'
 import { change } from '../../state/location'
@@ -37,7 +37,7 @@ export async function showRow(columns: readonly string[], row: Row, paths: reado
   })
 }
 
-/** The span that a `t.goto` of the address means: of the same name the nearest, else what runs at that moment. */
+/** Span of a `t.goto` in the URL: the nearest with the same name, else the one running at that time. */
 export function placeOf(model: Pick<Model, 'tracks' | 'names'>, text: string): { track: number; span: number } | null {
   const cut = text.indexOf('~')
   const at = Number(cut < 0 ? text : text.slice(0, cut))

@@ -38,7 +38,7 @@ export function Ranks({ profile }: TabProps) {
   ]
   const labels = [...new Set(profile.rows.flatMap((row) => Object.keys(row.parts)))]
   const stepLabels = [...new Set(profile.steps.flatMap((row) => Object.keys(row.parts)))]
-  // Of many ranks the answer lists none one by one; the map of ranks over steps holds them all.
+  // With many ranks the answer does not list them; the map of ranks over steps has all of them.
   if (profile.rows.length === 0) {
     return (
       <div class="traces-grid">

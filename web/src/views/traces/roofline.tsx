@@ -1,5 +1,5 @@
-// Operators against the roofline: what each reaches over its arithmetic intensity, beneath the roofs of memory and arithmetic.
-// Responsible for: the picture, the table and the way from one to the other. Refuses to judge: shares and savings are the program's.
+// Operators and the roofline: achieved rate over arithmetic intensity, below the roofs of memory and compute. Responsible for: the chart,
+// the table and the links between them. Shares and savings come from the program.
 import { useState } from 'preact/hooks'
 import type { Roofline as Answer, RooflineRow } from '../../api/schema/profile'
 import { bandwidth, count, percent, seconds } from '../../charts/format'

@@ -12,7 +12,7 @@ import { readingOf } from './job'
 import { signed, words } from './types'
 import * as texts from '../../words/traces'
 
-/** The cause of a rank's delay, or why it is not reported. */
+/** Cause of a rank's delay, or the reason why it is not reported. */
 function causeOf(row: Culprit, least: number): string {
   if (row.is_straggler) return row.cause_name
   if (row.cost_ns <= 0) return texts.noDelay

@@ -35,7 +35,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     shown.current = finding
     if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
   }, [columns, finding])
-  // A row of an SQL answer: its place once, then the address keeps what is selected.
+  // Resolves the place of an SQL row once; then the URL stores the selection.
   useEffect(() => {
     if (!columns || !goto || measured.loading) return
     requestAnimationFrame(() => {

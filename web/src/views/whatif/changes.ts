@@ -1,5 +1,5 @@
-// Changes that are rehearsed: kept in the address, offered as presets, turned into overrides of scenario B. Pure but for
-// reading the address. Refuses to judge a change; the program does.
+// Changes of a what-if: stored in the URL, offered as presets, converted to overrides of scenario B. Pure, except for reading the URL. The
+// program judges changes.
 import { own } from '../../state/location'
 import { set } from '../parts/controls'
 import { canonicalName } from '../parts/strategy'

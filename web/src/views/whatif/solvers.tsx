@@ -34,7 +34,7 @@ function useSolver<T>(command: string, values: Arguments): [Solved<T>, () => voi
   return [solved, solve]
 }
 
-/** A list of texts as one flag; words that hold spaces are quoted as a shell would want. */
+/** A list of texts as one flag; words with spaces are quoted as in a shell. */
 function flag(name: string, entries: readonly string[]): string {
   return `--${name} "${entries.join(',')}"`
 }
@@ -333,7 +333,7 @@ function DivisionRow({ name, of, chosen = false }: { name: string; of: Division;
   )
 }
 
-/** Time of each stage before and after, as thin bars side by side; in words for those who do not see them. */
+/** Time of each stage before and after as thin bars, with texts for screen readers. */
 function StageBars({ before, best }: { before: Division; best: Division }) {
   const most = Math.max(...before.stages.map((stage) => stage.time), ...best.stages.map((stage) => stage.time))
   return (
