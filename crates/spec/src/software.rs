@@ -76,7 +76,7 @@ pub struct Software {
     #[serde(default)]
     pub composed_gelu_bytes: Option<[f64; 2]>,
     /// Bytes per trained parameter and pass moved by a cast of fp32 weights to the compute format, if it runs in every micro-batch
-    /// (autocast): once forward, once for the gradient, once more if the forward pass is recomputed.
+    /// (autocast). There is one pass forward, one for the gradient, and one more if the forward pass is recomputed.
     #[serde(default)]
     pub weight_cast_bytes: f64,
     /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do not apply to them.
@@ -92,7 +92,7 @@ pub struct Software {
     /// another node are pending. With one hardware queue, the collective is launched behind them. Zero if receives have a queue of their
     /// own.
     pub pipelined_collective_stall_us: f64,
-    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up domains: ring steps are
+    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up domains. Ring steps are
     /// sequential, and each waits for a host proxy thread. Part of the collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
     /// Host microseconds per transfer between stages while both ends wait: shapes and types are sent as separate messages. Zero if shapes
