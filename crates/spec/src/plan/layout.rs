@@ -11,8 +11,8 @@ pub struct Group {
     pub ranks: u64,
     /// Most ranks of a group in one scale-up domain (1 to `ranks`).
     pub per_domain: u64,
-    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the other domains. Below `per_domain
-    /// = ranks` if groups fit into a domain but some span two.
+    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the other domains. Less than `ranks`
+    /// although `per_domain` equals it, if groups fit into a domain but some span two.
     pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
