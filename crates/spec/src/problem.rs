@@ -85,7 +85,7 @@ impl Problem {
 
     /// Adds a setting that removes the problem.
     #[must_use]
-    #[allow(clippy::needless_pass_by_value)] // numbers and names alike
+    #[allow(clippy::needless_pass_by_value)] // accepts numbers and names
     pub fn remedy(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.remedies.push(Remedy { key: key.into(), value: value.to_string() });
         self
