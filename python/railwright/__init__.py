@@ -12,13 +12,13 @@ True
 A model is a name of the catalogue, a path of a ``config.json``, its text, a mapping, or a configuration of ``transformers``.
 ``run=`` reads a run file, ``plan=`` takes the ``args`` of Megatron-LM or a job configuration of torchtitan.
 
-Every other command of the program is a function, too: its arguments are named as its flags, its answer has the fields of ``--json`` and
+Every other command of the program is a function, too. Its arguments are named as its flags. Its answer has the fields of ``--json`` and
 prints as the program's report. Commands of two words are in modules: ``railwright.network.cost(...)``.
 
 >>> railwright.explain("mfu").topic.id
 'mfu'
 
-What is wrong with a question is raised as :class:`railwright.Problem`:
+Problems of a question are raised as :class:`railwright.Problem`:
 
 >>> railwright.estimate("llama-3.1-8b", "dgx-h100", gpus=64, tp=3)
 Traceback (most recent call last):
@@ -96,7 +96,7 @@ if TYPE_CHECKING:
         values,
     )
 
-# Functions of commands are loaded when they are first used: most programs need few.
+# Functions of commands are loaded on first use, because most programs need few of them.
 _MODULES = ("answers", "clusters", "gpus", "loggers", "models", "network", "plot")
 
 

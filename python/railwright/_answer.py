@@ -1,6 +1,6 @@
-"""Answers of commands: records with their fields as attributes, lists of records as tables, and pictures.
+"""Answers of commands: records with their fields as attributes, lists of records as tables, and diagrams.
 
-The classes of :mod:`railwright.answers` are these with the fields that the stub file has.
+The classes of :mod:`railwright.answers` derive from these; the stub file lists their fields.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from . import _railwright
 
 
 def wrapped(value: Any, classes: Any = None) -> Any:
-    """A value of an answer: dictionaries as records, lists of them as tables.
+    """Wraps a value of an answer: dictionaries as records, lists of them as tables.
 
-    ``classes`` are the names of the classes that the place of the value allows.
+    ``classes`` are the names of the possible classes of the value.
     """
     if isinstance(value, dict):
         return _class(classes, value)(value)
@@ -29,7 +29,7 @@ def wrapped(value: Any, classes: Any = None) -> Any:
 
 
 def _class(classes: Any, fields: dict[str, Any]) -> type[Record]:
-    """The class of a record: of several that its place allows, the first whose required fields are there."""
+    """Class of a record: the first of the possible ones whose required fields are present."""
     from . import answers
 
     for name in classes or ():
@@ -87,7 +87,7 @@ class Record:
         return type(self), (self._fields,)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as dictionaries and lists, named as ``railwright --json`` names them."""
+        """Returns all fields as dictionaries and lists, with the names of ``railwright --json``."""
         import copy
 
         return copy.deepcopy(self._fields)
@@ -120,7 +120,7 @@ class Record:
 
 
 class Answer(Record):
-    """The answer of a command: its fields, and the report that the program prints."""
+    """Answer of a command: its fields, and the report that the program prints."""
 
     __slots__ = ("_beside",)
     _beside: dict[str, Any]
@@ -131,22 +131,22 @@ class Answer(Record):
 
     @property
     def outcome(self) -> str:
-        """How the command ended: ``yes``, ``no``, ``at-risk``, ``cannot-tell`` or ``interrupted``."""
+        """Outcome of the command: ``yes``, ``no``, ``at-risk``, ``cannot-tell`` or ``interrupted``."""
         return str(self._beside.get("outcome", ""))
 
     @property
     def notes(self) -> list[str]:
-        """Notes beside the answer, such as files that could not be read."""
+        """Notes of the command, such as files that could not be read."""
         return list(self._beside.get("notes", ()))
 
     @property
     def command_line(self) -> str:
-        """The command line that asks the same."""
+        """Equivalent command line."""
         return str(self._beside.get("command", ""))
 
     @property
     def picture(self) -> Picture | None:
-        """The picture that was asked for with ``svg="-"``; none without."""
+        """Diagram requested with ``svg="-"``; ``None`` if not requested."""
         data = self._beside.get("data", "")
         return Picture(data) if data.startswith("<svg") else None
 
@@ -164,7 +164,7 @@ class Answer(Record):
 
 
 class Picture(str):
-    """A picture in SVG; a notebook shows it."""
+    """Diagram in SVG, displayed in notebooks."""
 
     __slots__ = ()
 
@@ -175,12 +175,12 @@ class Picture(str):
         return f"Picture(<svg> of {len(self)} characters)"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file."""
+        """Writes the diagram to a file."""
         Path(path).write_text(self, encoding="utf-8")
 
 
 def _plain(value: Any) -> Any:
-    """An argument as the program takes it: paths as text, sequences as lists."""
+    """Converts an argument for the program: paths to text, sequences to lists."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, Mapping):
@@ -191,7 +191,7 @@ def _plain(value: Any) -> Any:
 
 
 def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None = None) -> Any:
-    """Asks a command: an :class:`Answer`, or a text where the command has no other form. ``None`` is an argument that is not given."""
+    """Runs a command. Returns an :class:`Answer`, or a text if the command has no other format. ``None`` omits an argument."""
     plain = {
         name.rstrip("_").replace("_", "-"): _plain(value) for name, value in arguments.items() if value is not None
     }

@@ -1,4 +1,4 @@
-"""What is wrong with a question, and values of frameworks as plain data."""
+"""Problems of a question, and values of frameworks as plain data."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Mapping
 from typing import Any
 
 BAD_INPUT = 2
-"""The program's exit code for the same mistake."""
+"""The program's exit code for invalid input."""
 
 
 class Problem(ValueError):
-    """Something wrong with a question: what, where, and what to do.
+    """Problem of a question: message, place and hint.
 
-    ``str(problem)`` is what the program prints behind ``error:``, with the hint on a line of its own.
+    ``str(problem)`` is the text that the program prints after ``error:``, with the hint on a separate line.
     """
 
     code: int = BAD_INPUT
-    """The program's exit code for the same mistake."""
+    """The program's exit code for this problem."""
     message: str
-    """What is wrong, and why."""
+    """Problem and cause."""
     place: str | None
-    """The place: a keyword argument, or file, line, column and key."""
+    """Place: a keyword argument, or file, line, column and key; ``None`` if unknown."""
     file: str | None
-    """The file, or the keyword argument."""
+    """File or keyword argument; ``None`` if unknown."""
     line: int | None
-    """The line, from 1."""
+    """Line, from 1; ``None`` if unknown."""
     key: str | None
-    """The dotted key of a run file."""
+    """Dotted key of a run file; ``None`` if unknown."""
     hint: str | None
-    """What to do about it, or the nearest valid name."""
+    """Action or nearest valid name; ``None`` without one."""
     others: list[Problem]
     """Further problems of the same question."""
 
@@ -57,12 +57,12 @@ class Problem(ValueError):
         return f"{text}\nhint: {self.hint}" if self.hint else text
 
 
-# Tracebacks name it as users import it.
+# Tracebacks show the name that users import.
 Problem.__module__ = "railwright"
 
 
 def plain(value: object) -> Any:
-    """A value of a framework as JSON has it: what is no number, text, list or mapping becomes its text."""
+    """Converts a value of a framework to JSON types. Values other than numbers, texts, lists and mappings become texts."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if isinstance(value, Mapping):

@@ -31,7 +31,7 @@ class SearchProgress(TypedDict):
     best_step_time_s: float | None
 
 class Search:
-    """A search that runs: iterate over its progress, or ask for its result."""
+    """A running search: iterate over its progress, or call `result`."""
 
     done: bool
     def __iter__(self) -> Iterator[SearchProgress]: ...
@@ -40,7 +40,7 @@ class Search:
     def result(self) -> SearchResult: ...
 
 class Prepared:
-    """A run that is prepared once and evaluated many times."""
+    """A prepared run for many evaluations."""
 
     def evaluate(self, **settings: Unpack[Settings]) -> Evaluation: ...
 
@@ -307,35 +307,35 @@ class Settings(TypedDict, total=False):
     """Mean device power during training as a share of its limit."""
 
 class Warning:
-    """Something doubtful about a run; `railwright explain ID` has more."""
+    """A warning about a run; see `railwright explain ID`."""
 
     @property
     def id(self) -> str:
         """Stable identifier."""
     @property
     def message(self) -> str:
-        """One sentence."""
+        """Warning in one sentence."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class Part:
-    """A part of a step on the critical stage."""
+    """A part of the step time on the critical stage."""
 
     @property
     def id(self) -> str:
-        """Stable identifier, such as `compute.mlp.forward`; `railwright explain` has more."""
+        """Stable identifier, such as `compute.mlp.forward`; see `railwright explain`."""
     @property
     def depth(self) -> int:
         """Depth below the step, from 0."""
     @property
     def title(self) -> str:
-        """Title."""
+        """Title for display."""
     @property
     def time_s(self) -> float:
         """Time, in seconds."""
     @property
     def share(self) -> float:
-        """Share of the step."""
+        """Share of the step time, 0 to 1."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -344,10 +344,10 @@ class Stage:
 
     @property
     def stage(self) -> int:
-        """Number, from 0."""
+        """Index of the stage, from 0."""
     @property
     def layers(self) -> int:
-        """Layers on it."""
+        """Number of layers."""
     @property
     def forward_s(self) -> float:
         """Forward pass of one micro-batch, in seconds."""
@@ -359,7 +359,7 @@ class Stage:
         """Recompute of one micro-batch, in seconds."""
     @property
     def busy_s(self) -> float:
-        """Passes of a step, in seconds."""
+        """Time of all passes in a step, in seconds."""
     @property
     def exposed_s(self) -> float:
         """Exposed communication in passes, in seconds."""
@@ -371,7 +371,7 @@ class Stage:
         """Peak memory, in bytes."""
     @property
     def critical(self) -> bool:
-        """Whether the breakdown describes this stage."""
+        """True if the breakdown is of this stage, the critical one."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -383,31 +383,31 @@ class Collective:
         """Parallel dimension: `tensor`, `context`, `expert`, `shard`, `pipeline` or `data`."""
     @property
     def title(self) -> str:
-        """Purpose."""
+        """Purpose, for display."""
     @property
     def operation(self) -> str:
         """Operation, such as `all_reduce`."""
     @property
     def size_bytes(self) -> float:
-        """Size of one, by the convention of nccl-tests, in bytes."""
+        """Bytes of one collective, by the convention of nccl-tests."""
     @property
     def ranks(self) -> int:
-        """Ranks of the group."""
+        """Ranks in the process group."""
     @property
     def domains(self) -> int:
         """Scale-up domains that the group spans."""
     @property
     def count(self) -> float:
-        """Number per step."""
+        """Number of collectives per step."""
     @property
     def time_each_s(self) -> float:
-        """Time of one, in seconds."""
+        """Time of one collective, in seconds."""
     @property
     def time_s(self) -> float:
-        """Time of all in a step, in seconds."""
+        """Time of all of them in a step, in seconds."""
     @property
     def exposed_s(self) -> float | None:
-        """Exposed part, in seconds; none where the bubble contains it."""
+        """Exposed time in a step, in seconds; `None` if it is part of the bubble."""
     @property
     def bus_bandwidth_bytes_per_s(self) -> float:
         """Bus bandwidth, in bytes per second."""
@@ -419,10 +419,10 @@ class Estimate:
 
     @property
     def model(self) -> str:
-        """Model."""
+        """Name of the model."""
     @property
     def accelerator(self) -> str:
-        """Accelerator."""
+        """Name of the accelerator."""
     @property
     def devices(self) -> int:
         """Number of devices."""
@@ -431,46 +431,46 @@ class Estimate:
         """Plan in one line."""
     @property
     def software(self) -> str:
-        """Software generation."""
+        """Identifier of the software generation."""
     @property
     def step_time_s(self) -> float:
         """Time of one step, in seconds."""
     @property
     def step_time_low_s(self) -> float:
-        """Lower end of the interval of the step time, in seconds."""
+        """Lower end of the step-time interval, in seconds."""
     @property
     def step_time_high_s(self) -> float:
-        """Upper end of the interval of the step time, in seconds."""
+        """Upper end of the step-time interval, in seconds."""
     @property
     def interval_share(self) -> float:
-        """Share of measurements inside the interval."""
+        """Coverage of the interval: share of measurements inside it."""
     @property
     def tokens_per_second(self) -> float:
-        """Tokens per second."""
+        """Throughput in tokens per second."""
     @property
     def tokens_per_second_per_device(self) -> float:
-        """Tokens per second and device."""
+        """Throughput in tokens per second and device."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation, attention counted in full, of the compute format's peak."""
+        """Model FLOP utilisation relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes."""
     @property
     def device_memory_bytes(self) -> float:
-        """Memory of a device, in bytes."""
+        """Device memory, in bytes."""
     @property
     def fit(self) -> str:
         """Verdict on memory: `fits`, `at_risk` or `does_not_fit`."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that the peak fits."""
+        """Probability that the peak fits, 0 to 1."""
     @property
     def training_time_s(self) -> float | None:
-        """Time of the training on the calendar, in seconds; none without a number of tokens."""
+        """Training time (wall clock), in seconds; `None` without a number of tokens."""
     @property
     def cost_dollars(self) -> float | None:
-        """Rent of the training, in dollars; none without a number of tokens or a price."""
+        """Rental cost of the training, in dollars; `None` without a number of tokens or a price."""
     @property
     def stages(self) -> Rows[Stage]:
         """Pipeline stages."""
@@ -479,13 +479,13 @@ class Estimate:
         """Collectives of the critical stage."""
     @property
     def time(self) -> Rows[Part]:
-        """Parts of the step, in order of depth first."""
+        """Parts of the step time, depth first."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """Doubtful points."""
+        """Warnings."""
     @property
     def chosen(self) -> list[str]:
-        """Settings that were not specified."""
+        """Defaults of unspecified settings."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -497,18 +497,18 @@ class Evaluation:
         """Time of one step, in seconds."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes."""
     @property
     def fit(self) -> str:
         """Verdict on memory: `fits`, `at_risk` or `does_not_fit`."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that the peak fits."""
+        """Probability that the peak fits, 0 to 1."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class MemoryItem:
-    """One item in a stage's memory at its peak."""
+    """One item of a stage's memory at its peak."""
 
     @property
     def stage(self) -> int:
@@ -518,10 +518,10 @@ class MemoryItem:
         """Kind, such as `parameters` or `activations`."""
     @property
     def module(self) -> str | None:
-        """Module; none where it is of no module."""
+        """Module; `None` if it belongs to none."""
     @property
     def layer(self) -> int | None:
-        """Layer; none where it is of no layer."""
+        """Layer; `None` if it belongs to none."""
     @property
     def size_bytes(self) -> float:
         """Size, in bytes."""
@@ -533,19 +533,19 @@ class MemoryStage:
 
     @property
     def stage(self) -> int:
-        """Number, from 0."""
+        """Index of the stage, from 0."""
     @property
     def allocated_bytes(self) -> float:
-        """Memory of tensors, in bytes."""
+        """Memory allocated for tensors, in bytes."""
     @property
     def reserved_bytes(self) -> float:
-        """Memory of the allocator, in bytes."""
+        """Memory reserved by the allocator, in bytes."""
     @property
     def device_bytes(self) -> float:
-        """Memory of the device, in bytes."""
+        """Device memory, in bytes."""
     @property
     def moment(self) -> str:
-        """Time of the peak."""
+        """Moment of the peak, as text."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -557,19 +557,19 @@ class Memory:
         """The run in one line."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes."""
     @property
     def device_memory_bytes(self) -> float:
-        """Memory of a device, in bytes."""
+        """Device memory, in bytes."""
     @property
     def fit(self) -> str:
         """Verdict: `fits`, `at_risk` or `does_not_fit`."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that the peak fits."""
+        """Probability that the peak fits, 0 to 1."""
     @property
     def worst_stage(self) -> int:
-        """The fullest stage, from 0."""
+        """Index of the stage with the least free memory, from 0."""
     @property
     def stages(self) -> Rows[MemoryStage]:
         """Pipeline stages."""
@@ -578,19 +578,19 @@ class Memory:
         """Items of all stages."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """Doubtful points."""
+        """Warnings."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class Layout:
-    """A layout that a search found."""
+    """A layout from a search."""
 
     @property
     def rank(self) -> int:
         """Rank, from 1."""
     @property
     def cluster(self) -> str:
-        """Cluster as it was named."""
+        """Cluster as named by the user."""
     @property
     def devices(self) -> int:
         """Number of devices."""
@@ -602,58 +602,58 @@ class Layout:
         """Time of one step, in seconds."""
     @property
     def step_time_low_s(self) -> float:
-        """Lower end of its interval, in seconds."""
+        """Lower end of the step-time interval, in seconds."""
     @property
     def step_time_high_s(self) -> float:
-        """Upper end of its interval, in seconds."""
+        """Upper end of the step-time interval, in seconds."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation."""
+        """Model FLOP utilisation, 0 to 1; `None` without a known peak."""
     @property
     def tokens_per_second(self) -> float:
-        """Tokens per second."""
+        """Throughput in tokens per second."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that the peak fits."""
+        """Probability that the peak fits, 0 to 1."""
     @property
     def behind(self) -> float:
-        """Time per token over that of the first, less 1."""
+        """Time per token relative to the first layout, less 1."""
     @property
     def tied_with_best(self) -> bool:
-        """Whether the lead of the first is within the error of the model."""
+        """True if the difference to the first layout is within the model error."""
     @property
     def trillion_tokens_dollars(self) -> float | None:
-        """Rent for a trillion tokens, in dollars."""
+        """Rental cost of a trillion tokens, in dollars; `None` without a price."""
     @property
     def run_file(self) -> str:
-        """Text of a run file."""
+        """Text of the run file."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class SearchResult:
-    """The best layouts of a space."""
+    """The best layouts of a search space."""
 
     @property
     def title(self) -> str:
         """The question in one line."""
     @property
     def complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the whole space was searched."""
     @property
     def strategies(self) -> int:
-        """Strategies in the space."""
+        """Number of strategies in the space."""
     @property
     def layouts(self) -> Rows[Layout]:
         """Layouts, best first."""
     @property
     def chosen(self) -> list[str]:
-        """Settings that were not specified."""
+        """Defaults of unspecified settings."""
     @property
     def doubts(self) -> list[str]:
-        """Doubtful points."""
+        """Warnings about the question."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -662,67 +662,67 @@ class Change:
 
     @property
     def name(self) -> str:
-        """The change."""
+        """Change of the run."""
     @property
     def possible(self) -> bool:
-        """Whether the changed run is possible."""
+        """True if the changed run is possible."""
     @property
     def step_time_s(self) -> float | None:
-        """Time of one step, in seconds."""
+        """Time of one step, in seconds; `None` if impossible."""
     @property
     def step_time_share(self) -> float | None:
-        """Change of the time for as many tokens, as a share of the step before."""
+        """Relative change of the time for the same tokens, as a share of the step before; `None` if impossible."""
     @property
     def speedup(self) -> float | None:
-        """Tokens per second over those before."""
+        """Throughput relative to the run before; `None` if impossible."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation."""
+        """Model FLOP utilisation, 0 to 1; `None` if impossible or without a known peak."""
     @property
     def memory_bytes(self) -> float | None:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes; `None` if impossible."""
     @property
     def fit(self) -> str | None:
-        """Verdict on memory: `fits`, `at_risk` or `does_not_fit`."""
+        """Verdict on memory: `fits`, `at_risk` or `does_not_fit`; `None` if impossible."""
     @property
     def reason(self) -> str | None:
-        """The first reason, where the changed run is impossible."""
+        """First reason why the changed run is impossible; `None` if it is possible."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class WhatIf:
-    """Effects of changes, each alone and all together."""
+    """Effects of changes, one at a time and combined."""
 
     @property
     def model(self) -> str:
-        """Model."""
+        """Name of the model."""
     @property
     def plan(self) -> str:
-        """Plan before, in one line."""
+        """Plan before the changes, in one line."""
     @property
     def step_time_s(self) -> float:
-        """Time of one step before, in seconds."""
+        """Time of one step before the changes, in seconds."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage before, in bytes."""
+        """Largest peak memory of any stage before the changes, in bytes."""
     @property
     def changes(self) -> Rows[Change]:
-        """Changes, each alone; with several, all together last."""
+        """Changes, one at a time; if there are several, all combined as the last row."""
     @property
     def chosen(self) -> list[str]:
-        """Settings that were not specified."""
+        """Defaults of unspecified settings."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class SizeRow:
-    """A number of devices with its best layout."""
+    """A cluster size with its best layout."""
 
     @property
     def cluster(self) -> str:
-        """Cluster."""
+        """Name of the cluster."""
     @property
     def accelerator(self) -> str:
-        """Accelerator."""
+        """Name of the accelerator."""
     @property
     def devices(self) -> int:
         """Number of devices."""
@@ -734,94 +734,94 @@ class SizeRow:
         """Time of one step, in seconds."""
     @property
     def tokens_per_second(self) -> float:
-        """Tokens per second."""
+        """Throughput in tokens per second."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOP utilisation."""
+        """Model FLOP utilisation, 0 to 1; `None` without a known peak."""
     @property
     def training_time_s(self) -> float:
-        """Time of the training on the calendar, in seconds."""
+        """Training time (wall clock), in seconds."""
     @property
     def cost_dollars(self) -> float | None:
-        """Rent of the training, in dollars; none without a price."""
+        """Rental cost of the training, in dollars; `None` without a price."""
     @property
     def scaling_efficiency(self) -> float:
-        """Tokens per second and device over those of the smallest number."""
+        """Throughput per device relative to the smallest cluster size."""
     @property
     def in_time(self) -> bool:
-        """Whether it meets the deadline."""
+        """True if it meets the deadline."""
     @property
     def in_budget(self) -> bool:
-        """Whether it meets the budget."""
+        """True if it meets the budget."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class SizeResult:
-    """Numbers of devices for a deadline or a budget."""
+    """Cluster sizes for a deadline or a budget."""
 
     @property
     def title(self) -> str:
         """The question in one line."""
     @property
     def complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the whole space was searched."""
     @property
     def recommended(self) -> int | None:
-        """Row of the recommended number of devices; none where no number meets the goal."""
+        """Index of the recommended row; `None` if no size meets the goal."""
     @property
     def rows(self) -> Rows[SizeRow]:
-        """Numbers of devices."""
+        """Cluster sizes."""
     @property
     def chosen(self) -> list[str]:
-        """Settings that were not specified."""
+        """Defaults of unspecified settings."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class Variant:
-    """A plan of a solver, priced."""
+    """A plan of a solver with its estimate."""
 
     @property
     def name(self) -> str:
-        """Kind."""
+        """Name of the variant."""
     @property
     def choice(self) -> str:
-        """Recomputed modules, or layers of each stage."""
+        """Recomputed modules, or layers per stage."""
     @property
     def step_time_s(self) -> float:
         """Time of one step, in seconds."""
     @property
     def memory_bytes(self) -> float:
-        """Peak memory of the fullest stage, in bytes."""
+        """Largest peak memory of any stage, in bytes."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that every stage fits."""
+        """Probability that every stage fits, 0 to 1."""
     @property
     def fits(self) -> bool:
-        """Whether that is enough."""
+        """True if the probability is at least the required one."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
 class Solution:
-    """The answer of `recompute` or `balance`."""
+    """Result of `recompute` or `balance`."""
 
     @property
     def title(self) -> str:
         """The run in one line."""
     @property
     def found(self) -> bool:
-        """Whether a plan fits."""
+        """True if a plan fits."""
     @property
     def variants(self) -> Rows[Variant]:
-        """Plans that were compared, the best first where one fits."""
+        """Compared plans; the best is first if one fits."""
     @property
     def flags(self) -> list[str]:
-        """Flags of the frameworks for the best, each as `framework: flag`."""
+        """Framework flags of the best plan, each as `framework: flag`."""
     @property
     def run_file(self) -> str | None:
-        """Text of a run file with the best; none where nothing fits."""
+        """Text of the run file of the best plan; `None` if nothing fits."""
     @property
     def chosen(self) -> list[str]:
-        """Settings that were not specified."""
+        """Defaults of unspecified settings."""
     def to_dict(self) -> dict[str, Any]: ...
     def _repr_html_(self) -> str: ...
 
@@ -853,13 +853,13 @@ def size(model: _Model | None = ..., cluster: str | Sequence[str] | None = ..., 
     """Sizes a cluster for a deadline or a budget; `tokens` is required."""
 
 def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None = ...) -> dict[str, Any]:
-    """Asks a command of the program: its words, its arguments by name, the form of the answer."""
+    """Runs a command with its words, its arguments by name, and the format of the answer."""
 
 def description() -> str:
-    """Every command with its arguments and kinds of answers, as OpenAPI."""
+    """All commands with their arguments and kinds of answers, as OpenAPI."""
 
 def table(name: str, items: list[_T], fields: list[dict[str, Any]]) -> Rows[_T]:
-    """Records as a table, with the dictionary of each."""
+    """Records as a table, from the dictionary of each."""
 
 def stub() -> str:
-    """The text of this file."""
+    """Returns the text of this file."""

@@ -1,6 +1,6 @@
 """Classes of the answers of commands, such as :class:`Profile` and :class:`Stragglers`; the stub file has their fields.
 
-A class is made when it is first asked for, from the generated table ``_classes``.
+A class is created on first use, from the generated table ``_classes``.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ _KINDS = {name: kind for kind, name in _classes.KINDS.items()}
 
 
 def class_of(kind: str) -> str:
-    """The name of the class of a kind of answer."""
+    """Name of the class of a kind of answer."""
     return _classes.KINDS.get(kind, "Answer")
 
 
 def required(name: str) -> tuple[str, ...]:
-    """Fields that every record of a class has."""
+    """Required fields of a class."""
     return _classes.REQUIRED.get(name, ())
 
 
 def inner(name: str, field: str) -> tuple[str, ...]:
-    """Names of the classes that a field of a class may hold."""
+    """Names of the possible classes of a field."""
     return _classes.INNER.get(name, {}).get(field, ())
 
 

@@ -15,31 +15,31 @@ class Accelerator(Answer):
     """The answer of kind `accelerator`."""
     @property
     def accelerator(self) -> AcceleratorAccelerator:
-        """One accelerator: what a rank sees."""
+        """One accelerator, as used by one rank."""
 
 class AcceleratorAccelerator(Record):
-    """One accelerator: what a rank sees."""
+    """One accelerator, as used by one rank."""
     @property
     def id(self) -> str:
         """Catalogue identifier, such as `h100-sxm5-80gb`."""
     @property
     def name(self) -> str:
-        """The vendor's name for it."""
+        """Name given by the vendor."""
     @property
     def vendor(self) -> str:
-        """The vendor."""
+        """Vendor."""
     @property
     def architecture(self) -> str:
-        """The architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
+        """Architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
     @property
     def year(self) -> int:
         """Year of introduction."""
     @property
     def compute_units(self) -> int | None:
-        """Multiprocessors, compute units or cores."""
+        """Number of multiprocessors, compute units or cores."""
     @property
     def memory(self) -> float:
-        """Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports as total."""
+        """Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes."""
     @property
     def memory_bandwidth(self) -> float:
         """Memory bandwidth."""
@@ -48,31 +48,31 @@ class AcceleratorAccelerator(Record):
         """Dense peak rate of matrix products by number format; a missing format is not supported."""
     @property
     def measured_matmul(self) -> float | None:
-        """Best dense bf16 rate that a sweep of shapes measured, if known."""
+        """Best measured dense bf16 rate over a sweep of shapes; `None` if not measured."""
     @property
     def scale_up_link(self) -> str:
-        """The scale-up link's name (`NVLink4`)."""
+        """Name of the scale-up link, such as `NVLink4`."""
     @property
     def scale_up_bandwidth(self) -> float:
-        """Bandwidth of one device into its scale-up domain, one direction."""
+        """Scale-up bandwidth of one device, one direction."""
     @property
     def scale_up_domain(self) -> int:
-        """Devices that one scale-up domain usually joins."""
+        """Usual number of devices in a scale-up domain."""
     @property
     def network_bandwidth(self) -> float | None:
-        """Usual network bandwidth per device, one direction."""
+        """Usual network bandwidth per device, one direction; `None` if unknown."""
     @property
     def host_bandwidth(self) -> float | None:
-        """Bandwidth to the host, one direction."""
+        """Bandwidth to the host, one direction; `None` if unknown."""
     @property
     def power(self) -> float | None:
-        """Design power."""
+        """Design power in watts; `None` if unknown."""
     @property
     def price(self) -> HourlyPrice | None:
-        """Price per device and hour."""
+        """Price per device-hour; `None` if not in the catalogue."""
     @property
     def device_name_patterns(self) -> list[str]:
-        """Patterns of the names that drivers and traces print."""
+        """Patterns of the device names in drivers and traces."""
     @property
     def source(self) -> str:
         """Source of the values."""
@@ -81,16 +81,16 @@ class AcceleratorAccelerator(Record):
         """Conflicts and remarks."""
 
 class HourlyPrice(Record):
-    """A range of prices per device-hour, with when and where it was read."""
+    """Range of prices per device-hour, with date and source."""
     @property
     def low(self) -> float | None:
-        """Lowest seen."""
+        """Lowest price found."""
     @property
     def typical(self) -> float:
-        """The one used by default."""
+        """Default price."""
     @property
     def high(self) -> float | None:
-        """Highest seen."""
+        """Highest price found."""
     @property
     def source(self) -> str:
         """Date and source."""
@@ -101,28 +101,28 @@ class Accelerators(Answer):
     def accelerators(self) -> Rows[AcceleratorsAccelerator]: ...
 
 class AcceleratorsAccelerator(Record):
-    """One accelerator: what a rank sees."""
+    """One accelerator, as used by one rank."""
     @property
     def id(self) -> str:
         """Catalogue identifier, such as `h100-sxm5-80gb`."""
     @property
     def name(self) -> str:
-        """The vendor's name for it."""
+        """Name given by the vendor."""
     @property
     def vendor(self) -> str:
-        """The vendor."""
+        """Vendor."""
     @property
     def architecture(self) -> str:
-        """The architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
+        """Architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
     @property
     def year(self) -> int:
         """Year of introduction."""
     @property
     def compute_units(self) -> int | None:
-        """Multiprocessors, compute units or cores."""
+        """Number of multiprocessors, compute units or cores."""
     @property
     def memory(self) -> float:
-        """Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports as total."""
+        """Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes."""
     @property
     def memory_bandwidth(self) -> float:
         """Memory bandwidth."""
@@ -131,31 +131,31 @@ class AcceleratorsAccelerator(Record):
         """Dense peak rate of matrix products by number format; a missing format is not supported."""
     @property
     def measured_matmul(self) -> float | None:
-        """Best dense bf16 rate that a sweep of shapes measured, if known."""
+        """Best measured dense bf16 rate over a sweep of shapes; `None` if not measured."""
     @property
     def scale_up_link(self) -> str:
-        """The scale-up link's name (`NVLink4`)."""
+        """Name of the scale-up link, such as `NVLink4`."""
     @property
     def scale_up_bandwidth(self) -> float:
-        """Bandwidth of one device into its scale-up domain, one direction."""
+        """Scale-up bandwidth of one device, one direction."""
     @property
     def scale_up_domain(self) -> int:
-        """Devices that one scale-up domain usually joins."""
+        """Usual number of devices in a scale-up domain."""
     @property
     def network_bandwidth(self) -> float | None:
-        """Usual network bandwidth per device, one direction."""
+        """Usual network bandwidth per device, one direction; `None` if unknown."""
     @property
     def host_bandwidth(self) -> float | None:
-        """Bandwidth to the host, one direction."""
+        """Bandwidth to the host, one direction; `None` if unknown."""
     @property
     def power(self) -> float | None:
-        """Design power."""
+        """Design power in watts; `None` if unknown."""
     @property
     def price(self) -> HourlyPrice | None:
-        """Price per device and hour."""
+        """Price per device-hour; `None` if not in the catalogue."""
     @property
     def device_name_patterns(self) -> list[str]:
-        """Patterns of the names that drivers and traces print."""
+        """Patterns of the device names in drivers and traces."""
     @property
     def source(self) -> str:
         """Source of the values."""
@@ -173,10 +173,10 @@ class Balance(Answer):
         """The answer."""
     @property
     def flags(self) -> Rows[Flags]:
-        """The best as flags of frameworks."""
+        """Best result as flags of frameworks."""
     @property
     def plan(self) -> Plan | None:
-        """The best plan; none where nothing fits."""
+        """Best plan; `None` if nothing fits."""
 
 class BalanceAnswer(Record):
     """The answer."""
@@ -284,61 +284,61 @@ class Plan(Record):
     """All settings of a run except the model and the cluster. World size = tensor x context x pipeline x data. Expert parallelism uses the ranks of data x context x tensor (Megatron's rule: `expert_tensor x expert x expert_data = tensor x context x data`)."""
     @property
     def tensor_parallel(self) -> int:
-        """Ranks that share each matrix."""
+        """Tensor-parallel size: ranks that shard each weight matrix."""
     @property
     def sequence_parallel(self) -> bool:
-        """Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022)."""
+        """True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022)."""
     @property
     def pipeline_parallel(self) -> int:
-        """Pipeline stages."""
+        """Pipeline-parallel size: number of stages."""
     @property
     def virtual_stages(self) -> int:
-        """Model chunks per stage (interleaving), 1 for none."""
+        """Model chunks per stage (interleaving); 1 without interleaving."""
     @property
     def context_parallel(self) -> int:
-        """Ranks that share each sequence."""
+        """Context-parallel size: ranks that shard each sequence."""
     @property
     def context_kind(self) -> Literal["ring", "all_gather", "ulysses"]:
-        """How they share it."""
+        """Context-parallel algorithm."""
     @property
     def data_parallel(self) -> int:
-        """Replicas of the model (shards included)."""
+        """Data-parallel size, sharded replicas included."""
     @property
     def expert_parallel(self) -> int:
-        """Ranks among which routed experts are spread."""
+        """Expert-parallel size: ranks that share the routed experts."""
     @property
     def expert_tensor_parallel(self) -> int:
-        """Ranks that share each expert matrix."""
+        """Expert tensor-parallel size: ranks that shard each expert matrix."""
     @property
     def sharding(self) -> Sharding:
-        """Tensors that data-parallel ranks shard."""
+        """Data-parallel sharding (ZeRO stage, FSDP or HSDP)."""
     @property
     def segment(self) -> int | None:
-        """Devices of each scale-up domain that the job uses; `None` uses all of them."""
+        """Devices used per scale-up domain; `None`: all."""
     @property
     def rank_order(self) -> Literal["tp-cp-ep-dp-pp", "tp-cp-pp-ep-dp"]:
-        """Which dimension lies innermost, in Megatron's notation."""
+        """Order of parallel dimensions in the rank layout."""
     @property
     def micro_batch(self) -> int:
-        """Sequences per micro-batch and replica."""
+        """Micro-batch size in sequences, per replica."""
     @property
     def global_batch(self) -> int:
-        """Sequences per step."""
+        """Global batch size in sequences."""
     @property
     def sequence_length(self) -> int:
-        """Tokens per sequence."""
+        """Sequence length in tokens."""
     @property
     def precision(self) -> Precision:
         """Number formats."""
     @property
     def optimizer(self) -> Literal["adam", "sgd", "lion", "muon", "adafactor", "lora"]:
-        """The optimizer."""
+        """Optimizer."""
     @property
     def lora(self) -> Lora | None:
         """Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it."""
     @property
     def recompute(self) -> BalanceRecompute | BalanceRecompute2 | BalanceRecompute3:
-        """What is recomputed in the backward pass."""
+        """Activation checkpointing policy."""
     @property
     def stage_recompute(self) -> Rows[StageRecompute] | None:
         """What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is `Plan::recompute` on all of them."""
@@ -347,85 +347,85 @@ class Plan(Record):
         """Tensors in host memory."""
     @property
     def schedule(self) -> Literal["gpipe", "1f1b", "zb_h1", "zb_h2", "zb_v", "dual_pipe"]:
-        """The pipeline schedule."""
+        """Pipeline schedule."""
     @property
     def layers_per_stage(self) -> list[int] | None:
-        """Layers per virtual stage in pipeline order; `None` divides evenly."""
+        """Layers per virtual stage in pipeline order; `None`: even division."""
     @property
     def overlap(self) -> Overlap:
         """Communication that overlaps with compute."""
     @property
     def attention_kernel(self) -> Literal["auto", "unfused", "flash1", "flash2", "flash3"]:
-        """The attention kernel."""
+        """Attention kernel."""
     @property
     def software(self) -> str:
-        """The software generation, an identifier of `catalog/software.toml`."""
+        """Software generation, an identifier of `catalog/software.toml`."""
     @property
     def dropout(self) -> bool:
-        """Whether dropout is on (it adds masks to memory and passes to time)."""
+        """True if dropout is on, which adds masks to memory and passes to time."""
     @property
     def expert_imbalance(self) -> float:
-        """Tokens that the busiest expert gets over the mean; 1 is balanced."""
+        """Load of the busiest expert relative to the mean; 1 is balanced."""
     @property
     def expert_capacity(self) -> float | None:
-        """Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless."""
+        """Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless."""
     @property
     def document_length(self) -> int | None:
-        """Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends over the whole sequence."""
+        """Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per sequence."""
     @property
     def vocabulary_multiple(self) -> int:
-        """Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none."""
+        """Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding."""
 
 class Sharding(Record):
-    """Tensors that data-parallel ranks shard."""
+    """Tensors sharded over data-parallel ranks."""
     @property
     def zero_stage(self) -> int:
-        """ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard)."""
+        """ZeRO stage. 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters (FSDP full shard)."""
     @property
     def group(self) -> int | None:
-        """Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups."""
+        """Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group."""
     @property
     def reshard_after_forward(self) -> bool:
-        """With stage 3: whether parameters are dropped after the forward pass and gathered again."""
+        """With stage 3: true if parameters are freed after the forward pass and gathered again."""
 
 class Precision(Record):
     """Number formats of a run."""
     @property
     def compute(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """Matrix products."""
+        """GEMMs."""
     @property
     def parameters(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """Parameters as the forward pass keeps them."""
+        """Parameters in the forward pass."""
     @property
     def gradients(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
         """Gradient accumulation."""
     @property
     def gradient_reduce(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """Gradients on the wire."""
+        """Gradients during reduction."""
     @property
     def master(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"] | None:
-        """Master weights; `None` keeps none."""
+        """Master weights; `None`: none are kept."""
     @property
     def moments(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """Each optimizer moment."""
+        """Optimizer moments."""
     @property
     def activations(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """Activations between products."""
+        """Activations between GEMMs."""
     @property
     def narrow_attention(self) -> bool:
-        """Whether attention's products run in the compute format too (rare)."""
+        """True if attention GEMMs run in the compute format too (rare)."""
 
 class Lora(Record):
-    """The adapters of a run."""
+    """Adapters of a run."""
     @property
     def rank(self) -> int:
         """Inner width of an adapter."""
     @property
     def targets(self) -> list[Literal["all-linear", "linear_qkv", "linear_fc1", "q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj", "experts", "q_a_proj", "q_b_proj", "kv_a_proj_with_mqa", "kv_b_proj", "in_proj", "out_proj"]]:
-        """Modules that get one."""
+        """Target modules."""
 
 class BalanceRecompute(Record):
-    """Nothing."""
+    """No recompute."""
     @property
     def mode(self) -> Literal["none"]: ...
 
@@ -435,39 +435,39 @@ class BalanceRecompute2(Record):
     def mode(self) -> Literal["selective"]: ...
     @property
     def modules(self) -> list[Literal["core_attention", "norm", "activation", "mlp", "moe", "latent_up_projection", "operators"]]:
-        """Selection."""
+        """Recomputed modules."""
     @property
     def layers(self) -> int | None:
-        """Layers per stage that do; `None` is all."""
+        """Layers per stage with recompute; `None`: all."""
 
 class BalanceRecompute3(Record):
-    """Whole layers (or the first `layers` of each stage): only a layer's input is kept."""
+    """Whole layers (or the first `layers` of each stage). Only the input of a layer is kept."""
     @property
     def mode(self) -> Literal["full"]: ...
     @property
     def layers(self) -> int | None:
-        """Layers per stage that do; `None` is all."""
+        """Layers per stage with recompute; `None`: all."""
 
 class StageRecompute(Record):
-    """What one pipeline stage recomputes, and what it keeps in host memory."""
+    """Recompute and offload of one pipeline stage."""
     @property
     def segments(self) -> list[BalanceRecompute | BalanceRecompute2 | BalanceRecompute3]:
-        """Policies in the order of the stage's layers, each for its number of layers; a policy without a number covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips layers."""
+        """Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips layers."""
     @property
     def offload(self) -> float | None:
-        """Share of the stage's activations in host memory; `None` is the plan's."""
+        """Share of the stage's activations in host memory, 0 to 1; `None`: the plan's."""
 
 class Offload(Record):
-    """Tensors in host memory."""
+    """Tensors offloaded to host memory."""
     @property
     def optimizer(self) -> float:
-        """Share of the optimizer states, stepped on the CPU."""
+        """Share of the optimizer states, 0 to 1, updated on the CPU."""
     @property
     def activations(self) -> float:
-        """Share of the activations of each layer."""
+        """Share of the activations of each layer, 0 to 1."""
     @property
     def parameters(self) -> float:
-        """Share of the parameters."""
+        """Share of the parameters, 0 to 1."""
 
 class Overlap(Record):
     """Communication that overlaps with compute."""
@@ -479,10 +479,10 @@ class Overlap(Record):
         """Parameter gathering with the forward pass."""
     @property
     def tensor(self) -> bool:
-        """Tensor-parallel communication with matrix products (async TP, userbuffers)."""
+        """Tensor-parallel communication with GEMMs (async TP, userbuffers)."""
     @property
     def pipeline(self) -> bool:
-        """Stage-to-stage transfers with compute."""
+        """Pipeline send and receive with compute."""
     @property
     def expert(self) -> bool:
         """Expert all-to-all with compute."""
@@ -500,7 +500,7 @@ class Calibration(Answer):
         """Whether this run fitted it."""
     @property
     def calibration(self) -> CalibrationCalibration:
-        """What was measured on one accelerator with one software generation."""
+        """Measurements on one accelerator with one software generation."""
     @property
     def lines(self) -> Rows[Line]:
         """Against the measurements that it was fitted to, or that judge it."""
@@ -515,62 +515,62 @@ class Calibration(Answer):
     def warnings(self) -> Rows[Warning]: ...
 
 class CalibrationCalibration(Record):
-    """What was measured on one accelerator with one software generation."""
+    """Measurements on one accelerator with one software generation."""
     @property
     def version(self) -> int:
         """`VERSION`."""
     @property
     def accelerator(self) -> str:
-        """The accelerator's identifier in the catalogue."""
+        """Identifier of the accelerator in the catalogue."""
     @property
     def software(self) -> str:
-        """The software generation of sustained figures; empty when there are none."""
+        """Software generation of sustained figures; empty if there are none."""
     @property
     def link(self) -> str:
-        """The scale-up link of collective laws; empty when there are none."""
+        """Scale-up link of collective laws; empty if there are none."""
     @property
     def collective_rate(self) -> CollectiveRate | None:
         """Sustained over measured rate of collectives within the run, if a trace recorded it."""
     @property
     def network(self) -> NetworkLaw | None:
-        """The network, where nccl-tests crossed domains."""
+        """Network law, if nccl-tests crossed scale-up domains."""
     @property
     def host(self) -> HostCosts | None:
-        """The host, where a trace showed it."""
+        """Host costs, if a trace recorded them."""
     @property
     def steps(self) -> StepTimes | None:
-        """Parts of the step, where whole steps were measured."""
+        """Corrections of the parts of a step, if whole steps were measured."""
     @property
     def rate(self) -> Rows[Rate]:
-        """Operators."""
+        """Rates of operators."""
     @property
     def collective(self) -> Rows[CollectiveLaw]:
-        """Collectives inside a domain."""
+        """Laws of collectives inside a scale-up domain."""
 
 class CollectiveRate(Record):
-    """Collectives within a run over collectives alone."""
+    """Rate of collectives within a run, relative to collectives alone."""
     @property
     def rate(self) -> float:
-        """The law's time over the time in the run, waiting left out."""
+        """Time by the law over the time in the run, waits excluded."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
 
 class Evidence(Record):
-    """What a figure stands on."""
+    """Supporting evidence of a figure."""
     # ['from']: str
     @property
     def samples(self) -> int:
-        """How many measurements there were."""
+        """Number of measurements."""
     @property
     def spread(self) -> float:
-        """How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement."""
+        """Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0 for one measurement."""
     @property
     def error_before(self) -> float:
-        """The mean absolute error of the calculator without this figure, weighted by time."""
+        """Mean absolute error of the calculator without this figure, weighted by time."""
     @property
     def error_after(self) -> float:
-        """The same with it, in sample."""
+        """Mean absolute error of the calculator with this figure, in sample."""
     @property
     def uncertainty(self) -> float:
         """Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed."""
@@ -579,130 +579,130 @@ class NetworkLaw(Record):
     """The network between scale-up domains."""
     @property
     def ring_share(self) -> float:
-        """Share of its NICs that a ring with large messages reaches."""
+        """Share of the NIC bandwidth reached by a ring with large messages."""
     @property
     def spread_share(self) -> float:
-        """Share of the link bandwidth that uniform traffic to all peers reaches."""
+        """Share of the link bandwidth reached by uniform traffic to all peers."""
     @property
     def latency(self) -> float:
-        """Multiple of the calculator's latencies between domains."""
+        """Factor on the calculator's latencies between domains."""
     @property
     def from_ranks(self) -> int:
-        """Ranks of the smallest group that was measured."""
+        """Ranks of the smallest measured group."""
     @property
     def to_ranks(self) -> int:
-        """Of the largest."""
+        """Ranks of the largest measured group."""
     @property
     def from_domains(self) -> int:
-        """Scale-up domains that the smallest group spanned; 0 if the file does not record it."""
+        """Scale-up domains of the measured group that spans the fewest; 0 if the file does not record it."""
     @property
     def to_domains(self) -> int:
-        """The largest."""
+        """Scale-up domains of the measured group that spans the most; 0 if the file does not record it."""
     @property
     def from_bytes(self) -> float:
-        """The smallest message that was measured, bytes."""
+        """Smallest measured message, in bytes."""
     @property
     def to_bytes(self) -> float:
-        """The largest."""
+        """Largest measured message, in bytes."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
 
 class HostCosts(Record):
-    """What the host costs; holds for the calibration's software generation alone."""
+    """Host costs, valid only for the calibration's software generation."""
     @property
     def us_per_kernel(self) -> float:
-        """Microseconds to launch one kernel of the calculator's count."""
+        """Launch time per kernel counted by the calculator, in microseconds."""
     @property
     def us_per_micro_batch(self) -> float:
-        """Microseconds per micro-batch and stage, without launches."""
+        """Host time per micro-batch and stage without launches, in microseconds."""
     @property
     def ms_per_step(self) -> float:
-        """Milliseconds per step outside of passes and update."""
+        """Host time per step outside of passes and update, in milliseconds."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
 
 class StepTimes(Record):
-    """Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone."""
+    """Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation."""
     @property
     def factors(self) -> list[float]:
         """Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`, of runs of other models and formats than those measured."""
     @property
     def covariance(self) -> list[list[float]]:
-        """Covariance of the logarithms of these multiples."""
+        """Covariance of the logarithms of these factors."""
     @property
     def residual(self) -> float:
         """Standard deviation of the logarithm of a run's time that no part explains."""
     @property
     def layouts(self) -> int:
-        """Different layouts that were measured."""
+        """Number of distinct measured layouts."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
     @property
     def own(self) -> Rows[OwnRuns]:
-        """The same of runs of the models and formats of which some were measured."""
+        """Corrections for the models and formats with measured runs."""
 
 class OwnRuns(Record):
-    """Corrections of the parts of a step of runs of one model in one format."""
+    """Corrections of the parts of a step, for runs of one model in one format."""
     @property
     def model(self) -> str:
-        """The model's name, for readers: launch files and users name one model differently."""
+        """Name of the model, for readers: launch files and users name one model differently."""
     @property
     def parameters(self) -> int:
-        """Its parameters, which identify it."""
+        """Number of parameters, which identifies the model."""
     @property
     def format(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """The format of GEMMs."""
+        """Number format of GEMMs."""
     @property
     def factors(self) -> list[float]:
-        """Multiples of the predicted times of parts."""
+        """Factors on the predicted times of the parts, as in [`StepTimes::factors`]."""
     @property
     def covariance(self) -> list[list[float]]:
-        """Covariance of the logarithms of these multiples."""
+        """Covariance of the logarithms of these factors."""
 
 class Rate(Record):
-    """The rate of a kind of operators over the calculator's law of them, as a function of work."""
+    """Rate of a kind of operators relative to the calculator's law, as a function of work."""
     @property
     def operators(self) -> str:
-        """Of what."""
+        """Operators that it applies to."""
     @property
     def regime(self) -> Literal["burst", "sustained"]:
-        """Alone or within a run."""
+        """Conditions of its measurements."""
     @property
     def points(self) -> list[list[Any]]:
-        """Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate is linear in the logarithm of work, beyond them it stays."""
+        """Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the measured time: linear in the logarithm of work between two points, constant beyond them."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
 
 class CollectiveLaw(Record):
-    """A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is what the collective takes within the run once all ranks are there: nothing of the generation's comes on top."""
+    """A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"]:
-        """Kind."""
+        """Kind of collective."""
     @property
     def ranks(self) -> int:
-        """Among how many ranks."""
+        """Number of ranks."""
     @property
     def regime(self) -> Literal["burst", "sustained"]:
-        """Alone or within a run."""
+        """Conditions of its measurements."""
     @property
     def base_us(self) -> float:
-        """Microseconds that the smallest message takes."""
+        """Time of the smallest message, in microseconds."""
     @property
     def bandwidth_gb(self) -> float:
-        """Bus bandwidth that large messages approach, decimal GB/s."""
+        """Asymptotic bus bandwidth of large messages, in decimal GB/s."""
     @property
     def ramp_ns(self) -> float:
-        """Nanoseconds per square root of a byte."""
+        """Ramp, in nanoseconds per square root of a byte."""
     @property
     def from_bytes(self) -> float:
-        """The smallest message that was measured, bytes."""
+        """Smallest measured message, in bytes."""
     @property
     def to_bytes(self) -> float:
-        """The largest."""
+        """Largest measured message, in bytes."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
@@ -769,13 +769,13 @@ class StepLine(Record):
         """And with it."""
 
 class Warning(Record):
-    """Something doubtful that did not stop the work."""
+    """A doubtful setting or result that did not stop the work."""
     @property
     def id(self) -> str:
-        """A stable identifier that `railwright explain` knows, such as `memory-margin-small`."""
+        """Stable identifier for `railwright explain`, such as `memory-margin-small`."""
     @property
     def message(self) -> str:
-        """What is doubtful and what to do, in one sentence."""
+        """Warning in one sentence, with the action if there is one."""
 
 class CalibrationFile(Answer):
     """The answer of kind `calibration_file`."""
@@ -783,40 +783,40 @@ class CalibrationFile(Answer):
     def file(self) -> str: ...
     @property
     def calibration(self) -> CalibrationFileCalibration:
-        """What was measured on one accelerator with one software generation."""
+        """Measurements on one accelerator with one software generation."""
 
 class CalibrationFileCalibration(Record):
-    """What was measured on one accelerator with one software generation."""
+    """Measurements on one accelerator with one software generation."""
     @property
     def version(self) -> int:
         """`VERSION`."""
     @property
     def accelerator(self) -> str:
-        """The accelerator's identifier in the catalogue."""
+        """Identifier of the accelerator in the catalogue."""
     @property
     def software(self) -> str:
-        """The software generation of sustained figures; empty when there are none."""
+        """Software generation of sustained figures; empty if there are none."""
     @property
     def link(self) -> str:
-        """The scale-up link of collective laws; empty when there are none."""
+        """Scale-up link of collective laws; empty if there are none."""
     @property
     def collective_rate(self) -> CollectiveRate | None:
         """Sustained over measured rate of collectives within the run, if a trace recorded it."""
     @property
     def network(self) -> NetworkLaw | None:
-        """The network, where nccl-tests crossed domains."""
+        """Network law, if nccl-tests crossed scale-up domains."""
     @property
     def host(self) -> HostCosts | None:
-        """The host, where a trace showed it."""
+        """Host costs, if a trace recorded them."""
     @property
     def steps(self) -> StepTimes | None:
-        """Parts of the step, where whole steps were measured."""
+        """Corrections of the parts of a step, if whole steps were measured."""
     @property
     def rate(self) -> Rows[Rate]:
-        """Operators."""
+        """Rates of operators."""
     @property
     def collective(self) -> Rows[CollectiveLaw]:
-        """Collectives inside a domain."""
+        """Laws of collectives inside a scale-up domain."""
 
 class Check(Answer):
     """The answer of kind `check`."""
@@ -929,12 +929,12 @@ class ClusterFields(Record):
     def name(self) -> str: ...
     @property
     def accelerator(self) -> ClusterAccelerator:
-        """One accelerator: what a rank sees."""
+        """One accelerator, as used by one rank."""
     @property
     def devices_per_node(self) -> int: ...
     @property
     def scale_up(self) -> ScaleUp:
-        """The domain within which devices reach each other at full scale-up bandwidth."""
+        """Scale-up domain: devices with full scale-up bandwidth to each other."""
     @property
     def network(self) -> ClusterNetwork:
         """The network between scale-up domains."""
@@ -946,28 +946,28 @@ class ClusterFields(Record):
         """Origin of the figures."""
 
 class ClusterAccelerator(Record):
-    """One accelerator: what a rank sees."""
+    """One accelerator, as used by one rank."""
     @property
     def id(self) -> str:
         """Catalogue identifier, such as `h100-sxm5-80gb`."""
     @property
     def name(self) -> str:
-        """The vendor's name for it."""
+        """Name given by the vendor."""
     @property
     def vendor(self) -> str:
-        """The vendor."""
+        """Vendor."""
     @property
     def architecture(self) -> str:
-        """The architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
+        """Architecture: `Ampere`, `Hopper`, `Blackwell`, ..."""
     @property
     def year(self) -> int:
         """Year of introduction."""
     @property
     def compute_units(self) -> int | None:
-        """Multiprocessors, compute units or cores."""
+        """Number of multiprocessors, compute units or cores."""
     @property
     def memory(self) -> float:
-        """Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports as total."""
+        """Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes."""
     @property
     def memory_bandwidth(self) -> float:
         """Memory bandwidth."""
@@ -976,31 +976,31 @@ class ClusterAccelerator(Record):
         """Dense peak rate of matrix products by number format; a missing format is not supported."""
     @property
     def measured_matmul(self) -> float | None:
-        """Best dense bf16 rate that a sweep of shapes measured, if known."""
+        """Best measured dense bf16 rate over a sweep of shapes; `None` if not measured."""
     @property
     def scale_up_link(self) -> str:
-        """The scale-up link's name (`NVLink4`)."""
+        """Name of the scale-up link, such as `NVLink4`."""
     @property
     def scale_up_bandwidth(self) -> float:
-        """Bandwidth of one device into its scale-up domain, one direction."""
+        """Scale-up bandwidth of one device, one direction."""
     @property
     def scale_up_domain(self) -> int:
-        """Devices that one scale-up domain usually joins."""
+        """Usual number of devices in a scale-up domain."""
     @property
     def network_bandwidth(self) -> float | None:
-        """Usual network bandwidth per device, one direction."""
+        """Usual network bandwidth per device, one direction; `None` if unknown."""
     @property
     def host_bandwidth(self) -> float | None:
-        """Bandwidth to the host, one direction."""
+        """Bandwidth to the host, one direction; `None` if unknown."""
     @property
     def power(self) -> float | None:
-        """Design power."""
+        """Design power in watts; `None` if unknown."""
     @property
     def price(self) -> HourlyPrice | None:
-        """Price per device and hour."""
+        """Price per device-hour; `None` if not in the catalogue."""
     @property
     def device_name_patterns(self) -> list[str]:
-        """Patterns of the names that drivers and traces print."""
+        """Patterns of the device names in drivers and traces."""
     @property
     def source(self) -> str:
         """Source of the values."""
@@ -1009,19 +1009,19 @@ class ClusterAccelerator(Record):
         """Conflicts and remarks."""
 
 class ScaleUp(Record):
-    """The domain within which devices reach each other at full scale-up bandwidth."""
+    """Scale-up domain: devices with full scale-up bandwidth to each other."""
     @property
     def domain_size(self) -> int:
         """Devices per domain (8 in a DGX, 72 in an NVL72 rack)."""
     @property
     def bandwidth(self) -> float:
-        """Bandwidth of one device, one direction."""
+        """Bandwidth per device, one direction."""
     @property
     def link(self) -> str:
-        """The link's name."""
+        """Name of the link."""
     @property
     def in_network_reduction(self) -> bool:
-        """Whether switches reduce in the network (NVLink SHARP)."""
+        """True if switches reduce in the network (NVLink SHARP)."""
 
 class ClusterNetwork(Record):
     """The network between scale-up domains."""
@@ -1030,22 +1030,22 @@ class ClusterNetwork(Record):
         """Bandwidth per device, one direction (NICs of a node shared equally)."""
     @property
     def kind(self) -> str:
-        """`InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`."""
+        """Technology: `InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`."""
     @property
     def latency(self) -> float:
         """One-way latency between two nodes under one switch."""
     @property
     def tiers(self) -> Rows[Tier]:
-        """Tiers from the leaf upwards."""
+        """Tiers, from the leaf upwards."""
     @property
     def rail_forwarding(self) -> float:
-        """How much longer traffic to all peers takes because rails are joined through domains alone, whose step is not hidden; 1 where the network joins them."""
+        """Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the network joins the rails."""
 
 class Tier(Record):
     """A tier of the fabric."""
     @property
     def name(self) -> str:
-        """Its name (`leaf`, `spine`, `core`)."""
+        """Name, such as `leaf`, `spine` or `core`."""
     @property
     def devices(self) -> int:
         """Devices below one switch group of the tier."""
@@ -1054,7 +1054,7 @@ class Tier(Record):
         """Down-bandwidth over up-bandwidth; 1 is non-blocking."""
     @property
     def latency(self) -> float:
-        """Latency that passing the tier adds, one way."""
+        """One-way latency added by the tier."""
 
 class Host(Record):
     """The host side of a node."""
@@ -1063,10 +1063,10 @@ class Host(Record):
         """CPU memory per device."""
     @property
     def memory_bandwidth_per_device(self) -> float:
-        """CPU memory bandwidth per device (the CPU optimizer's limit)."""
+        """CPU memory bandwidth per device, which limits an optimizer on the host."""
     @property
     def power_per_device(self) -> float:
-        """Power of everything in the node that is not an accelerator, per device."""
+        """Power of the node without accelerators, per device."""
     @property
     def power_usage_effectiveness(self) -> float:
         """Facility power over machine power."""
@@ -1530,7 +1530,7 @@ class Difference(Record):
     """A common metric, by default per rank and step, in nanoseconds."""
     @property
     def name(self) -> str:
-        """Subject."""
+        """Label."""
     @property
     def first(self) -> float:
         """Value of the first."""
@@ -1929,25 +1929,25 @@ class ModelIdentity(Record):
         """Parameters in every convention."""
 
 class ParameterCount(Record):
-    """Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side."""
+    """Parameter counts of a model, in all conventions of model cards."""
     @property
     def total(self) -> int:
-        """Everything, towers included, a tied embedding once, without multi-token prediction."""
+        """All parameters, towers included, a tied embedding counted once, without multi-token prediction."""
     @property
     def word_embedding(self) -> int:
-        """The word embedding."""
+        """Word embedding."""
     @property
     def head(self) -> int:
-        """The head's own matrix; 0 when tied."""
+        """Matrix of the head; 0 if tied."""
     @property
     def routed_experts(self) -> int:
         """All routed experts of all layers."""
     @property
     def active(self) -> int:
-        """Parameters that one token uses, input embedding included."""
+        """Parameters active per token, input embedding included."""
     @property
     def active_without_embedding(self) -> int:
-        """Parameters that one token uses, without the input embedding unless it also serves as head."""
+        """Parameters active per token, without the input embedding unless it is also the head."""
     @property
     def towers(self) -> int:
         """Further stacks (an encoder, a vision tower), part of `total`."""
@@ -2415,22 +2415,22 @@ class Input(Record):
         """Origin."""
 
 class OpenFeature(Record):
-    """A feature that was assumed, and the step time without the assumption."""
+    """An assumed feature, and the step time without it."""
     @property
     def key(self) -> str:
-        """Setting of a run file that decides it."""
+        """Key of a run file that specifies the feature."""
     @property
     def title(self) -> str:
-        """Kind."""
+        """Title of the feature."""
     @property
     def assumed(self) -> str:
         """Assumed value."""
     @property
     def alternative(self) -> str:
-        """The alternative that changes the step most."""
+        """Alternative with the largest effect on step time."""
     @property
     def change(self) -> float:
-        """Step time with the alternative over that of the estimate, less 1."""
+        """Relative change of step time with the alternative."""
     @property
     def remedy(self) -> str:
         """Option to add to the command."""
@@ -2475,25 +2475,25 @@ class Item(Record):
         """Basis of the equation."""
 
 class Topic(Record):
-    """Something that has an identifier."""
+    """Explanation of an identifier."""
     @property
     def id(self) -> str:
-        """Its identifier."""
+        """Identifier."""
     @property
     def group(self) -> str:
-        """Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ..."""
+        """Group: `warning`, `time`, `memory`, `finding`, `concept`, ..."""
     @property
     def title(self) -> str:
-        """A line."""
+        """Title of one line."""
     @property
     def text(self) -> str:
-        """A paragraph."""
+        """Text of one paragraph."""
 
 class Explanation(Answer):
     """The answer of kind `explanation`."""
     @property
     def topic(self) -> Topic:
-        """Something that has an identifier."""
+        """Explanation of an identifier."""
 
 class Export(Answer):
     """The answer of kind `export`."""
@@ -2869,16 +2869,16 @@ class Key(Record):
     """One key of a run file."""
     @property
     def section(self) -> str:
-        """The section: `model`, `cluster`, `plan`, `training`, `cost`."""
+        """Section: `model`, `cluster`, `plan`, `training`, `cost`."""
     @property
     def name(self) -> str:
-        """The rest of the dotted key."""
+        """Key inside the section, dotted."""
     @property
     def doc(self) -> str:
-        """Meaning."""
+        """Documentation: a noun phrase for a value, a verb phrase for a switch."""
     @property
     def default(self) -> str:
-        """What holds without it, in words."""
+        """Default in words."""
     @property
     def is_searched(self) -> bool:
         """Whether `search` varies it and `--space` restricts it."""
@@ -3053,13 +3053,13 @@ class Memory(Answer):
         """The run in one line."""
     @property
     def memory(self) -> MemoryReport:
-        """Every stage, item by item."""
+        """Memory of every stage, item by item."""
     @property
     def stage(self) -> int:
-        """The stage that is shown over the step."""
+        """Index of the stage in `over_time`."""
     @property
     def over_time(self) -> OverTime:
-        """That stage over the step; empty where a step has too many passes to draw."""
+        """Memory of that stage over the step; empty if a step has too many passes to draw."""
 
 class MemoryReport(Record):
     """Memory of all stages against the device's."""
@@ -3134,40 +3134,40 @@ class OverTime(Record):
     """Memory of one stage over a step."""
     @property
     def highest_bytes(self) -> list[int]:
-        """Most that is held in each of equal pieces of the step, all kinds together."""
+        """Peak bytes in equal time intervals of the step, over all kinds."""
     @property
     def parts(self) -> Rows[KindOverTime]:
-        """The same by kind; kinds that hold nothing are left out."""
+        """Bytes by kind at those peaks, without kinds that are always zero."""
     @property
     def duration(self) -> float:
-        """Length of the step."""
+        """Step time."""
     @property
     def peak(self) -> Peak | None:
-        """Time of the peak."""
+        """Peak with its time; `None` without events."""
 
 class KindOverTime(Record):
-    """One kind of memory over the step."""
+    """Memory of one kind over the step."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "optimizer", "activations", "logits", "communication", "workspace", "overhead", "other"]:
-        """The kind."""
+        """Kind of memory."""
     @property
     def bytes(self) -> list[int]:
-        """Most that it holds in each piece of the step."""
+        """Bytes of this kind at the peak of each interval."""
 
 class Peak(Record):
-    """A rank's fullest moment."""
+    """Memory peak of a rank."""
     @property
     def rank(self) -> int:
         """Rank."""
     @property
     def time(self) -> int:
-        """First time of this peak."""
+        """First time of the peak."""
     @property
     def bytes(self) -> int:
         """Number of bytes."""
     @property
     def parts(self) -> list[list[Any]]:
-        """Of what, most first; what is nothing is left out."""
+        """Bytes by kind, largest first, without zeros."""
 
 class MemorySnapshot(Answer):
     """The answer of kind `memory_snapshot`."""
@@ -3331,7 +3331,7 @@ class Model(Answer):
         """Its entry in the catalogue."""
     @property
     def parameters(self) -> ParameterCount:
-        """Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side."""
+        """Parameter counts of a model, in all conventions of model cards."""
     @property
     def flop_per_token(self) -> FlopFields:
         """Model FLOP of forward and backward pass."""
@@ -3343,34 +3343,34 @@ class CatalogueEntry(Record):
     """Catalogue data of a model other than its dimensions."""
     @property
     def name(self) -> str:
-        """The name that output uses."""
+        """Name in reports."""
     @property
     def aliases(self) -> list[str]:
-        """Other names that find it."""
+        """Aliases."""
     @property
     def family(self) -> str:
-        """The family, as `model_type` names it."""
+        """Family, by `model_type`."""
     @property
     def source(self) -> str:
-        """Where the dimensions come from."""
+        """Source of the dimensions."""
     @property
     def notes(self) -> str:
-        """What to know about them."""
+        """Remarks on the dimensions."""
     @property
     def training(self) -> PublishedTraining | None:
-        """How it was trained, where its publication has both figures."""
+        """Published pre-training; `None` unless the publication has batch and sequence length."""
 
 class PublishedTraining(Record):
-    """The steps of a published pre-training, after the ramp of the batch."""
+    """Steps of a published pre-training, after the batch ramp."""
     @property
     def global_batch(self) -> int:
-        """Sequences of a step."""
+        """Sequences per step."""
     @property
     def sequence_length(self) -> int:
-        """Tokens of a sequence."""
+        """Tokens per sequence."""
     @property
     def source(self) -> str:
-        """The publication, with its section."""
+        """Publication with its section."""
 
 class FlopFields(Record):
     @property
@@ -3384,58 +3384,58 @@ class ModelModel(Record):
     """A model's whole structure. Layers that are equal share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
     @property
     def name(self) -> str:
-        """The catalogue name, or what the user called it."""
+        """Name in the catalogue, or label set by the user."""
     @property
     def family(self) -> str:
-        """The family as Hugging Face's `model_type` names it (`llama`, `deepseek_v3`, ...); `custom` for dimensions typed in."""
+        """Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without a file."""
     @property
     def hidden_size(self) -> int:
         """Width of the residual stream."""
     @property
     def vocabulary(self) -> int:
-        """Rows of the word embedding before any padding that a framework adds."""
+        """Rows of the word embedding, without padding by a framework."""
     @property
     def max_positions(self) -> int:
         """Longest sequence declared by the configuration, in tokens; 0 if not declared."""
     @property
     def tied_embeddings(self) -> bool:
-        """Whether the head reuses the word embedding."""
+        """True if the head reuses the word embedding."""
     @property
     def position(self) -> Literal["learned", "rotary", "alibi", "none"]:
         """Position encoding."""
     @property
     def layer_kinds(self) -> Rows[Layer]:
-        """The distinct layers."""
+        """Distinct layers."""
     @property
     def layers(self) -> list[int]:
-        """For each layer in order, its kind."""
+        """Kind of each layer in order, an index into `layer_kinds`."""
     @property
     def embedding(self) -> Rows[Weight]:
-        """Weights in front of the first layer: word embedding, learned positions, embedding norm."""
+        """Weights before the first layer: word embedding, learned positions, embedding norm."""
     @property
     def final_norm(self) -> Rows[Weight]:
-        """Weights between the last layer and the head: the final norm."""
+        """Weights between the last layer and the head: final norm."""
     @property
     def head(self) -> Rows[Weight]:
-        """The head's own weights; empty when tied (its matrix product still runs)."""
+        """Weights of the head; empty if tied to the word embedding (its GEMM still runs)."""
     @property
     def multi_token_prediction(self) -> MultiTokenPrediction | None:
-        """Multi-token-prediction modules, if the model has them."""
+        """Multi-token-prediction modules; `None` if the model has none."""
     @property
     def towers(self) -> Rows[Tower]:
         """Further stacks with tokens of their own: an encoder, a vision or audio tower."""
     @property
     def left_out(self) -> list[str]:
-        """Parts of the file that are neither counted nor priced, by their keys."""
+        """Keys of the file's parts that are neither counted nor priced."""
     @property
     def notes(self) -> list[str]:
-        """What the reader wants the user to know (a vision tower skipped, a field that was assumed)."""
+        """Notes from the reader for the user, such as a skipped vision tower or an assumed field."""
 
 class Layer(Record):
-    """One layer: what mixes tokens, what transforms each token, and every weight of both."""
+    """One layer: token mixer, feed-forward, and the weights of both."""
     @property
     def name(self) -> str:
-        """A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ..."""
+        """Short name for reports: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ..."""
     @property
     def mixer(self) -> Attention | LatentAttention | LinearAttention | StateSpace | SelectiveScan | Convolution | Mixer | ModelMixer | ModelMixer2:
         """Module that mixes tokens along the sequence."""
@@ -3444,16 +3444,16 @@ class Layer(Record):
         """Module that transforms each token."""
     @property
     def norms(self) -> int:
-        """Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2)."""
+        """Number of norms over the hidden width in one pass (2 for pre-norm layers, 4 for gemma 2)."""
     @property
     def norm(self) -> Literal["layer_norm", "rms_norm"]:
-        """The kind of norm."""
+        """Kind of norm."""
     @property
     def parallel_residual(self) -> bool:
-        """Whether attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi)."""
+        """True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi)."""
     @property
     def weights(self) -> Rows[Weight]:
-        """Every trainable tensor."""
+        """All trainable tensors."""
 
 class Attention(Record):
     """Softmax attention."""
@@ -3490,7 +3490,7 @@ class ModelSpan(Record):
     def chunk(self) -> int: ...
 
 class ModelSpan2(Record):
-    """All `n` tokens of another stack (cross-attention); 0 where the data decides."""
+    """All `n` tokens of another stack (cross-attention); 0 if they depend on the data."""
     @property
     def memory(self) -> int: ...
 
@@ -3501,7 +3501,7 @@ class LatentAttention(Record):
         """Query heads."""
     @property
     def q_lora_rank(self) -> int | None:
-        """Rank of the query latent; `None` when queries are projected directly."""
+        """Rank of the query latent; `None` if queries are projected directly."""
     @property
     def kv_lora_rank(self) -> int:
         """Rank of the key-value latent."""
@@ -3581,7 +3581,7 @@ class Mixer(Record):
     def kind(self) -> Literal["several"]: ...
     @property
     def mixers(self) -> list[Attention | LatentAttention | LinearAttention | StateSpace | SelectiveScan | Convolution | Mixer | ModelMixer | ModelMixer2]:
-        """Each of them."""
+        """The mixers, in order."""
 
 class ModelMixer(Record):
     """Counted, but without a cost model."""
@@ -3589,10 +3589,10 @@ class ModelMixer(Record):
     def kind(self) -> Literal["unpriced"]: ...
     @property
     def name(self) -> str:
-        """Kind."""
+        """Kind of mixer."""
 
 class ModelMixer2(Record):
-    """The layer has none."""
+    """The layer has no token mixer."""
     @property
     def kind(self) -> Literal["none"]: ...
 
@@ -3603,22 +3603,22 @@ class Mlp(Record):
         """Inner width."""
     @property
     def gated(self) -> bool:
-        """Whether a gate matrix multiplies the up projection (SwiGLU and kin)."""
+        """True if a gate matrix multiplies the up projection (SwiGLU and variants)."""
     @property
     def activation(self) -> Literal["gelu", "silu", "relu", "squared_relu"]:
-        """The activation."""
+        """Activation function."""
 
 class MixtureOfExperts(Record):
     """Routed experts."""
     @property
     def experts(self) -> int:
-        """Routed experts in all."""
+        """Number of routed experts."""
     @property
     def top_k(self) -> int:
-        """Experts that one token visits."""
+        """Experts per token."""
     @property
     def expert(self) -> Mlp:
-        """One expert."""
+        """Shape of one expert."""
     @property
     def shared_intermediate_size(self) -> int:
         """Total width of the shared experts (or of a parallel dense MLP); 0 without."""
@@ -3627,10 +3627,10 @@ class MixtureOfExperts(Record):
         """Groups of experts for group-limited routing, 1 without."""
     @property
     def top_k_groups(self) -> int:
-        """Groups that one token may visit."""
+        """Maximum groups per token."""
 
 class FeedForward(Record):
-    """The layer has none."""
+    """The layer has no feed-forward."""
     @property
     def kind(self) -> Literal["none"]: ...
 
@@ -3638,10 +3638,10 @@ class Weight(Record):
     """One trainable tensor, or `copies` equal ones."""
     @property
     def name(self) -> str:
-        """Its name inside the layer, as Hugging Face names it without prefix (`q_proj`, `down_proj`, `input_layernorm`)."""
+        """Name inside the layer, as in Hugging Face without prefix (`q_proj`, `down_proj`, `input_layernorm`)."""
     @property
     def module(self) -> Literal["embedding", "norm", "attention_input", "attention_core", "attention_output", "mlp", "router", "experts", "shared_expert", "head", "multi_token_prediction"]:
-        """The module that it belongs to."""
+        """Module of the weight."""
     @property
     def rows(self) -> int:
         """Rows: the output width of a matrix, the length of a vector."""
@@ -3650,55 +3650,55 @@ class Weight(Record):
         """Columns: the input width of a matrix, 1 for a vector."""
     @property
     def copies(self) -> int:
-        """How many of it (routed experts); 0 where an earlier layer holds it and this one executes it again; 1 elsewhere."""
+        """Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight and this one executes it again."""
     @property
     def cut(self) -> Literal["replicated", "column", "row", "vocabulary"] | Cut:
-        """How tensor parallelism cuts it."""
+        """Sharding by tensor parallelism."""
     @property
     def usage(self) -> Literal["vector", "table"] | Usage:
-        """Purpose."""
+        """Role in the forward pass."""
 
 class Cut(Record):
-    """Rows are divided by heads, but at most into this many parts; ranks beyond share (multi-query keys and values)."""
+    """Rows are sharded by heads into at most this many parts; further ranks share a part (multi-query keys and values)."""
     @property
     def heads(self) -> int: ...
 
 class Usage(Record):
-    """A matrix product with the activations. Weights of one layer that carry the same label are executed as one product (`qkv`, `gate_up`)."""
+    """A GEMM with the activations. Weights of one layer with the same label run as one GEMM (`qkv`, `gate_up`)."""
     @property
     def matmul(self) -> UsageMatmul: ...
 
 class UsageMatmul(Record):
     @property
     def fused(self) -> str:
-        """The label of the fused product."""
+        """Label of the fused GEMM."""
 
 class MultiTokenPrediction(Record):
     """Modules that predict further tokens (DeepSeek-V3, section 2.2): each is one more layer plus a projection of 2h to h."""
     @property
     def depth(self) -> int:
-        """How many modules, one behind another."""
+        """Number of modules in sequence."""
     @property
     def layer_kind(self) -> int:
         """The layer that each module runs, an index into `Model::layer_kinds`."""
     @property
     def weights(self) -> Rows[Weight]:
-        """The weights of one module in addition to its layer (norms, projection); embedding and head are shared with the model."""
+        """Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model."""
 
 class Tower(Record):
     """A separate stack with its own tokens."""
     @property
     def name(self) -> str:
-        """What it is: `vision`, `audio`, `encoder`."""
+        """Kind of tower: `vision`, `audio`, `encoder`."""
     @property
     def tokens(self) -> int | None:
-        """Positions per sample that the stack works on, as the configuration has them; `None` where the data decides (a text encoder)."""
+        """Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder)."""
     @property
     def handed_on(self) -> int | None:
-        """Positions that it hands to the main stack, fewer where patches are merged."""
+        """Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data."""
     @property
     def stack(self) -> ModelModel:
-        """The stack; its head is what connects it to the main one."""
+        """Layers of the tower. The head of this stack is the connection to the main one."""
 
 class Models(Answer):
     """The answer of kind `models`."""
@@ -3714,7 +3714,7 @@ class ModelField(Record):
     def family(self) -> str: ...
     @property
     def parameters(self) -> ParameterCount:
-        """Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side."""
+        """Parameter counts of a model, in all conventions of model cards."""
     @property
     def layers(self) -> int: ...
     @property
@@ -4439,46 +4439,46 @@ class Refused(Record):
         """Reason."""
 
 class Problem(Record):
-    """Something wrong with an input."""
+    """A problem of an input."""
     @property
     def message(self) -> str:
-        """What is wrong, and why, in a lowercase fragment."""
+        """Problem and cause, in a lowercase fragment."""
     @property
     def place(self) -> Place | None:
-        """Place."""
+        """Place in the input; `None` if unknown."""
     @property
     def hint(self) -> str | None:
-        """What to do about it, or the nearest valid name."""
+        """Action or nearest valid name; `None` without one."""
     @property
     def remedies(self) -> Rows[Remedy]:
-        """Settings each of which makes this problem go away, as far as they are known; the hint has them in words."""
+        """Known settings that each remove this problem; the hint contains them in words."""
 
 class Place(Record):
     """A place in an input."""
     @property
     def file(self) -> str:
-        """The file, or what stands for it (`--set`, `--tp`)."""
+        """File, or its substitute (`--set`, `--tp`)."""
     @property
     def line(self) -> int | None:
-        """The line, from 1, if known."""
+        """Line from 1; `None` if unknown."""
     @property
     def column(self) -> int | None:
-        """The column, from 1, if known."""
+        """Column from 1; `None` if unknown."""
     @property
     def key(self) -> str | None:
-        """The dotted key, if known."""
+        """Dotted key; `None` if unknown."""
     @property
     def text(self) -> str | None:
-        """The offending line of text, if known."""
+        """Line of text with the problem; `None` if unknown."""
 
 class Remedy(Record):
-    """A setting that makes a problem go away."""
+    """A setting that removes a problem."""
     @property
     def key(self) -> str:
-        """The dotted key of a run file."""
+        """Dotted key of a run file."""
     @property
     def value(self) -> str:
-        """Its value, as a run file or a flag takes it."""
+        """Value, as in a run file or a flag."""
 
 class Sweep(Record):
     """Savings against the first design over the ratio of port price to transceiver price."""
@@ -7135,51 +7135,51 @@ class ProfileRange(Answer):
         """Number of excluded spans of these rows in the whole step: they nest deeper than the view."""
     @property
     def range(self) -> Window:
-        """The range."""
+        """Range."""
     @property
     def rows(self) -> int:
-        """Rows that were summed."""
+        """Number of rows in the sums."""
     @property
     def stacks(self) -> int:
-        """Rows that can be busy at the same time; the rows of one thread are one."""
+        """Number of rows that can be busy at the same time; the rows of one thread count once."""
     @property
     def count(self) -> int:
-        """Spans that touch the range."""
+        """Number of spans that overlap the range."""
     @property
     def total_ns(self) -> int:
-        """Their time within the range, in nanoseconds; every moment of a stack counts once."""
+        """Time of these spans within the range, in nanoseconds; every moment of a stack counts once."""
     @property
     def names(self) -> Rows[Name]:
-        """Names, largest `total_ns` first."""
+        """Names by `total_ns`, largest first."""
     @property
     def more_names(self) -> int:
-        """Names beyond the longest list that is answered."""
+        """Number of names omitted from the list."""
     @property
     def tree(self) -> ProfileRangeNode:
-        """The same time by row, then by class and name or by nesting."""
+        """Same time by row, then by class and name or by nesting."""
 
 class Window(Record):
-    """A stretch of the step, in nanoseconds."""
+    """An interval of the step, in nanoseconds."""
     # ['from']: int
     @property
     def to(self) -> int:
-        """Until when."""
+        """End time."""
 
 class Name(Record):
     """All spans of one name and class within the range."""
     @property
     def name(self) -> str:
-        """The name of the spans."""
+        """Name of the spans."""
     # ['class']: Literal["forward", "backward", "weight_gradient", "recompute", "tensor", "context", "data", "pipeline", "expert", "bubble", "optimizer", "copy", "host", "other", "communication", "waiting"]
     @property
     def count(self) -> int:
-        """Spans that touch the range."""
+        """Number of spans that overlap the range."""
     @property
     def total_ns(self) -> int:
         """Time within the range, in nanoseconds; a span nested in one of the same name counts once."""
     @property
     def self_ns(self) -> int:
-        """Time within the range in which no row below has a span, in nanoseconds."""
+        """Time within the range without spans in deeper rows, in nanoseconds."""
     @property
     def mean_ns(self) -> float:
         """`total_ns / count`, in nanoseconds."""
@@ -7188,26 +7188,26 @@ class Name(Record):
         """The longest span within the range, in nanoseconds."""
     @property
     def share(self) -> float:
-        """`total_ns` over the length of the range times the number of `stacks`."""
+        """`total_ns` over the length of the range times `stacks`, 0 to 1."""
 
 class ProfileRangeNode(Record):
     """A node of the tree."""
     @property
     def name(self) -> str:
-        """The name of the row, class or span."""
+        """Name of the row, class or span."""
     # ['class']: Literal["forward", "backward", "weight_gradient", "recompute", "tensor", "context", "data", "pipeline", "expert", "bubble", "optimizer", "copy", "host", "other", "communication", "waiting"] | None
     @property
     def count(self) -> int:
-        """Spans, without those below."""
+        """Number of spans, without those of children."""
     @property
     def total_ns(self) -> int:
-        """Time with all nodes below, in nanoseconds."""
+        """Time with all children, in nanoseconds."""
     @property
     def share(self) -> float:
-        """`total_ns` over the length of the range times the number of stacks."""
+        """`total_ns` over the length of the range times the number of stacks, 0 to 1."""
     @property
     def children(self) -> Rows[ProfileRangeNode]:
-        """Nodes below, largest first."""
+        """Children, largest first."""
 
 class PublishedTopologies(Answer):
     """The answer of kind `published_topologies`."""
@@ -7260,13 +7260,13 @@ class Query(Answer):
     """The answer of kind `query`."""
     @property
     def columns(self) -> list[str]:
-        """The names of the columns, as the question gives them."""
+        """Names of the columns, from the query."""
     @property
     def rows(self) -> list[list[int | float | str | None]]:
         """The rows, each as long as `Self::columns`."""
     @property
     def more(self) -> bool:
-        """Whether there are more rows than requested."""
+        """True if there are more rows than requested."""
 
 class QuerySchema(Answer):
     """The answer of kind `query_schema`."""
@@ -7280,10 +7280,10 @@ class TableField(Record):
         """Its name."""
     @property
     def about(self) -> str:
-        """Kind of row."""
+        """Meaning of a row."""
     @property
     def columns(self) -> Rows[ColumnAbout]:
-        """Its columns."""
+        """Columns."""
     @property
     def rows(self) -> int | None:
         """Number of its rows; absent without data."""
@@ -7292,13 +7292,13 @@ class ColumnAbout(Record):
     """A column."""
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name."""
     @property
     def type(self) -> str:
-        """Its type: `INTEGER`, `REAL` or `TEXT`."""
+        """Type: `INTEGER`, `REAL` or `TEXT`."""
     @property
     def about(self) -> str:
-        """Its content."""
+        """Meaning, with the unit."""
 
 class RailOnly(Answer):
     """The answer of kind `rail_only`."""
@@ -7532,10 +7532,10 @@ class Recompute(Answer):
         """The answer."""
     @property
     def flags(self) -> Rows[Flags]:
-        """The best as flags of frameworks."""
+        """Best result as flags of frameworks."""
     @property
     def plan(self) -> Plan | None:
-        """The best plan; none where nothing fits."""
+        """Best plan; `None` if nothing fits."""
 
 class RecomputeAnswer(Record):
     """The answer."""
@@ -7940,7 +7940,7 @@ class Search(Answer):
         """Minimum probability of fitting."""
     @property
     def counters(self) -> Counters:
-        """Strategies by what became of them."""
+        """Number of strategies by outcome."""
     @property
     def complete(self) -> bool:
         """Whether everything was searched."""
@@ -7949,31 +7949,31 @@ class Search(Answer):
         """Layouts, best first."""
     @property
     def own(self) -> Rows[SearchShown]:
-        """The layout of the launch file that was named, in each setting where it is possible."""
+        """Layout of the specified launch file, in each setting where it is possible."""
     @property
     def freed(self) -> str | None:
-        """Free and kept settings of the launch file, in words."""
+        """Free and fixed settings of the launch file, as text; `None` without one."""
     @property
     def found(self) -> int:
-        """Layouts that were found, shown or not; of a front, its length."""
+        """Number of layouts found, shown or not; for a Pareto front, its length."""
     @property
     def fastest(self) -> SearchShown | None:
-        """The fastest layout, where rows are families and it is not the first."""
+        """Fastest layout, if rows are families and it is not the first; else `None`."""
     @property
     def by_family(self) -> bool:
-        """Whether each row is the simplest tie of a family of layouts."""
+        """True if each row is the simplest member of a family of tied layouts."""
     @property
     def impossible(self) -> Rows[Impossible]:
-        """Settings on which nothing can be searched."""
+        """Settings that cannot be searched."""
     @property
     def nothing_fits(self) -> Nothing | None:
-        """Layouts that would fit, if nothing fits."""
+        """Closest layouts and remedies, if nothing fits; else `None`."""
     @property
     def why_not(self) -> Rows[SearchAnswer]:
-        """Answers about layouts that were named."""
+        """Results for the layouts of `--why-not`."""
     @property
     def map(self) -> Rows[Cell]:
-        """The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless requested."""
+        """Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits; empty unless requested."""
     @property
     def not_expressed_in_megatron(self) -> list[str]:
         """Keys of the best plan without a Megatron-LM flag."""
@@ -7997,25 +7997,25 @@ class Counters(Record):
         """Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it."""
 
 class SearchShown(Record):
-    """A ranked candidate and the ways to ask for it again."""
+    """A ranked candidate with the ways to use it."""
     @property
     def ranked(self) -> Ranked:
-        """The candidate in its place."""
+        """Candidate with its rank."""
     @property
     def setting(self) -> int:
         """Index of its setting."""
     @property
     def cluster(self) -> str:
-        """Its cluster as it was named."""
+        """Cluster as named by the user."""
     @property
     def layout(self) -> str:
-        """Its layout as flags."""
+        """Layout as flags."""
     @property
     def command(self) -> str:
-        """The command that estimates it."""
+        """Command that estimates the layout."""
     @property
     def run_file(self) -> str:
-        """Its run file."""
+        """Run file of the layout."""
 
 class Ranked(Record):
     """A candidate in its place."""
@@ -8177,10 +8177,10 @@ class Retimed(Record):
         """Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow."""
 
 class Impossible(Record):
-    """A combination of cluster and devices on which nothing can be searched."""
+    """A combination of cluster and devices that cannot be searched."""
     @property
     def cluster(self) -> str:
-        """Its name."""
+        """Cluster as named by the user."""
     @property
     def devices(self) -> int:
         """Number of devices."""
@@ -8189,28 +8189,28 @@ class Impossible(Record):
         """Reason."""
 
 class Nothing(Record):
-    """Nothing fits."""
+    """Result of a search in which nothing fits."""
     @property
     def nearest_misses(self) -> Rows[Missed]:
         """Closest layouts."""
     @property
     def remedies(self) -> Rows[Remedied]:
-        """Changes that make it fit, with their step time."""
+        """Changes that make the run fit, with their step time."""
     @property
     def remedies_tried(self) -> int:
-        """Remedies that were tried."""
+        """Number of remedies tried."""
     @property
     def complete(self) -> bool:
-        """Whether all were tried."""
+        """True if all remedies were tried."""
 
 class Missed(Record):
     """A layout that almost fits."""
     @property
     def miss(self) -> Miss:
-        """By how much it misses."""
+        """Missing memory."""
     @property
     def layout(self) -> str:
-        """The layout as flags."""
+        """Layout as flags."""
 
 class Miss(Record):
     """A strategy that does not fit, but nearly."""
@@ -8237,34 +8237,34 @@ class Miss(Record):
         """By how much a device would have to be larger."""
 
 class Remedied(Record):
-    """A remedy that works."""
+    """A remedy that makes the run fit."""
     @property
     def change(self) -> Literal["free_degrees", "free_micro_batch", "free_recompute", "shard_everything", "offload_optimizer", "offload_activations", "offload_both", "more_devices"]:
-        """The change."""
+        """Change of the run."""
     @property
     def devices(self) -> int:
         """Number of devices."""
     @property
     def step_time(self) -> float:
-        """Step time of the best layout with it."""
+        """Step time of the best layout after the change."""
     @property
     def layout(self) -> str:
-        """That layout as flags."""
+        """Best layout after the change, as flags."""
 
 class SearchAnswer(Record):
-    """Requested layout, and why it is not the best."""
+    """Result for a requested layout: the reason why it is not the best."""
     @property
     def named(self) -> str:
-        """Given names."""
+        """Requested settings, as written."""
     @property
     def why_not(self) -> WhyNot | SearchWhyNot | TooLarge | Slower | Candidate:
         """Reason why it is not first."""
     @property
     def layout(self) -> str:
-        """The layout that was judged, as flags."""
+        """Examined layout, as flags; `None` if none is possible."""
     @property
     def outside(self) -> str | None:
-        """Reason why the search for the best did not come across it, where it lies outside the space."""
+        """Reason why the layout is outside of the search space; `None` if it is inside."""
 
 class WhyNot(Record):
     """The user stopped the search for it."""
@@ -8316,54 +8316,54 @@ class SearchDifference(Record):
         """Additional amount."""
 
 class Cell(Record):
-    """All layouts with one tensor and one pipeline degree."""
+    """All layouts with one tensor- and one pipeline-parallel size."""
     @property
     def cluster(self) -> str:
-        """Cluster as it was named."""
+        """Cluster as named by the user."""
     @property
     def devices(self) -> int:
-        """Its devices."""
+        """Number of devices."""
     @property
     def tensor(self) -> int:
-        """Tensor parallel."""
+        """Tensor-parallel size."""
     @property
     def pipeline(self) -> int:
-        """Pipeline stages."""
+        """Pipeline-parallel size."""
     @property
     def outcome(self) -> Outcome | SearchOutcome | SearchOutcome2 | SearchOutcome3:
-        """Result of the cell."""
+        """Result of the search."""
 
 class Outcome(Record):
     """At least one layout fits."""
     # ['is']: Literal["fits"]
     @property
     def step_time(self) -> float:
-        """Step time of the fastest, slowed down where the allocator retries."""
+        """Step time of the fastest layout, allocator retries included."""
     @property
     def tokens_per_second(self) -> float:
-        """Its tokens per second over all devices."""
+        """Throughput in tokens per second over all devices."""
     @property
     def layout(self) -> str:
-        """The layout as flags."""
+        """Layout as flags."""
 
 class SearchOutcome(Record):
-    """No layout fits: the figures are those of the one that needs the least memory."""
+    """No layout fits. The figures are those of the layout with the least memory."""
     # ['is']: Literal["out_of_memory"]
     @property
     def lacks(self) -> float:
-        """By how much a device would have to be larger for the wanted probability of fitting."""
+        """Missing memory per device for the required probability of fitting."""
     @property
     def device_memory(self) -> float:
         """Memory of a device."""
     @property
     def stage(self) -> int:
-        """The stage that needs the most."""
+        """Stage with the largest memory."""
     @property
     def layout(self) -> str:
-        """The layout as flags."""
+        """Layout as flags."""
 
 class SearchOutcome2(Record):
-    """The degrees make up the devices, yet no layout with them is valid."""
+    """The sizes multiply to the number of devices, but no layout with them is valid."""
     # ['is']: Literal["invalid"]
 
 class SearchOutcome3(Record):
@@ -8374,16 +8374,16 @@ class Measure(Record):
     """A layout worth measuring."""
     @property
     def rank(self) -> int:
-        """Its place in the ranking, from 1."""
+        """Rank of the layout, from 1."""
     @property
     def layout(self) -> str:
-        """Its layout as flags, for `calibrate --step "LAYOUT=SECONDS"`."""
+        """Layout as flags, for `calibrate --step "LAYOUT=SECONDS"`."""
     @property
     def width_now(self) -> float:
-        """Upper over lower end of the rows' 90% intervals now, geometric mean."""
+        """Current width of the rows' 90% intervals: upper over lower end, geometric mean."""
     @property
     def width_afterwards(self) -> float:
-        """The same once this layout and those before it in the list are measured."""
+        """Width after measuring this layout and those before it in the list."""
 
 class Sensitivity(Answer):
     """The answer of kind `sensitivity`."""
@@ -8485,16 +8485,16 @@ class Size(Answer):
     """The answer of kind `size`."""
     @property
     def title(self) -> str:
-        """Model and tokens in one line."""
+        """Title: model and tokens in one line."""
     @property
     def size(self) -> Sized:
-        """Numbers of devices, and the verdict."""
+        """Cluster sizes, and the verdict."""
     @property
     def layouts(self) -> list[str]:
-        """Each row's layout as flags, in the order of the rows."""
+        """Layout of each row as flags, in the order of the rows."""
     @property
     def command(self) -> str | None:
-        """The command that estimates the chosen row."""
+        """Command that estimates the chosen row; `None` if no row is chosen."""
     @property
     def tokens(self) -> float:
         """Training tokens."""
@@ -8506,7 +8506,7 @@ class Size(Answer):
         """Tokens of a sequence."""
     @property
     def growing_batch(self) -> bool:
-        """Whether the batch grows with the number of devices."""
+        """True if the global batch scales with the number of devices."""
     @property
     def chosen(self) -> list[str]:
         """Defaults of unspecified settings."""
@@ -8942,16 +8942,16 @@ class TopologiesKey(Record):
     """One key of a run file."""
     @property
     def section(self) -> str:
-        """The section: `model`, `cluster`, `plan`, `training`, `cost`."""
+        """Section: `model`, `cluster`, `plan`, `training`, `cost`."""
     @property
     def name(self) -> str:
-        """The rest of the dotted key."""
+        """Key inside the section, dotted."""
     @property
     def doc(self) -> str:
-        """Meaning."""
+        """Documentation: a noun phrase for a value, a verb phrase for a switch."""
     @property
     def default(self) -> str:
-        """What holds without it, in words."""
+        """Default in words."""
 
 class TopologyKeys(Answer):
     """The answer of kind `topology_keys`."""
@@ -8967,16 +8967,16 @@ class TopologyKeysKey(Record):
     """One key of a run file."""
     @property
     def section(self) -> str:
-        """The section: `model`, `cluster`, `plan`, `training`, `cost`."""
+        """Section: `model`, `cluster`, `plan`, `training`, `cost`."""
     @property
     def name(self) -> str:
-        """The rest of the dotted key."""
+        """Key inside the section, dotted."""
     @property
     def doc(self) -> str:
-        """Meaning."""
+        """Documentation: a noun phrase for a value, a verb phrase for a switch."""
     @property
     def default(self) -> str:
-        """What holds without it, in words."""
+        """Default in words."""
 
 class Tune(Answer):
     """The answer of kind `tune`."""
@@ -9321,7 +9321,7 @@ class Whatif(Answer):
         """Whether the gains add up."""
     @property
     def chosen(self) -> list[str]:
-        """Defaults in words."""
+        """Defaults of unspecified settings, as text."""
 
 class WhatifSummary(Record):
     """One run in a few figures."""

@@ -1,4 +1,4 @@
-"""Predicted against measured step time and MFU in a training loop, written where the run's other metrics are.
+"""Predicted and measured step time and MFU in a training loop, written with the run's other metrics.
 
 >>> import railwright
 >>> from railwright import loggers
@@ -9,7 +9,7 @@
 >>> round(measured.ratio, 3), measured.is_within_interval, written[0][0]
 (5.0, False, 0)
 
-:func:`wandb`, :func:`mlflow` and :func:`tensorboard` make writers for these tools; the extras of the package with the same names install them.
+:func:`wandb`, :func:`mlflow` and :func:`tensorboard` create writers. Extras of the package with the same names install these tools.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ PREFIX = "railwright/"
 
 
 class Writer(Protocol):
-    """Takes metrics of a step: any function of a mapping of names to numbers, and the number of the step."""
+    """Writer of a step's metrics: any function of a mapping from names to numbers, and the number of the step."""
 
     def __call__(self, metrics: Mapping[str, float], step: int, /) -> object: ...
 
 
 class Measured(NamedTuple):
-    """A measured step beside its prediction."""
+    """A measured step with its prediction."""
 
     step_time_s: float
     """Measured time of the step, in seconds."""
     predicted_step_time_s: float
     """Predicted time of the step, in seconds."""
     mfu: float | None
-    """Measured model FLOP utilisation; none where no peak is known for the compute format."""
+    """Measured model FLOP utilisation, 0 to 1; ``None`` without a known peak of the compute format."""
     predicted_mfu: float | None
-    """Predicted model FLOP utilisation."""
+    """Predicted model FLOP utilisation, 0 to 1; ``None`` without a known peak of the compute format."""
     tokens_per_second: float
     """Measured tokens per second."""
     ratio: float
     """Measured over predicted step time."""
     is_within_interval: bool
-    """Whether the measured time is inside the interval of the prediction."""
+    """True if the measured time is inside the interval of the prediction."""
 
     def metrics(self) -> dict[str, float]:
-        """Names and numbers for a writer."""
+        """Metrics for a writer, by name."""
         named = {
             "step_time_s": self.step_time_s,
             "predicted_step_time_s": self.predicted_step_time_s,
@@ -67,9 +67,9 @@ class Monitor:
     """Compares the steps of a training loop with their prediction.
 
     ``prediction`` is an :func:`railwright.estimate` of the run. Each call of :meth:`step` ends a step. The first ``warm_up`` steps, which
-    compile and allocate, are neither returned nor written; of the others each ``every``-th is written.
+    compile and allocate, are neither returned nor written. Every ``every``-th of the others is written.
 
-    The measured MFU is the predicted one times predicted over measured time: the operations of a step and the peak are the same in both.
+    The measured MFU is the predicted one times predicted over measured time, because FLOPs per step and peak are equal in both.
     """
 
     def __init__(
@@ -93,9 +93,9 @@ class Monitor:
     def step(self, step_time_s: float | None = None, *, step: int | None = None) -> Measured | None:
         """Ends a step.
 
-        Without ``step_time_s``, the time since the call before is measured; the first call then only starts the clock. Devices run behind
-        the host: call it where the loop waits for them anyway, such as after reading the loss. ``step`` is the number to write, by default
-        a count from 0.
+        Without ``step_time_s``, the time since the previous call is measured; the first call then only starts the clock. Devices run
+        asynchronously: call it where the loop synchronises anyway, such as after reading the loss. ``step`` is the number to write, by
+        default a count from 0.
         """
         now = self._clock()
         if step_time_s is None:
@@ -130,7 +130,7 @@ class Monitor:
 
 
 def wandb(run: Any = None) -> Writer:
-    """A writer for Weights & Biases: to ``run``, by default the run of this process."""
+    """Creates a writer for Weights & Biases: to ``run``, by default the run of this process."""
     if run is None:
         import wandb as library
 
@@ -145,7 +145,7 @@ def wandb(run: Any = None) -> Writer:
 
 
 def mlflow(run_id: str | None = None) -> Writer:
-    """A writer for MLflow: to the run ``run_id``, by default the active run."""
+    """Creates a writer for MLflow: to the run ``run_id``, by default the active run."""
     import mlflow as library
 
     def write(metrics: Mapping[str, float], step: int, /) -> object:
@@ -155,7 +155,7 @@ def mlflow(run_id: str | None = None) -> Writer:
 
 
 def tensorboard(target: str | os.PathLike[str] | Any) -> Writer:
-    """A writer for TensorBoard: to a ``SummaryWriter``, or to event files in a folder."""
+    """Creates a writer for TensorBoard: to a ``SummaryWriter``, or to event files in a folder."""
     if isinstance(target, (str, os.PathLike)):
         from tensorboard.summary import Writer as Events
 

@@ -1,4 +1,4 @@
-"""Pictures in SVG, as the program draws them; a notebook shows them, ``.save(path)`` writes them.
+"""Diagrams in SVG, as drawn by the program. Notebooks display them, ``.save(path)`` writes them.
 
 >>> from railwright import plot
 >>> picture = plot.timeline("llama-3.1-8b", "dgx-h100", gpus=16, pp=2, tp=8, gbs=8)
@@ -24,7 +24,7 @@ __all__ = ["Picture", "breakdown", "memory", "network", "pipeline", "timeline"]
 
 
 def _drawn(command: Sequence[str], arguments: dict[str, Any]) -> Picture:
-    """The picture that a command writes beside its answer."""
+    """Draws the diagram of a command."""
     picture = ask(command, {**arguments, "svg": "-"}).picture
     if picture is None:
         raise RuntimeError(f"`railwright {' '.join(command)}` drew nothing; please report this")
@@ -39,7 +39,7 @@ def timeline(
     run: str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> Picture:
-    """One predicted step: passes of every pipeline stage over time."""
+    """Draws one predicted step: passes of every pipeline stage over time."""
     found: Picture = ask(["timeline"], {"model": model, "cluster": cluster, "run": run, **settings}, "svg")
     return found
 
@@ -51,7 +51,7 @@ def breakdown(
     run: str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> Picture:
-    """Where the time of a predicted step goes."""
+    """Draws the time breakdown of a predicted step."""
     return _drawn(["estimate"], {"model": model, "cluster": cluster, "run": run, **settings})
 
 
@@ -62,18 +62,18 @@ def memory(
     run: str | PathLike[str] | None = None,
     **settings: Unpack[Settings],
 ) -> Picture:
-    """What fills the memory of every pipeline stage at its peak."""
+    """Draws the peak memory of every pipeline stage by kind."""
     return _drawn(["memory"], {"model": model, "cluster": cluster, "run": run, **settings})
 
 
 def pipeline(
     paths: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None, *, step: int | None = None, **arguments: Any
 ) -> Picture:
-    """One recorded step: passes of every rank over time. ``predict=`` draws that of a run file instead."""
+    """Draws one recorded step: passes of every rank over time. ``predict=`` draws that of a run file instead."""
     return _drawn(["pipeline"], {"paths": paths, "step": step, **arguments})
 
 
 def network(design: str | PathLike[str], **keys: Any) -> Picture:
-    """The diagram of a network design."""
+    """Draws a network design."""
     found: Picture = ask(["network", "show"], {"design": design, **keys}, "svg")
     return found

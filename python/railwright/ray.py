@@ -1,12 +1,12 @@
-"""Jobs whose traces do not fit on one machine: Ray makes a digest of each rank where the traces are, and the driver joins the digests.
+"""Jobs whose traces do not fit on one machine: Ray creates a digest of each rank, and the driver joins them.
 
 ``pip install railwright[ray]`` on the driver and on the nodes of the cluster. Then, with traces in an object store or on a shared file system:
 
 >>> import railwright.ray
 >>> # railwright.ray.profile("s3://bucket/traces/")
 
-Answers are those of the same command on one machine. A part whose worker or node dies is done again; digests have the same bytes, whoever
-makes them. A trace that cannot be read is a missing rank.
+Answers equal those of the same command on one machine. A part whose worker or node dies is repeated. Digests have the same bytes on
+every worker. A trace that cannot be read is a missing rank.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 __all__ = ["comm", "digest", "pipeline", "profile", "stragglers"]
 
 RETRIES = 5
-"""How often a part is done again when its worker or node dies."""
+"""Maximum retries of a part whose worker or node dies."""
 PARTS_PER_CPU = 4
-"""Parts for each CPU of the cluster: the last ones to end are short."""
+"""Parts per CPU of the cluster. Several small ones reduce the idle time at the end."""
 ADDRESSES = ("s3://", "gs://", "az://")
-"""Object stores that workers write to."""
+"""Schemes of object stores that workers write to."""
 
 
 def digest(paths: Paths, output: str | os.PathLike[str], *, parts: int | None = None) -> list[str]:
-    """Writes one digest per rank to ``output``; returns what could not be read, as messages.
+    """Writes one digest per rank to ``output``. Returns a message for each trace that could not be read.
 
     ``output`` is a folder of the driver, or an address (``s3://bucket/digests/``) that workers write to. ``parts`` is the number of tasks
     (default: four for each CPU of the cluster).
@@ -58,7 +58,7 @@ def digest(paths: Paths, output: str | os.PathLike[str], *, parts: int | None = 
     written = 0
     failed: list[str] = []
     while True:
-        # Digests wait in the driver's memory until they are written: no more than two for each CPU.
+        # Digests stay in the driver's memory until written, so at most two per CPU are requested.
         for number in left:
             running.append(task.remote(named, f"{number}/{count}", remote))
             if len(running) >= 2 * cpus:
@@ -105,7 +105,7 @@ def pipeline(paths: Paths, *, parts: int | None = None, **options: Any) -> Any:
 
 
 def _joined(command: Any, paths: Paths, parts: int | None, options: dict[str, Any]) -> Any:
-    """A command on the digests of traces."""
+    """Runs a command on the digests of traces."""
     with tempfile.TemporaryDirectory(prefix="railwright-") as folder:
         for problem in digest(paths, folder, parts=parts):
             warnings.warn(f"skipped: {problem}", RuntimeWarning, stacklevel=3)
@@ -113,8 +113,8 @@ def _joined(command: Any, paths: Paths, parts: int | None, options: dict[str, An
 
 
 def _part(paths: list[str], part: str, remote: str | None) -> tuple[dict[str, bytes], int, str | None]:
-    """The digests of one part: their bytes where no address is given, their number, and why there are none."""
-    # Ray has one task for each CPU; set before the first command of this process starts its threads.
+    """Creates the digests of one part. Returns their bytes (empty with ``remote``), their number, and the problem if there are none."""
+    # Ray has one task per CPU. Must be set before the first command of this process starts its threads.
     os.environ.setdefault("RAYON_NUM_THREADS", "1")
     with tempfile.TemporaryDirectory(prefix="railwright-") as folder:
         try:

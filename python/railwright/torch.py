@@ -1,4 +1,4 @@
-"""Traces of ``torch.profiler`` where the program ``railwright profile`` finds them.
+"""Traces of ``torch.profiler`` in files that ``railwright profile`` reads.
 
 >>> import railwright.torch
 >>> handler = railwright.torch.on_trace_ready("traces")
@@ -22,13 +22,13 @@ Form = Literal["traces", "digests", "both"]
 def on_trace_ready(
     folder: str | os.PathLike[str], *, write: Form = "traces", compress: bool = True
 ) -> Callable[[Any], None]:
-    """A handler for ``torch.profiler.profile(on_trace_ready=...)``: one file per rank and recorded window.
+    """Creates a handler for ``torch.profiler.profile(on_trace_ready=...)``: one file per rank and recorded window.
 
-    Files are named ``rank0003_window0.pt.trace.json.gz``. A file appears under its name when it is complete, so that a reader never
-    sees half of one. ``railwright profile FOLDER`` reads them.
+    Files are named ``rank0003_window0.pt.trace.json.gz``. A file gets its name once it is complete, so that readers never see
+    a partial one. ``railwright profile FOLDER`` reads them.
 
-    ``write="digests"`` keeps ``rank0003_window0.digest.parquet`` instead, a fraction of the size, with what the analyses of many ranks need
-    (``railwright stragglers``, ``comm``); ``"both"`` keeps both. ``compress=False`` leaves traces unpacked.
+    ``write="digests"`` writes ``rank0003_window0.digest.parquet`` instead. It has a fraction of the size and is sufficient for the analyses
+    of many ranks (``railwright stragglers``, ``comm``). ``"both"`` writes both. ``compress=False`` leaves traces uncompressed.
     """
     if write not in ("traces", "digests", "both"):
         raise ValueError(f"expected write='traces', 'digests' or 'both', got {write!r}")
@@ -40,7 +40,7 @@ def on_trace_ready(
         target.mkdir(parents=True, exist_ok=True)
         name = f"rank{rank():04d}_window{windows}.pt.trace.json"
         windows += 1
-        # Unfinished files have a folder of their own, on the same disk: a finished one is moved, which readers see at once.
+        # Incomplete files are in a separate folder on the same disk, so that moving a complete one is atomic.
         with tempfile.TemporaryDirectory(prefix=f".{name}.", dir=target) as unfinished:
             raw = Path(unfinished) / name
             profiler.export_chrome_trace(str(raw))
@@ -70,7 +70,7 @@ def _digest(trace: Path, target: Path) -> None:
 
 
 def rank() -> int:
-    """The rank of this process: of ``torch.distributed`` where it runs, else of the launcher's variables, else 0."""
+    """Rank of this process: from ``torch.distributed`` if initialised, else from the launcher's variables, else 0."""
     import torch
 
     if torch.distributed.is_available() and torch.distributed.is_initialized():

@@ -1,7 +1,7 @@
-//! Tables as the Arrow PyCapsule interface hands them out: one batch of numbers, texts and truth values.
+//! Tables through the Arrow PyCapsule interface: one batch of numbers, texts and truth values.
 //!
-//! Responsible for: the C structures of the Arrow C data and stream interfaces
-//! (<https://arrow.apache.org/docs/format/CDataInterface.html>, `CStreamInterface.html`) for five kinds of columns. Refuses to read Arrow.
+//! Responsible for: the C structures of the Arrow C data and stream interfaces (<https://arrow.apache.org/docs/format/CDataInterface.html>,
+//! `CStreamInterface.html`) for five kinds of columns. Write-only.
 
 #![expect(unsafe_code, reason = "the interface is a structure of C")]
 
@@ -17,7 +17,7 @@ use std::ptr::{null, null_mut};
 /// One value of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell {
-    /// No value, or none that a table holds.
+    /// No value, or one that tables do not support.
     None,
     /// A number.
     Number(f64),
@@ -34,12 +34,12 @@ pub(crate) enum Cell {
 enum Values {
     Numbers(Vec<f64>),
     Integers(Vec<i64>),
-    /// Bits, lowest first.
+    /// Bits, least significant first.
     Truths(Vec<u8>),
     Texts(Vec<i64>, Vec<u8>),
 }
 
-/// A column: values, and a bit for each that is there.
+/// A column: values, and a validity bit for each.
 #[derive(Clone, Debug)]
 pub(crate) struct Column {
     pub(crate) name: Cow<'static, str>,
@@ -49,7 +49,7 @@ pub(crate) struct Column {
     missing: usize,
 }
 
-/// Columns of rows of cells; fields that are no scalars are left out.
+/// Columns from rows of cells, without fields that are no scalars.
 pub(crate) fn columns(kinds: &[(&'static str, String)], rows: &[Vec<Cell>]) -> Vec<Column> {
     let column = |(at, (name, kind)): (usize, &(&'static str, String))| {
         let cells = || rows.iter().filter_map(move |row| row.get(at));
@@ -84,7 +84,8 @@ pub(crate) fn columns(kinds: &[(&'static str, String)], rows: &[Vec<Cell>]) -> V
     kinds.iter().enumerate().filter_map(column).collect()
 }
 
-/// Columns of records: the scalars of all, in the order in which they first come. Lists are left out; a column of several kinds holds texts.
+/// Columns from records: the scalars of all records, in order of first appearance. Lists are omitted; a column of several kinds contains
+/// texts.
 pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
     let mut names: Vec<String> = Vec::new();
     let mut known: BTreeSet<String> = BTreeSet::new();
@@ -105,7 +106,7 @@ pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
         let values = || flat.iter().map(|row| row.get(&name).copied().filter(|value| !value.is_null()));
         let all = |is: fn(&Value) -> bool| values().flatten().all(is);
         let (kind, cell): (_, fn(&Value) -> Cell) = if values().flatten().next().is_none() {
-            // Nothing is known of a column without a value; numbers are what is missing most often.
+            // A column without values has no known type; missing values are mostly numbers.
             ("float", |_| Cell::None)
         } else if all(Value::is_i64) {
             ("int", |value| value.as_i64().map_or(Cell::None, Cell::Integer))
@@ -125,7 +126,7 @@ pub(crate) fn columns_of(rows: &[Map<String, Value>]) -> Vec<Column> {
     names.into_iter().filter_map(column).collect()
 }
 
-/// Calls `take` with the scalars of a record; those of records within it have names with dots.
+/// Calls `take` with the scalars of a record. Names of nested fields have dots.
 fn flatten<'a>(prefix: &str, row: &'a Map<String, Value>, take: &mut dyn FnMut(String, &'a Value)) {
     for (name, value) in row {
         let name = if prefix.is_empty() { name.clone() } else { format!("{prefix}.{name}") };
@@ -155,7 +156,7 @@ fn bit(bits: &[u8], at: usize) -> bool {
 }
 
 impl Column {
-    /// The format of the C data interface.
+    /// Format string of the C data interface.
     fn format(&self) -> &'static CStr {
         match self.values {
             Values::Numbers(_) => c"g",
@@ -165,7 +166,7 @@ impl Column {
         }
     }
 
-    /// A value for people.
+    /// Value as text for display.
     pub(crate) fn shown(&self, row: usize) -> String {
         if !bit(&self.valid, row) {
             return String::new();
@@ -232,23 +233,23 @@ struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// May be null: the column holds no value that is missing.
+/// Flag that the column may have nulls.
 const NULLABLE: i64 = 2;
 
-/// What a schema owns.
+/// Allocations owned by a schema.
 struct SchemaParts {
     name: CString,
     children: Vec<*mut ArrowSchema>,
 }
 
-/// What an array owns.
+/// Allocations owned by an array.
 struct ArrayParts {
     column: Option<Column>,
     buffers: Vec<*const c_void>,
     children: Vec<*mut ArrowArray>,
 }
 
-/// What a stream owns.
+/// Allocations owned by a stream.
 struct StreamParts {
     columns: Vec<Column>,
     length: usize,
@@ -288,11 +289,11 @@ fn array(length: usize, missing: usize, mut parts: Box<ArrayParts>) -> ArrowArra
     }
 }
 
-/// A column as an array: its buffers live in the parts, which the array owns.
+/// Column as an array, which owns the parts with its buffers.
 fn column_array(column: Column) -> ArrowArray {
     let (length, missing) = (column.length, column.missing);
     let mut parts = Box::new(ArrayParts { column: None, buffers: Vec::new(), children: Vec::new() });
-    // The buffers of vectors stay where they are when the vectors move.
+    // Buffers of vectors do not move when the vectors move.
     parts.buffers.push(column.valid.as_ptr().cast());
     match &column.values {
         Values::Numbers(list) => parts.buffers.push(list.as_ptr().cast()),
@@ -395,7 +396,7 @@ unsafe extern "C" fn drop_capsule(capsule: *mut pyo3::ffi::PyObject) {
     }
 }
 
-/// A capsule with the columns as a stream of one batch.
+/// Capsule with the columns as a stream of one batch.
 pub(crate) fn stream<'py>(
     py: Python<'py>,
     columns: &[Column],

@@ -1,6 +1,7 @@
 //! Questions to the commands of the program, in this process: values in, values out.
 //!
-//! Responsible for: arguments of Python to a question of [`railwright::door`], its answer to dictionaries, and Ctrl-C. Refuses to know any command.
+//! Responsible for: converting Python arguments to a question of [`railwright::door`], its answer to dictionaries, and Ctrl-C. Independent
+//! of the commands.
 
 use crate::arrow;
 use crate::problem::raised;
@@ -16,11 +17,11 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-/// Between two looks at Ctrl-C.
+/// Interval between two checks for Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Asks a command: its words, its arguments by name, and the form of the answer. Returns a dictionary with `kind`, `fields`, `text`, `html`,
-/// `outcome`, `notes` and `command`.
+/// Runs a command with its words, its arguments by name, and the format of the answer. Returns a dictionary with `kind`, `fields`, `text`,
+/// `html`, `outcome`, `notes` and `command`.
 #[pyfunction]
 #[pyo3(signature = (command, arguments, form=None))]
 pub(crate) fn ask<'py>(
@@ -33,7 +34,7 @@ pub(crate) fn ask<'py>(
     let watch = Arc::new(Watch::default());
     let (send, mut receive) = sync_channel(1);
     let seen = Arc::clone(&watch);
-    // A thread of its own: the interpreter's looks at Ctrl-C, and may have a small stack.
+    // A separate thread: the interpreter's thread checks for Ctrl-C, and may have a small stack.
     let working = thread::Builder::new().name("railwright".to_owned()).spawn(move || {
         let words: Vec<&str> = command.iter().map(String::as_str).collect();
         // The receiver waits until this is sent, or the thread ends.
@@ -42,7 +43,7 @@ pub(crate) fn ask<'py>(
     working.map_err(|error| PyRuntimeError::new_err(format!("no thread could be started: {error}")))?;
     let answered = loop {
         let got;
-        // A receiver may go to another thread, but not be lent to one.
+        // A receiver is `Send`, but not `Sync`.
         (receive, got) = py.detach(move || {
             let got = receive.recv_timeout(PAUSE);
             (receive, got)
@@ -70,14 +71,14 @@ pub(crate) fn ask<'py>(
     Ok(out)
 }
 
-/// Every command with its arguments and kinds of answers, as OpenAPI: what the functions of the package are generated from.
+/// All commands with their arguments and kinds of answers, as OpenAPI: the source of the package's generated functions.
 #[pyfunction]
 pub(crate) fn description() -> String {
     door::description()
 }
 
-/// Records as a table: `items` are its rows, `fields` the dictionary of each, from whose scalars columns are made. Fields within fields have names
-/// with dots.
+/// Records as a table. `items` are its rows; `fields` are the dictionaries of the rows, whose scalars become columns. Names of nested
+/// fields have dots.
 #[pyfunction]
 pub(crate) fn table<'py>(
     py: Python<'py>,

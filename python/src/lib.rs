@@ -1,6 +1,7 @@
-//! The Python module `railwright._railwright`: questions in, typed answers out, without a process or a text between.
+//! The Python module `railwright._railwright`: questions and typed answers in the same process.
 //!
-//! Responsible for: values of Python to questions of [`railwright_answers`] and of the program's commands, and their answers to classes. Refuses to compute anything.
+//! Responsible for: converting Python values to questions of [`railwright_answers`] and of the program's commands, and their answers to
+//! classes. Excludes all computation.
 
 mod arrow;
 mod asking;

@@ -31,7 +31,7 @@ fn instance<'py>(
     fields.set_item("place", place.map(ToString::to_string))?;
     fields.set_item("file", place.map(|place| place.file.as_str()).filter(|file| !file.is_empty()))?;
     fields.set_item("line", place.and_then(|place| place.line))?;
-    // A keyword argument stands for the key of a run file.
+    // A keyword argument corresponds to a key of a run file.
     let key =
         place.and_then(|place| place.key.clone().or_else(|| key_of_keyword(&place.file).ok().map(Key::path)));
     fields.set_item("key", key)?;
@@ -39,7 +39,7 @@ fn instance<'py>(
     class(py)?.call((problem.message.as_str(),), Some(&fields))
 }
 
-/// The exception for all problems of a question: the first, which holds the others.
+/// Exception for all problems of a question: the first problem, which contains the others.
 pub(crate) fn raised(py: Python<'_>, refused: &Refused) -> PyErr {
     let made = (|| {
         let mut all = refused.0.iter();
@@ -53,7 +53,7 @@ pub(crate) fn raised(py: Python<'_>, refused: &Refused) -> PyErr {
     }
 }
 
-/// The same for one problem.
+/// Exception for one problem.
 pub(crate) fn raise(py: Python<'_>, problem: Problem) -> PyErr {
     raised(py, &Refused(vec![problem]))
 }

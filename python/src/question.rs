@@ -1,7 +1,7 @@
-//! Arguments of a function to the specification of a run, layer on layer as on the command line.
+//! From a function's arguments to the specification of a run, in the same layers as on the command line.
 //!
-//! Responsible for: models by name, path, text or value; clusters by name or path; plans of frameworks; settings by keyword. Refuses to
-//! resolve.
+//! Responsible for: models by name, path, text or value; clusters by name or path; plans of frameworks; settings by keyword. Excludes
+//! resolution.
 
 use crate::problem::{raise, raised};
 use crate::texts::{GIVEN, Given};
@@ -16,13 +16,13 @@ use serde_json::Value as Json;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A specification and the texts that it names.
+/// A specification and its texts.
 pub(crate) struct Asked {
     pub(crate) spec: RunSpec,
     pub(crate) texts: Given,
 }
 
-/// Arguments that every function takes.
+/// Arguments common to all functions.
 pub(crate) struct Arguments<'a, 'py> {
     pub(crate) model: Option<&'a Bound<'py, PyAny>>,
     pub(crate) cluster: Option<&'a str>,
@@ -75,7 +75,7 @@ impl Asked {
     }
 }
 
-/// Sets keyword arguments; the batch among them replaces the batch of earlier layers.
+/// Sets keyword arguments. A batch among them replaces the batch of earlier layers.
 pub(crate) fn set(py: Python<'_>, settings: &Bound<'_, PyDict>, spec: &mut RunSpec) -> PyResult<()> {
     let mut all = Vec::with_capacity(settings.len());
     for (word, value) in settings.iter() {
@@ -106,7 +106,7 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Ok(Value::Flag(truth.is_true()));
     }
     if value.is_instance_of::<PyInt>() {
-        // A number that no setting can have is refused as one, by its digits.
+        // A number out of range is passed as its digits, so that it is rejected as a number.
         return Ok(match value.extract() {
             Ok(number) => Value::Integer(number),
             Err(_) => Value::Text(value.str()?.to_string()),
@@ -121,7 +121,7 @@ fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
         return Ok(Value::List(value.try_iter()?.map(|item| value_of(&item?)).collect::<PyResult<_>>()?));
     }
-    // Integers and floats of numpy and torch are numbers, too.
+    // Accepts integers and floats of numpy and torch.
     if let Ok(number) = value.extract::<i64>() {
         return Ok(Value::Integer(number));
     }
@@ -194,7 +194,7 @@ fn plain(py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<Json> {
     pythonize::depythonize(&prepared).map_err(PyErr::from)
 }
 
-/// Refuses to fill with defaults what a framework's arguments decide and nobody could find out, and to guess a number of devices.
+/// Rejects runs with settings that the framework's arguments decide but do not reveal, and runs without a number of devices.
 fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
     let is_open = |open: &&Open| {
         let key = open.key.as_str();
@@ -214,7 +214,8 @@ fn closed(spec: &RunSpec, open: &[Open]) -> Result<(), Refused> {
     if problems.is_empty() { Ok(()) } else { Err(Refused(problems)) }
 }
 
-/// The arguments of Megatron-LM as a namespace, or a torchtitan job configuration, as a layer of the run; returns what they leave open.
+/// Converts Megatron-LM's arguments as a namespace, or a torchtitan job configuration, to a layer of the run. Returns the settings that
+/// they leave open.
 fn launched(
     py: Python<'_>,
     plan: &Bound<'_, PyAny>,
@@ -243,7 +244,7 @@ fn launched(
     Ok(launch.open)
 }
 
-/// A namespace as Megatron-LM prints its arguments: what its reader of logs takes.
+/// A namespace in the format of Megatron-LM's printed arguments, for the reader of logs.
 fn dump(source: &Json) -> String {
     let mut out = "------------------------ arguments ------------------------\n".to_owned();
     for (name, value) in source.as_object().into_iter().flatten() {
@@ -254,7 +255,7 @@ fn dump(source: &Json) -> String {
             Json::String(text) => text.replace('\n', " "),
             other => other.to_string(),
         };
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = writeln!(out, "  {name} {} {word}", ".".repeat(48_usize.saturating_sub(name.len()).max(3)));
     }
     out.push_str("-------------------- end of arguments ---------------------\n");

@@ -1,6 +1,6 @@
-//! Classes of answers, each from one description: fields with their documentation, which the stub file repeats.
+//! Classes of answers, each from one description of its fields with their documentation, also used for the stub file.
 //!
-//! Responsible for: attributes, aligned `repr`, HTML, dictionaries, and cells for tables. Refuses to convert answers.
+//! Responsible for: attributes, aligned `repr`, HTML, dictionaries, and cells for tables. Excludes conversion of answers.
 
 use crate::arrow::Cell;
 use pyo3::prelude::*;
@@ -9,9 +9,9 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-/// The whole answer behind a class, as the program's JSON has it.
+/// Complete answer of a class, as in the program's JSON.
 pub(crate) trait Tree: Send + Sync {
-    /// As dictionaries and lists.
+    /// Answer as dictionaries and lists.
     fn tree(&self, py: Python<'_>) -> PyResult<Py<PyAny>>;
 }
 
@@ -21,7 +21,7 @@ impl<T: serde::Serialize + Send + Sync> Tree for T {
     }
 }
 
-/// The whole answer, where a class stands for one.
+/// Complete answer; `None` if the class is only a part of one.
 pub(crate) type Source = Option<Arc<dyn Tree>>;
 
 /// A field of a class for the stub file.
@@ -31,25 +31,25 @@ pub(crate) struct Described {
     pub(crate) doc: &'static str,
 }
 
-/// A class that is described.
+/// A class with a description.
 pub(crate) trait Class {
-    /// Its name.
+    /// Name.
     const NAME: &'static str;
-    /// Its documentation.
+    /// Documentation.
     const DOC: &'static str;
-    /// Its fields.
+    /// Fields.
     fn fields() -> Vec<Described>;
-    /// Its values as cells of a table, in the order of the fields.
+    /// Values as cells of a table, in the order of the fields.
     fn cells(&self) -> Vec<Cell>;
 }
 
-/// A type of a field: its name in Python, a word for people, a cell for tables.
+/// A type of a field: annotation, text for display, cell of a table.
 pub(crate) trait Kind {
-    /// As annotated.
+    /// Python annotation.
     fn annotation() -> String;
-    /// For tables; what is no scalar is no cell.
+    /// Cell of a table; [`Cell::None`] unless the value is a scalar.
     fn cell(&self) -> Cell;
-    /// For people, where a field's name gives the unit.
+    /// Text for display, with the unit from the end of the field's name.
     fn shown(&self, name: &str) -> String {
         match self.cell() {
             Cell::None => "-".to_owned(),
@@ -61,7 +61,7 @@ pub(crate) trait Kind {
     }
 }
 
-/// A number in the unit with which its name ends.
+/// Number with the unit from the end of its name.
 fn in_unit(name: &str, number: f64) -> String {
     if name.ends_with("_s") {
         human::seconds(Seconds::new(number))
@@ -70,7 +70,7 @@ fn in_unit(name: &str, number: f64) -> String {
     } else if name.ends_with("_dollars") {
         human::dollars(railwright_spec::quantity::Dollars::new(number))
     } else if name == "probability_of_fitting" && number > 0.995 {
-        // The error distribution is not known beyond that.
+        // The error distribution is unknown above 99%.
         "over 99%".to_owned()
     } else if ["mfu", "share", "probability_of_fitting", "efficiency"].iter().any(|end| name.ends_with(end)) {
         human::percent(number)
@@ -133,7 +133,7 @@ impl<T: Kind> Kind for Vec<T> {
     }
 }
 
-/// Names and words in aligned lines.
+/// Names and values in aligned lines.
 pub(crate) fn aligned(class: &str, lines: &[(&str, String)]) -> String {
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut out = class.to_owned();
@@ -144,7 +144,7 @@ pub(crate) fn aligned(class: &str, lines: &[(&str, String)]) -> String {
     out
 }
 
-/// The same as a table of HTML.
+/// Names and values as an HTML table.
 pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
     let mut rows = String::new();
     for (name, word) in lines {
@@ -154,7 +154,7 @@ pub(crate) fn html(class: &str, lines: &[(&str, String)]) -> String {
     format!("<table><caption>{class}</caption>{rows}</table>")
 }
 
-/// A class of Python: documentation, then fields with theirs.
+/// Declares a Python class: documentation, then fields with theirs.
 macro_rules! record {
     ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $field_doc:literal])+ $field:ident: $type:ty,)* }) => {
         $(#[doc = $doc])+
@@ -163,7 +163,7 @@ macro_rules! record {
         #[derive(Clone)]
         pub(crate) struct $name {
             $($(#[doc = $field_doc])+ #[pyo3(get)] pub(crate) $field: $type,)*
-            /// The whole answer.
+            /// Complete answer; see [`Source`](crate::record::Source).
             pub(crate) source: $crate::record::Source,
         }
 
@@ -214,8 +214,8 @@ macro_rules! record {
                 $crate::record::html(stringify!($name), &self.lines())
             }
 
-            /// Everything as dictionaries and lists: where this is a whole answer, what `railwright --json` prints without `schema_version`, `kind`
-            /// and `railwright`.
+            /// Everything as dictionaries and lists. A complete answer equals `railwright --json` without `schema_version`, `kind` and
+            /// `railwright`.
             fn to_dict(&self, py: pyo3::Python<'_>) -> pyo3::PyResult<pyo3::Py<pyo3::PyAny>> {
                 if let Some(source) = &self.source {
                     return source.tree(py);

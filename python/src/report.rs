@@ -15,7 +15,7 @@ use railwright_spec::problem::{self, Problem};
 use railwright_spec::quantity::{Dollars, Seconds};
 use std::sync::Arc;
 
-/// An identifier as JSON has it: `does_not_fit`.
+/// Identifier as in JSON: `does_not_fit`.
 pub(crate) fn word(value: &impl serde::Serialize) -> String {
     serde_json::to_value(value).ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
 }
@@ -43,7 +43,7 @@ pub(crate) fn estimate(
 ) -> PyResult<Estimate> {
     let asked = Asked::new(py, &Arguments { model, cluster, run, plan, settings })?;
     let resolved = asked.resolved(py)?;
-    // What a framework's arguments leave open stays as it is.
+    // Settings that a framework's arguments leave open are not filled in.
     let is_launched = plan.is_some();
     let answer = py.detach(|| {
         let resolved = if is_launched {
@@ -114,7 +114,7 @@ fn estimated(answer: answers::Estimated) -> Estimate {
     }
 }
 
-/// A part and all below it.
+/// A part and all parts below it.
 fn parts(step: &TimePart) -> Vec<Part> {
     let mut out = Vec::new();
     let mut open = vec![(0, step)];
@@ -178,7 +178,7 @@ pub(crate) fn memory(
     })
 }
 
-/// A run that is prepared once and evaluated many times.
+/// A prepared run for many evaluations.
 #[pyclass(frozen, module = "railwright")]
 pub(crate) struct Prepared(answers::Prepared);
 
@@ -236,7 +236,7 @@ pub(crate) fn prepare(
     Ok(Prepared(answers::Prepared::new(resolved)))
 }
 
-/// Evaluates a prepared run, with other settings of its plan where some are given.
+/// Evaluates a prepared run, optionally with other settings of its plan.
 #[pyfunction]
 #[pyo3(signature = (prepared, **settings))]
 pub(crate) fn evaluate(
@@ -247,7 +247,7 @@ pub(crate) fn evaluate(
     prepared.get().evaluate(py, settings)
 }
 
-/// Applies changes to a run, each alone and all together.
+/// Applies changes to a run, one at a time and combined.
 #[pyfunction]
 #[expect(clippy::needless_pass_by_value, reason = "arguments of Python are values")]
 #[pyo3(signature = (model=None, cluster=None, *, changes, run=None, plan=None, **settings))]

@@ -1,4 +1,4 @@
-//! Rows of an answer: a sequence of records that is also a table of Arrow.
+//! Rows of an answer: a sequence of records that is also an Arrow table.
 
 use crate::arrow::{self, Cell};
 use crate::record::{Class, Kind};
@@ -103,21 +103,21 @@ impl Rows {
         format!("<table>{head}{body}</table>")
     }
 
-    /// The table as a stream of Arrow.
+    /// Table as an Arrow stream.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // The interface allows to ignore a wish for another schema.
+        // The interface allows to ignore a requested schema.
         drop(requested_schema);
         arrow::stream(py, &self.columns, self.items.bind(py).len())
     }
 }
 
 impl Rows {
-    /// A row for people.
+    /// Row as texts for display.
     fn row(&self, row: usize) -> Vec<String> {
         self.columns.iter().map(|column| column.shown(row)).collect()
     }

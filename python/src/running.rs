@@ -1,6 +1,6 @@
-//! A search as an iterator of its progress: it runs on threads of its own, without the lock of the interpreter.
+//! Search as an iterator over its progress, on threads of its own without the interpreter lock.
 //!
-//! Responsible for: progress, cancellation and the result. Refuses to rank.
+//! Responsible for: progress, cancellation and the result. Excludes ranking.
 
 use crate::problem::raised;
 use crate::question::{Arguments, Asked};
@@ -22,10 +22,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Between two looks at the progress, and at Ctrl-C.
+/// Interval between two checks of progress and Ctrl-C.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// What the search's threads write and the iterator reads.
+/// State shared by the threads of the search and the iterator.
 #[derive(Debug)]
 struct Shared {
     stop: AtomicBool,
@@ -33,7 +33,7 @@ struct Shared {
     done: AtomicU64,
     total: AtomicU64,
     evaluated: AtomicU64,
-    /// The shortest step that was found, as bits.
+    /// Shortest step time found, as bits of a float.
     best: AtomicU64,
 }
 
@@ -66,14 +66,14 @@ impl Progress for Part<'_> {
     }
 
     fn found(&self, step_time: Seconds) {
-        // Bits of positive numbers are in the order of the numbers.
+        // Bits of positive floats have the order of their values.
         self.0.best.fetch_min(step_time.get().to_bits(), Ordering::Relaxed);
     }
 }
 
 type Running = JoinHandle<Result<Searched, Refused>>;
 
-/// A search that runs: iterate over its progress, or ask for its result.
+/// A running search: iterate over its progress, or call `result`.
 #[pyclass(frozen, module = "railwright")]
 pub(crate) struct Search {
     shared: Arc<Shared>,
@@ -87,7 +87,7 @@ impl Search {
         slf
     }
 
-    /// The progress a moment later: `stage`, `done`, `total`, `evaluated`, `best_step_time_s`.
+    /// Next progress: `stage`, `done`, `total`, `evaluated`, `best_step_time_s`.
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.look(py)?;
         if self.is_done() {
@@ -97,12 +97,12 @@ impl Search {
         self.progress(py)
     }
 
-    /// Stops the search; the result has the best of what was searched.
+    /// Stops the search. The result then has the best layouts so far.
     fn cancel(&self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the search has ended.
+    /// True if the search has ended.
     #[getter]
     fn done(&self) -> bool {
         self.is_done()
@@ -156,7 +156,7 @@ impl Search {
 }
 
 impl Drop for Search {
-    /// A search without an owner stops.
+    /// Stops a search without an owner.
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
@@ -239,10 +239,10 @@ pub(crate) enum Clusters {
     Several(Vec<String>),
 }
 
-/// Specifications, one for each cluster, and the numbers of devices.
+/// Specifications, one per cluster, and the numbers of devices.
 pub(crate) type Open = (Vec<RunSpec>, Vec<u64>, crate::texts::Given);
 
-/// The specifications of an open question.
+/// Specifications of a question with open settings.
 pub(crate) fn open(
     py: Python<'_>,
     model: Option<&Bound<'_, PyAny>>,

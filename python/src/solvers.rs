@@ -1,4 +1,4 @@
-//! Questions that a solver answers: numbers of machines, recompute, pipeline balance.
+//! Questions for solvers: cluster size, recompute, pipeline balance.
 
 use crate::problem::raised;
 use crate::question::{Arguments, Asked};
@@ -71,7 +71,7 @@ pub(crate) fn size(
     })
 }
 
-/// The flags of frameworks, a line each.
+/// Flags of frameworks, one per line.
 fn lines<'a>(flags: impl IntoIterator<Item = (&'a str, &'a Vec<String>)>) -> Vec<String> {
     let of = |(framework, lines): (&'a str, &'a Vec<String>)| {
         lines.iter().map(move |line| format!("{framework}: {line}")).collect::<Vec<_>>()

@@ -40,7 +40,7 @@ class SearchProgress(TypedDict):
     best_step_time_s: float | None
 
 class Search:
-    \"\"\"A search that runs: iterate over its progress, or ask for its result.\"\"\"
+    \"\"\"A running search: iterate over its progress, or call `result`.\"\"\"
 
     done: bool
     def __iter__(self) -> Iterator[SearchProgress]: ...
@@ -49,7 +49,7 @@ class Search:
     def result(self) -> SearchResult: ...
 
 class Prepared:
-    \"\"\"A run that is prepared once and evaluated many times.\"\"\"
+    \"\"\"A prepared run for many evaluations.\"\"\"
 
     def evaluate(self, **settings: Unpack[Settings]) -> Evaluation: ...
 ";
@@ -95,23 +95,23 @@ budget: str | None = ..., growing_batch: bool = ..., worth: float | None = ..., 
     \"\"\"Sizes a cluster for a deadline or a budget; `tokens` is required.\"\"\"
 
 def ask(command: Sequence[str], arguments: Mapping[str, Any], form: str | None = ...) -> dict[str, Any]:
-    \"\"\"Asks a command of the program: its words, its arguments by name, the form of the answer.\"\"\"
+    \"\"\"Runs a command with its words, its arguments by name, and the format of the answer.\"\"\"
 
 def description() -> str:
-    \"\"\"Every command with its arguments and kinds of answers, as OpenAPI.\"\"\"
+    \"\"\"All commands with their arguments and kinds of answers, as OpenAPI.\"\"\"
 
 def table(name: str, items: list[_T], fields: list[dict[str, Any]]) -> Rows[_T]:
-    \"\"\"Records as a table, with the dictionary of each.\"\"\"
+    \"\"\"Records as a table, from the dictionary of each.\"\"\"
 
 def stub() -> str:
-    \"\"\"The text of this file.\"\"\"
+    \"\"\"Returns the text of this file.\"\"\"
 ";
 
-/// The text of the stub file.
+/// Text of the stub file.
 #[pyfunction]
 pub(crate) fn stub() -> String {
     let mut out = HEAD.to_owned();
-    // Writing to a String cannot fail.
+    // Writing to a String is infallible.
     let _ = writeln!(out, "\nclass Settings(TypedDict, total=False):");
     let _ = writeln!(
         out,

@@ -1,4 +1,4 @@
-//! Texts that a question names: files, and a model's configuration that was given as a value.
+//! Texts of a question: files, and a model's configuration passed as a value.
 
 use railwright_answers::Texts;
 use railwright_spec::problem::Problem;
@@ -6,16 +6,16 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-/// The longest text that is read.
+/// Longest text in bytes.
 const LIMIT: u64 = 64 << 20;
 
-/// The path under which a configuration is found that was given as a value.
+/// Path of a configuration passed as a value.
 pub(crate) const GIVEN: &str = "<config>";
 
-/// The disk, and a configuration that was given as a value.
+/// Files on disk, and a configuration passed as a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
-    /// The text of the configuration.
+    /// Text of the configuration; `None` without one.
     pub(crate) config: Option<String>,
 }
 

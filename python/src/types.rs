@@ -1,31 +1,31 @@
-//! The classes of answers: the one description of their fields, from which attributes, tables and the stub file are made.
+//! Classes of answers: the only description of their fields, for attributes, tables and the stub file.
 
 use crate::record::{Class as _, Described, record};
 use crate::rows::RowsOf;
 use pyo3::prelude::*;
 
 record! {
-    /// Something doubtful about a run; `railwright explain ID` has more.
+    /// A warning about a run; see `railwright explain ID`.
     Warning {
         /// Stable identifier.
         id: String,
-        /// One sentence.
+        /// Warning in one sentence.
         message: String,
     }
 }
 
 record! {
-    /// A part of a step on the critical stage.
+    /// A part of the step time on the critical stage.
     Part {
-        /// Stable identifier, such as `compute.mlp.forward`; `railwright explain` has more.
+        /// Stable identifier, such as `compute.mlp.forward`; see `railwright explain`.
         id: String,
         /// Depth below the step, from 0.
         depth: u64,
-        /// Title.
+        /// Title for display.
         title: String,
         /// Time, in seconds.
         time_s: f64,
-        /// Share of the step.
+        /// Share of the step time, 0 to 1.
         share: f64,
     }
 }
@@ -33,9 +33,9 @@ record! {
 record! {
     /// A pipeline stage of an estimate.
     Stage {
-        /// Number, from 0.
+        /// Index of the stage, from 0.
         stage: u64,
-        /// Layers on it.
+        /// Number of layers.
         layers: u64,
         /// Forward pass of one micro-batch, in seconds.
         forward_s: f64,
@@ -43,7 +43,7 @@ record! {
         backward_s: f64,
         /// Recompute of one micro-batch, in seconds.
         recompute_s: f64,
-        /// Passes of a step, in seconds.
+        /// Time of all passes in a step, in seconds.
         busy_s: f64,
         /// Exposed communication in passes, in seconds.
         exposed_s: f64,
@@ -51,7 +51,7 @@ record! {
         bubble_s: f64,
         /// Peak memory, in bytes.
         memory_bytes: f64,
-        /// Whether the breakdown describes this stage.
+        /// True if the breakdown is of this stage, the critical one.
         critical: bool,
     }
 }
@@ -61,23 +61,23 @@ record! {
     Collective {
         /// Parallel dimension: `tensor`, `context`, `expert`, `shard`, `pipeline` or `data`.
         dimension: String,
-        /// Purpose.
+        /// Purpose, for display.
         title: String,
         /// Operation, such as `all_reduce`.
         operation: String,
-        /// Size of one, by the convention of nccl-tests, in bytes.
+        /// Bytes of one collective, by the convention of nccl-tests.
         size_bytes: f64,
-        /// Ranks of the group.
+        /// Ranks in the process group.
         ranks: u64,
         /// Scale-up domains that the group spans.
         domains: u64,
-        /// Number per step.
+        /// Number of collectives per step.
         count: f64,
-        /// Time of one, in seconds.
+        /// Time of one collective, in seconds.
         time_each_s: f64,
-        /// Time of all in a step, in seconds.
+        /// Time of all of them in a step, in seconds.
         time_s: f64,
-        /// Exposed part, in seconds; none where the bubble contains it.
+        /// Exposed time in a step, in seconds; `None` if it is part of the bubble.
         exposed_s: Option<f64>,
         /// Bus bandwidth, in bytes per second.
         bus_bandwidth_bytes_per_s: f64,
@@ -87,51 +87,51 @@ record! {
 record! {
     /// Step time, memory and cost of a run.
     Estimate {
-        /// Model.
+        /// Name of the model.
         model: String,
-        /// Accelerator.
+        /// Name of the accelerator.
         accelerator: String,
         /// Number of devices.
         devices: u64,
         /// Plan in one line.
         plan: String,
-        /// Software generation.
+        /// Identifier of the software generation.
         software: String,
         /// Time of one step, in seconds.
         step_time_s: f64,
-        /// Lower end of the interval of the step time, in seconds.
+        /// Lower end of the step-time interval, in seconds.
         step_time_low_s: f64,
-        /// Upper end of the interval of the step time, in seconds.
+        /// Upper end of the step-time interval, in seconds.
         step_time_high_s: f64,
-        /// Share of measurements inside the interval.
+        /// Coverage of the interval: share of measurements inside it.
         interval_share: f64,
-        /// Tokens per second.
+        /// Throughput in tokens per second.
         tokens_per_second: f64,
-        /// Tokens per second and device.
+        /// Throughput in tokens per second and device.
         tokens_per_second_per_device: f64,
-        /// Model FLOP utilisation, attention counted in full, of the compute format's peak.
+        /// Model FLOP utilisation relative to the peak of the compute format, with full attention FLOPs; `None` without a known peak.
         mfu: Option<f64>,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
-        /// Memory of a device, in bytes.
+        /// Device memory, in bytes.
         device_memory_bytes: f64,
         /// Verdict on memory: `fits`, `at_risk` or `does_not_fit`.
         fit: String,
-        /// Probability that the peak fits.
+        /// Probability that the peak fits, 0 to 1.
         probability_of_fitting: f64,
-        /// Time of the training on the calendar, in seconds; none without a number of tokens.
+        /// Training time (wall clock), in seconds; `None` without a number of tokens.
         training_time_s: Option<f64>,
-        /// Rent of the training, in dollars; none without a number of tokens or a price.
+        /// Rental cost of the training, in dollars; `None` without a number of tokens or a price.
         cost_dollars: Option<f64>,
         /// Pipeline stages.
         stages: RowsOf<Stage>,
         /// Collectives of the critical stage.
         communication: RowsOf<Collective>,
-        /// Parts of the step, in order of depth first.
+        /// Parts of the step time, depth first.
         time: RowsOf<Part>,
-        /// Doubtful points.
+        /// Warnings.
         warnings: RowsOf<Warning>,
-        /// Settings that were not specified.
+        /// Defaults of unspecified settings.
         chosen: Vec<String>,
     }
 }
@@ -141,25 +141,25 @@ record! {
     Evaluation {
         /// Time of one step, in seconds.
         step_time_s: f64,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
         /// Verdict on memory: `fits`, `at_risk` or `does_not_fit`.
         fit: String,
-        /// Probability that the peak fits.
+        /// Probability that the peak fits, 0 to 1.
         probability_of_fitting: f64,
     }
 }
 
 record! {
-    /// One item in a stage's memory at its peak.
+    /// One item of a stage's memory at its peak.
     MemoryItem {
         /// Pipeline stage, from 0.
         stage: u64,
         /// Kind, such as `parameters` or `activations`.
         kind: String,
-        /// Module; none where it is of no module.
+        /// Module; `None` if it belongs to none.
         module: Option<String>,
-        /// Layer; none where it is of no layer.
+        /// Layer; `None` if it belongs to none.
         layer: Option<u64>,
         /// Size, in bytes.
         size_bytes: f64,
@@ -169,15 +169,15 @@ record! {
 record! {
     /// Memory of one pipeline stage at its peak.
     MemoryStage {
-        /// Number, from 0.
+        /// Index of the stage, from 0.
         stage: u64,
-        /// Memory of tensors, in bytes.
+        /// Memory allocated for tensors, in bytes.
         allocated_bytes: f64,
-        /// Memory of the allocator, in bytes.
+        /// Memory reserved by the allocator, in bytes.
         reserved_bytes: f64,
-        /// Memory of the device, in bytes.
+        /// Device memory, in bytes.
         device_bytes: f64,
-        /// Time of the peak.
+        /// Moment of the peak, as text.
         moment: String,
     }
 }
@@ -187,31 +187,31 @@ record! {
     Memory {
         /// The run in one line.
         title: String,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
-        /// Memory of a device, in bytes.
+        /// Device memory, in bytes.
         device_memory_bytes: f64,
         /// Verdict: `fits`, `at_risk` or `does_not_fit`.
         fit: String,
-        /// Probability that the peak fits.
+        /// Probability that the peak fits, 0 to 1.
         probability_of_fitting: f64,
-        /// The fullest stage, from 0.
+        /// Index of the stage with the least free memory, from 0.
         worst_stage: u64,
         /// Pipeline stages.
         stages: RowsOf<MemoryStage>,
         /// Items of all stages.
         items: RowsOf<MemoryItem>,
-        /// Doubtful points.
+        /// Warnings.
         warnings: RowsOf<Warning>,
     }
 }
 
 record! {
-    /// A layout that a search found.
+    /// A layout from a search.
     Layout {
         /// Rank, from 1.
         rank: u64,
-        /// Cluster as it was named.
+        /// Cluster as named by the user.
         cluster: String,
         /// Number of devices.
         devices: u64,
@@ -219,43 +219,43 @@ record! {
         layout: String,
         /// Time of one step, in seconds.
         step_time_s: f64,
-        /// Lower end of its interval, in seconds.
+        /// Lower end of the step-time interval, in seconds.
         step_time_low_s: f64,
-        /// Upper end of its interval, in seconds.
+        /// Upper end of the step-time interval, in seconds.
         step_time_high_s: f64,
-        /// Model FLOP utilisation.
+        /// Model FLOP utilisation, 0 to 1; `None` without a known peak.
         mfu: Option<f64>,
-        /// Tokens per second.
+        /// Throughput in tokens per second.
         tokens_per_second: f64,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
-        /// Probability that the peak fits.
+        /// Probability that the peak fits, 0 to 1.
         probability_of_fitting: f64,
-        /// Time per token over that of the first, less 1.
+        /// Time per token relative to the first layout, less 1.
         behind: f64,
-        /// Whether the lead of the first is within the error of the model.
+        /// True if the difference to the first layout is within the model error.
         tied_with_best: bool,
-        /// Rent for a trillion tokens, in dollars.
+        /// Rental cost of a trillion tokens, in dollars; `None` without a price.
         trillion_tokens_dollars: Option<f64>,
-        /// Text of a run file.
+        /// Text of the run file.
         run_file: String,
     }
 }
 
 record! {
-    /// The best layouts of a space.
+    /// The best layouts of a search space.
     SearchResult {
         /// The question in one line.
         title: String,
-        /// Whether everything was searched.
+        /// True if the whole space was searched.
         complete: bool,
-        /// Strategies in the space.
+        /// Number of strategies in the space.
         strategies: u64,
         /// Layouts, best first.
         layouts: RowsOf<Layout>,
-        /// Settings that were not specified.
+        /// Defaults of unspecified settings.
         chosen: Vec<String>,
-        /// Doubtful points.
+        /// Warnings about the question.
         doubts: Vec<String>,
     }
 }
@@ -263,51 +263,51 @@ record! {
 record! {
     /// A change of a run and its effect.
     Change {
-        /// The change.
+        /// Change of the run.
         name: String,
-        /// Whether the changed run is possible.
+        /// True if the changed run is possible.
         possible: bool,
-        /// Time of one step, in seconds.
+        /// Time of one step, in seconds; `None` if impossible.
         step_time_s: Option<f64>,
-        /// Change of the time for as many tokens, as a share of the step before.
+        /// Relative change of the time for the same tokens, as a share of the step before; `None` if impossible.
         step_time_share: Option<f64>,
-        /// Tokens per second over those before.
+        /// Throughput relative to the run before; `None` if impossible.
         speedup: Option<f64>,
-        /// Model FLOP utilisation.
+        /// Model FLOP utilisation, 0 to 1; `None` if impossible or without a known peak.
         mfu: Option<f64>,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes; `None` if impossible.
         memory_bytes: Option<f64>,
-        /// Verdict on memory: `fits`, `at_risk` or `does_not_fit`.
+        /// Verdict on memory: `fits`, `at_risk` or `does_not_fit`; `None` if impossible.
         fit: Option<String>,
-        /// The first reason, where the changed run is impossible.
+        /// First reason why the changed run is impossible; `None` if it is possible.
         reason: Option<String>,
     }
 }
 
 record! {
-    /// Effects of changes, each alone and all together.
+    /// Effects of changes, one at a time and combined.
     WhatIf {
-        /// Model.
+        /// Name of the model.
         model: String,
-        /// Plan before, in one line.
+        /// Plan before the changes, in one line.
         plan: String,
-        /// Time of one step before, in seconds.
+        /// Time of one step before the changes, in seconds.
         step_time_s: f64,
-        /// Peak memory of the fullest stage before, in bytes.
+        /// Largest peak memory of any stage before the changes, in bytes.
         memory_bytes: f64,
-        /// Changes, each alone; with several, all together last.
+        /// Changes, one at a time; if there are several, all combined as the last row.
         changes: RowsOf<Change>,
-        /// Settings that were not specified.
+        /// Defaults of unspecified settings.
         chosen: Vec<String>,
     }
 }
 
 record! {
-    /// A number of devices with its best layout.
+    /// A cluster size with its best layout.
     SizeRow {
-        /// Cluster.
+        /// Name of the cluster.
         cluster: String,
-        /// Accelerator.
+        /// Name of the accelerator.
         accelerator: String,
         /// Number of devices.
         devices: u64,
@@ -315,71 +315,71 @@ record! {
         layout: String,
         /// Time of one step, in seconds.
         step_time_s: f64,
-        /// Tokens per second.
+        /// Throughput in tokens per second.
         tokens_per_second: f64,
-        /// Model FLOP utilisation.
+        /// Model FLOP utilisation, 0 to 1; `None` without a known peak.
         mfu: Option<f64>,
-        /// Time of the training on the calendar, in seconds.
+        /// Training time (wall clock), in seconds.
         training_time_s: f64,
-        /// Rent of the training, in dollars; none without a price.
+        /// Rental cost of the training, in dollars; `None` without a price.
         cost_dollars: Option<f64>,
-        /// Tokens per second and device over those of the smallest number.
+        /// Throughput per device relative to the smallest cluster size.
         scaling_efficiency: f64,
-        /// Whether it meets the deadline.
+        /// True if it meets the deadline.
         in_time: bool,
-        /// Whether it meets the budget.
+        /// True if it meets the budget.
         in_budget: bool,
     }
 }
 
 record! {
-    /// Numbers of devices for a deadline or a budget.
+    /// Cluster sizes for a deadline or a budget.
     SizeResult {
         /// The question in one line.
         title: String,
-        /// Whether everything was searched.
+        /// True if the whole space was searched.
         complete: bool,
-        /// Row of the recommended number of devices; none where no number meets the goal.
+        /// Index of the recommended row; `None` if no size meets the goal.
         recommended: Option<u64>,
-        /// Numbers of devices.
+        /// Cluster sizes.
         rows: RowsOf<SizeRow>,
-        /// Settings that were not specified.
+        /// Defaults of unspecified settings.
         chosen: Vec<String>,
     }
 }
 
 record! {
-    /// A plan of a solver, priced.
+    /// A plan of a solver with its estimate.
     Variant {
-        /// Kind.
+        /// Name of the variant.
         name: String,
-        /// Recomputed modules, or layers of each stage.
+        /// Recomputed modules, or layers per stage.
         choice: String,
         /// Time of one step, in seconds.
         step_time_s: f64,
-        /// Peak memory of the fullest stage, in bytes.
+        /// Largest peak memory of any stage, in bytes.
         memory_bytes: f64,
-        /// Probability that every stage fits.
+        /// Probability that every stage fits, 0 to 1.
         probability_of_fitting: f64,
-        /// Whether that is enough.
+        /// True if the probability is at least the required one.
         fits: bool,
     }
 }
 
 record! {
-    /// The answer of `recompute` or `balance`.
+    /// Result of `recompute` or `balance`.
     Solution {
         /// The run in one line.
         title: String,
-        /// Whether a plan fits.
+        /// True if a plan fits.
         found: bool,
-        /// Plans that were compared, the best first where one fits.
+        /// Compared plans; the best is first if one fits.
         variants: RowsOf<Variant>,
-        /// Flags of the frameworks for the best, each as `framework: flag`.
+        /// Framework flags of the best plan, each as `framework: flag`.
         flags: Vec<String>,
-        /// Text of a run file with the best; none where nothing fits.
+        /// Text of the run file of the best plan; `None` if nothing fits.
         run_file: Option<String>,
-        /// Settings that were not specified.
+        /// Defaults of unspecified settings.
         chosen: Vec<String>,
     }
 }
@@ -395,7 +395,7 @@ macro_rules! classes {
             Ok(())
         }
 
-        /// Every class for the stub file.
+        /// All classes, for the stub file.
         pub(crate) fn described() -> Vec<Drawn> {
             vec![$(($class::NAME, $class::DOC, $class::fields()),)*]
         }

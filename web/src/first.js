@@ -1,12 +1,12 @@
-// Runs before anything is painted (the build writes it to assets/first.js): light or dark, and the files of the view that the address
-// names set on their way, so that they come while the page itself does. `VIEWS` is filled in by the build.
+// Runs before the first paint (the build writes it to assets/first.js): sets the theme, and preloads the files of the view in the URL in
+// parallel with the application. The build fills in `VIEWS`.
 ;(() => {
   const root = document.documentElement
   let kept = 'system'
   try {
     kept = localStorage.getItem('railwright-theme') || 'system'
   } catch {
-    // Private windows refuse.
+    // Private windows reject storage.
   }
   root.dataset.theme = kept === 'dark' || (kept !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches) ? 'dark' : 'light'
   const views = {/*VIEWS*/}

@@ -1,4 +1,4 @@
-// Starts the page.
+// Starts the web UI.
 import { render } from 'preact'
 import { playground } from './api/playground/marker'
 import { report } from './api/report'
@@ -16,12 +16,12 @@ import './ui/tab-index'
 import { keepFocus } from './ui/focus'
 import { Shell } from './ui/shell'
 
-// The largest file of the playground is on its way while the page is drawn.
+// The largest file of the playground loads while the UI is drawn.
 if (playground) void import('./api/playground/transport').then(({ warmUp }) => warmUp())
 
 if (report) document.documentElement.dataset.report = ''
 const root = document.getElementById('page')
-// The header that the HTML brought is replaced in one go.
+// Replaces the static header of the HTML at once.
 root?.replaceChildren()
 keepFocus()
 if (root) render(<Shell />, root)

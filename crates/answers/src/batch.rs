@@ -10,10 +10,10 @@ use railwright_spec::problem::Problem;
 use railwright_tuner::search::Options;
 use std::fmt::Write as _;
 
-/// Divisors of the number of devices that are tried as the factor that the batch lacks.
+/// Number of divisors of the devices that are tried as the missing factor of the batch.
 const FACTORS: usize = 8;
 
-/// The batch as the reason why nothing is possible: `None` where no batch near it helps.
+/// Tests whether the batch is the reason why nothing is possible; `None` if no nearby batch helps.
 pub(crate) fn by_batch(
     searcher: &Searcher<'_>,
     setting: &Setting,
@@ -42,10 +42,10 @@ pub(crate) fn by_batch(
     );
     let near: Vec<String> = near.iter().map(whole).collect();
     let mut hint = format!("nearest valid batches: {}", near.join(" and "));
-    // The nearest may leave no layout but a slow one.
+    // The nearest batch may leave only slow layouts.
     if let Some(free) = divided_batch(batch, &[devices]).map(human::whole).filter(|free| !near.contains(free))
     {
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = write!(hint, "; {free} allows the most layouts");
     }
     Some(setting.spec.placed(Problem::new(message).at_key("plan.global_batch").hint(hint)))

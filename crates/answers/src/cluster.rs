@@ -1,11 +1,11 @@
-//! The cluster that a word means: a preset, a file, or the usual surroundings of an accelerator.
+//! Lookup of a cluster by word: a preset, a file, or an accelerator with its usual system.
 
 use crate::Texts;
 use railwright_spec::cluster::{ClusterSpec, accelerator_by_name, preset_names};
 use railwright_spec::problem::Problem;
 use std::path::Path;
 
-/// A calibration that a file names lies where the file does.
+/// Resolves the path of a calibration relative to the file that names it.
 pub fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
     if let (Some(calibration), Some(folder)) = (&cluster.calibration, Path::new(file).parent())
         && Path::new(calibration).is_relative()
@@ -14,7 +14,7 @@ pub fn from_where_it_lies(cluster: &mut ClusterSpec, file: &str) {
     }
 }
 
-/// The cluster of a word: a preset, a file, or the usual surroundings of an accelerator.
+/// Cluster of a word: a preset, a file, or an accelerator with its usual system.
 pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
     let plain = word.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let is_preset = preset_names().contains(&plain.as_str());
@@ -31,7 +31,7 @@ pub fn cluster(word: &str, texts: &dyn Texts) -> Result<ClusterSpec, Problem> {
     }
     let spec = ClusterSpec { preset: Some(word.to_owned()), ..ClusterSpec::default() };
     if !is_preset {
-        // The message of an unknown name, with the flag as its place.
+        // The message is that of an unknown name, with the flag as its place.
         spec.resolve().map_err(|problem| Problem { place: None, ..problem }.in_file("--cluster"))?;
     }
     Ok(spec)

@@ -1,4 +1,4 @@
-//! An estimate of one run, with what was chosen for it.
+//! An estimate of one run, with the defaults it uses.
 
 use crate::open_features::{OpenFeature, open_features};
 use crate::pricing::Pricing;
@@ -8,18 +8,18 @@ use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate_on};
 use railwright_spec::problem::Warning;
 use serde::Serialize;
 
-/// An estimate with what was chosen because it was not specified.
+/// An estimate with the defaults of unspecified settings.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimated {
-    /// The estimate.
+    /// Estimate.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// Defaults in words.
+    /// Defaults of unspecified settings, as text.
     pub chosen: Vec<String>,
-    /// Whether no software generation was named.
+    /// True if no software generation was named.
     pub software_is_inferred: bool,
-    /// Features of the software that were assumed, those that change the step most.
+    /// Assumed software features with the largest effect on step time.
     pub open_features: Vec<OpenFeature>,
 }
 
@@ -40,9 +40,9 @@ pub fn estimate(resolved: Resolved, pricing: &dyn Pricing) -> Result<Estimated, 
     Ok(Estimated { estimate, chosen, software_is_inferred: run.software_origin.is_open(), open_features })
 }
 
-/// Warnings of the plan and of the estimate, without duplicates.
+/// Adds warnings of the estimate to those of the plan, without duplicates.
 fn merge(warnings: &mut Vec<Warning>, more: Vec<Warning>) {
-    /// The plan's warning that the estimate has with figures.
+    /// Warnings of the plan that the estimate repeats with figures.
     const SAME: [(&str, &str); 1] = [("tensor-parallel-leaves-domain", "tensor-parallel-across-domains")];
     for warning in more {
         let other = SAME.iter().find(|(plan, _)| *plan == warning.id).map(|(_, estimate)| *estimate);
@@ -57,7 +57,7 @@ mod tests {
     use crate::{ClosedForm, NoTexts, estimate, resolve};
     use railwright_spec::run::RunSpec;
 
-    /// Software that nobody specified leaves the prediction as it is, and its interval wider than that of the generation assumed.
+    /// Unspecified software does not change the prediction, but its interval is wider than that of the assumed generation.
     #[test]
     fn an_inferred_software_has_the_interval_of_all() {
         let of = |software: Option<&str>| {

@@ -1,7 +1,7 @@
-//! A run that fits where the devices or the layout are left open and the usual start does not fit.
+//! A run that fits, if devices or layout are open and the default layout does not fit.
 //!
-//! Responsible for: the smallest number of devices on which a common layout fits, where no number is given; a layout of the search, where
-//! one is. Refuses to change what was specified.
+//! Responsible for: the smallest number of devices on which a common layout fits, if none is set, else a layout of the search. Specified
+//! settings never change.
 
 use crate::pricing::Pricing;
 use crate::resolve::unspecified;
@@ -17,19 +17,19 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::search::Options;
 
-/// A run with its open parts filled in.
+/// A run with its open settings filled in.
 #[derive(Clone, Debug)]
 pub enum Filled {
-    /// It fits, or everything of it was specified.
+    /// The run fits, or all of it was specified.
     Run(Box<Resolved>),
-    /// No layout fits; the usual start.
+    /// No layout fits; the run has the default layout.
     NothingFits(Box<Resolved>),
 }
 
-/// Machines are doubled at most so often: 8 devices to 16,384.
+/// Maximum number of doublings of the devices: from 8 to 16,384.
 const DOUBLINGS: u32 = 11;
 
-/// Fills what was left open with what fits.
+/// Fills open settings so that the run fits.
 pub fn fill(
     first: Resolved,
     texts: &dyn Texts,
@@ -52,13 +52,13 @@ fn fits(run: &Run) -> Result<bool, Problem> {
     Ok(report(&input).fit == Fit::Fits)
 }
 
-/// The run on the smallest number of devices that fits, doubling whole machines; as it was where none does.
+/// Run on the smallest number of devices that fits, by doubling whole machines; unchanged if none fits.
 fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
     for doubling in 1..=DOUBLINGS {
         let devices = first.run.cluster.devices.saturating_mul(1 << doubling);
         let mut spec = first.spec.clone();
         spec.cluster.devices = Some(devices);
-        // A batch or a cluster may not go with every number of devices.
+        // A batch or a cluster may be invalid for some numbers of devices.
         let Ok(mut resolved) = resolve(spec, texts) else { continue };
         if fits(&resolved.run)? {
             let words = format!(
@@ -72,7 +72,7 @@ fn on_fewest(first: Resolved, texts: &dyn Texts) -> Result<Resolved, Refused> {
     Ok(first)
 }
 
-/// The run with the first layout of the search.
+/// Run with the first layout of the search.
 fn by_search(
     mut first: Resolved,
     texts: &dyn Texts,

@@ -1,11 +1,11 @@
-//! A layer of a specification: a run file.
+//! Run files as a layer of a specification.
 
 use crate::{Texts, from_where_it_lies};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{RunSpec, parse};
 use std::path::Path;
 
-/// The specification of a run file; paths in it are meant from its folder.
+/// Specification of a run file. Paths in it are relative to its folder.
 pub fn run_file(path: &str, texts: &dyn Texts) -> Result<RunSpec, Problem> {
     let text = texts.text(path)?;
     let mut spec = parse(&text, path)?;

@@ -1,9 +1,8 @@
-//! From a question about a training run to its typed answer: what the program, the Python package and a page share.
+//! Typed answers to questions about a training run, for the program, the Python package and the web UI.
 //!
-//! Responsible for: resolving what is specified, and one function per question: [`estimate`], [`memory`], [`search`], [`size`],
-//! [`whatif`], [`recompute`], [`balance`], and [`Prepared`] for one run evaluated many times. Refuses to read files (a front end
-//! implements [`Texts`]), to parse command lines and to print. It builds for `wasm32-unknown-unknown`; without the feature `threads` a
-//! search runs on its caller.
+//! Responsible for: resolution of settings, and one function per question: [`estimate`], [`memory`], [`search`], [`size`], [`whatif`],
+//! [`recompute`], [`balance`], and [`Prepared`] for many evaluations of one run. Excludes file access (a front end implements [`Texts`]),
+//! command lines and output. It builds for `wasm32-unknown-unknown`; without the feature `threads` a search runs on its caller.
 //!
 //! ```
 //! use railwright_answers::{ClosedForm, NoTexts, estimate, resolve};

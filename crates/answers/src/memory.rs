@@ -1,4 +1,4 @@
-//! What fills each stage's memory, and one stage's memory over a step.
+//! Memory of each stage by kind, and of one stage over a step.
 
 use crate::{Refused, Resolved, title};
 use railwright_calculator::memory::{MemoryInput, MemoryReport, SoftwareCatalogue, report};
@@ -9,23 +9,23 @@ use railwright_step::Step;
 use railwright_step::memory::{Held, MemoryKind, Peak, curve, fullest, peaks};
 use serde::Serialize;
 
-/// Into how many pieces of time a step is cut.
+/// Number of time intervals of a step.
 const PIECES: usize = 256;
 
 /// Memory of a run.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Memory {
-    /// The run in one line.
+    /// Title: the run in one line.
     pub title: String,
-    /// Every stage, item by item.
+    /// Memory of every stage, item by item.
     #[serde(rename = "memory")]
     pub report: MemoryReport,
-    /// The stage that is shown over the step.
+    /// Index of the stage in `over_time`.
     pub stage: usize,
-    /// That stage over the step; empty where a step has too many passes to draw.
+    /// Memory of that stage over the step; empty if a step has too many passes to draw.
     pub over_time: OverTime,
-    /// The reason why it is empty.
+    /// Reason why `over_time` is empty.
     #[serde(skip)]
     pub left_out: Option<Problem>,
     /// Warnings about the plan.
@@ -37,25 +37,25 @@ pub struct Memory {
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverTime {
-    /// Seconds since the step began, and bytes.
+    /// Total memory at each change: seconds since the step began, and bytes.
     #[serde(skip)]
     pub curve: Vec<(f64, f64)>,
-    /// Most that is held in each of equal pieces of the step, all kinds together.
+    /// Peak bytes in equal time intervals of the step, over all kinds.
     pub highest_bytes: Vec<i64>,
-    /// The same by kind; kinds that hold nothing are left out.
+    /// Bytes by kind at those peaks, without kinds that are always zero.
     pub parts: Vec<KindOverTime>,
-    /// Length of the step.
+    /// Step time.
     #[serde(rename = "duration")]
     pub end: Seconds,
-    /// Time of the peak.
+    /// Peak with its time; `None` without events.
     pub peak: Option<Peak>,
 }
 
-/// Memory of a run, over the step on one stage: the worst where none is given.
+/// Computes the memory of a run, and that of one stage over the step; `None`: the stage with the least free memory.
 pub fn memory(resolved: &Resolved, stage: Option<usize>) -> Result<Memory, Refused> {
     let run = &resolved.run;
     let catalogue = SoftwareCatalogue::shared()?;
-    // An unknown generation must not be priced as another.
+    // An unknown generation must not be priced as another one.
     railwright_calculator::software::by_id(&run.plan.software)?;
     let report = report(&MemoryInput {
         model: &run.model,
@@ -104,12 +104,12 @@ impl OverTime {
     }
 }
 
-/// One kind of memory over the step.
+/// Memory of one kind over the step.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindOverTime {
-    /// The kind.
+    /// Kind of memory.
     pub kind: MemoryKind,
-    /// Most that it holds in each piece of the step.
+    /// Bytes of this kind at the peak of each interval.
     pub bytes: Vec<i64>,
 }

@@ -1,6 +1,6 @@
-//! Names of settings: flags of the command line, which are keyword arguments of the Python package.
+//! Names of settings: flags of the command line and keyword arguments of the Python package.
 //!
-//! Responsible for: the name of every key, its aliases, and the key that a word means. Refuses to read values.
+//! Responsible for: the name of every key, its aliases, and the key of a word. Excludes values.
 
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -9,7 +9,7 @@ use railwright_tuner::search::DIMENSIONS;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Other names of flags: the field's abbreviations, and what the frameworks call them.
+/// Aliases of flags: common abbreviations, and the names in frameworks.
 const ALIASES: &[(&str, &[&str])] = &[
     ("plan.tensor_parallel", &["tp"]),
     ("plan.sequence_parallel", &["sp"]),
@@ -30,10 +30,10 @@ const ALIASES: &[(&str, &[&str])] = &[
     ("cluster.accelerator", &["gpu"]),
 ];
 
-/// The flag of a key, without dashes; `None` for what is set in another way.
+/// Flag of a key, without dashes; `None` if the key is set in another way.
 pub fn flag_of(key: &Key) -> Option<String> {
     let name = match (key.section, key.name) {
-        // The positional argument and `--cluster`, which also take paths.
+        // Set by the positional argument and by `--cluster`, which also take paths.
         ("model", "name" | "config") | ("cluster", "preset") => return None,
         ("cluster", "name") => "cluster-name",
         ("cluster", "source") => "cluster-source",
@@ -43,19 +43,19 @@ pub fn flag_of(key: &Key) -> Option<String> {
     Some(name.replace(['_', '.'], "-"))
 }
 
-/// Other names of a key's flag, without dashes.
+/// Aliases of a key's flag, without dashes.
 pub fn aliases_of(key: &Key) -> &'static [&'static str] {
     let path = key.path();
     ALIASES.iter().find(|(known, _)| *known == path).map_or(&[][..], |(_, aliases)| aliases)
 }
 
-/// The shortest flag of a key, without dashes: `tp`.
+/// Shortest flag of a key, without dashes: `tp`.
 pub fn short_flag_of(key: &Key) -> Option<String> {
     let short = aliases_of(key).first().filter(|alias| alias.len() <= 3).map(|alias| (*alias).to_owned());
     short.or_else(|| flag_of(key))
 }
 
-/// Every keyword argument and its key.
+/// All keyword arguments and their keys.
 fn keywords() -> &'static BTreeMap<String, Key> {
     static KEYWORDS: OnceLock<BTreeMap<String, Key>> = OnceLock::new();
     KEYWORDS.get_or_init(|| {
@@ -69,7 +69,7 @@ fn keywords() -> &'static BTreeMap<String, Key> {
     })
 }
 
-/// The key that a keyword argument means: a flag or an alias with underscores, as in `tp`, `micro_batch`, `overlap_expert`.
+/// Key of a keyword argument: a flag or an alias with underscores, as in `tp`, `micro_batch`, `overlap_expert`.
 pub fn key_of_keyword(word: &str) -> Result<&'static Key, Problem> {
     let all = keywords();
     all.get(word).ok_or_else(|| {
@@ -82,7 +82,7 @@ pub fn key_of_keyword(word: &str) -> Result<&'static Key, Problem> {
     })
 }
 
-/// The key of `plan` that a word means: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.
+/// Key of `plan` for a word: `tp`, `tensor-parallel`, `tensor_parallel`, `plan.tensor_parallel`.
 pub fn plan_key(word: &str) -> Result<String, Problem> {
     let plain = word.trim().trim_start_matches("--").to_ascii_lowercase().replace('-', "_");
     let plain = plain.strip_prefix("plan.").unwrap_or(&plain).to_owned();
@@ -106,7 +106,7 @@ pub fn plan_key(word: &str) -> Result<String, Problem> {
     )))
 }
 
-/// A dimension of the plan and its values, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text behind `=`.
+/// Dimension of the plan and its values, from `tp=2..8` or `plan.micro_batch=1,2`: the key without `plan.`, and the text after `=`.
 pub fn dimension(text: &str) -> Result<(String, &str), Problem> {
     let shown = human::shorten(text);
     let Some((word, values)) = text.split_once('=') else {
@@ -140,7 +140,7 @@ mod tests {
         assert!(seen.len() > 80);
     }
 
-    /// A run file and `whatif --change` accept what the command line accepts.
+    /// Run files and `whatif --change` accept the aliases of the command line.
     #[test]
     fn aliases_of_flags_are_aliases_of_keys() {
         for (path, aliases) in ALIASES {

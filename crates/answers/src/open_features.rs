@@ -1,7 +1,7 @@
-//! Features of the software that nobody specified, and what each is worth: the doubts that a flag removes.
+//! Unspecified software features with their effect on step time: uncertainty that a flag removes.
 //!
-//! Responsible for: the alternatives of each open feature, priced one at a time, the weightiest first. Refuses to judge which is likelier, and
-//! leaves out what hardly changes the step.
+//! Responsible for: the alternatives of each open feature, priced one at a time, largest effect first. Excludes their likelihood, and
+//! alternatives with little effect.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -11,24 +11,24 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use serde::Serialize;
 
-/// Changes of the step below this are not worth a question.
+/// Minimum relative change of the step time of a listed feature.
 const LITTLE: f64 = 0.01;
-/// How many are named.
+/// Maximum number of listed features.
 const MOST: usize = 3;
 
-/// A feature that was assumed, and the step time without the assumption.
+/// An assumed feature, and the step time without it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OpenFeature {
-    /// Setting of a run file that decides it.
+    /// Key of a run file that specifies the feature.
     pub key: String,
-    /// Kind.
+    /// Title of the feature.
     pub title: String,
     /// Assumed value.
     pub assumed: String,
-    /// The alternative that changes the step most.
+    /// Alternative with the largest effect on step time.
     pub alternative: String,
-    /// Step time with the alternative over that of the estimate, less 1.
+    /// Relative change of step time with the alternative.
     pub change: f64,
     /// Option to add to the command.
     pub remedy: String,
@@ -45,7 +45,7 @@ struct Alternative {
     plan: Plan,
 }
 
-/// The open features of a run that matter most, at most three.
+/// Open features of a run with the largest effect, at most three.
 pub(crate) fn open_features(
     run: &Run,
     spec: &PlanSpec,
@@ -53,7 +53,7 @@ pub(crate) fn open_features(
     total: Seconds,
 ) -> Vec<OpenFeature> {
     let mut found: Vec<OpenFeature> = Vec::new();
-    // A calibration holds for the software that it was made with: without a feature that it had, it would not apply.
+    // A calibration applies only to its own software; without one of its features it would not apply.
     let is_calibrated = machine.calibration.as_ref().is_some_and(|c| !c.software.is_empty());
     for other in alternatives(run, spec).into_iter().filter(|o| !is_calibrated || o.key != "plan.software") {
         let Some(time) = Costing::new(&run.model, &run.cluster, &other.plan, machine)
@@ -148,7 +148,7 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
             });
         }
     }
-    // Features of time that the stack does not name; overlap has settings of its own.
+    // Time features that the stack does not name; overlap has settings of its own.
     let has = |id: &str| software::features_of(&plan.software).any(|own| own == id);
     for feature in software::features().iter().filter(|feature| !feature.memory && feature.id != "no-overlap")
     {
@@ -167,7 +167,7 @@ fn alternatives(run: &Run, spec: &PlanSpec) -> Vec<Alternative> {
     list
 }
 
-/// Kernels of the time before and after.
+/// Attention kernels of the previous and the next generation.
 fn neighbours(kernel: AttentionKernel) -> &'static [AttentionKernel] {
     match kernel {
         AttentionKernel::Unfused => &[AttentionKernel::Flash1],
@@ -202,7 +202,8 @@ mod tests {
         "plan.global_batch=8",
     ];
 
-    /// Long sequences make the kernel matter, and naming the kernel removes the doubt. What is named is what a run with it takes.
+    /// With long sequences the kernel matters, and naming it removes the uncertainty. The change equals that of a run with the named
+    /// kernel.
     #[test]
     fn a_named_feature_is_not_open() {
         let found = open(&LONG);

@@ -1,7 +1,6 @@
 //! The fast path: one run prepared once, and its step time for many plans.
 //!
-//! Responsible for: plans that differ in a few settings from a prepared one. Excludes reports: see
-//! [`crate::estimate`].
+//! Responsible for: plans that differ in a few settings from a prepared one. Excludes reports, see [`crate::estimate`].
 
 use crate::{Refused, Resolved};
 use railwright_calculator::costing::{Costing, Machine};
@@ -11,7 +10,7 @@ use railwright_spec::plan::{Plan, validate};
 use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::{Run, RunSpec};
 
-/// A model and a cluster whose laws are at hand, and a plan to change.
+/// A prepared model and cluster with their cost laws, and a plan to change.
 #[derive(Debug)]
 pub struct Prepared {
     run: Run,
@@ -24,11 +23,11 @@ pub struct Prepared {
 pub struct Evaluated {
     /// Time of one step.
     pub step_time: Seconds,
-    /// Peak memory of the device that holds most.
+    /// Peak memory of the device with the most.
     pub memory: Bytes,
-    /// Probability that it fits.
+    /// Probability that the plan fits into device memory, 0 to 1.
     pub probability_of_fitting: f64,
-    /// Whether that fits.
+    /// Verdict on the fit.
     pub fit: Fit,
 }
 
@@ -44,12 +43,12 @@ impl Prepared {
         &self.spec
     }
 
-    /// The run.
+    /// Prepared run.
     pub fn run(&self) -> &Run {
         &self.run
     }
 
-    /// The plan of a changed specification, on the same model and cluster.
+    /// Plan of a changed specification, on the same model and cluster.
     pub fn plan(&self, spec: &RunSpec) -> Result<Plan, Refused> {
         let placed = |problem| spec.placed(problem);
         let plan = spec.plan.resolve(&self.run.model, &self.run.cluster).map_err(placed)?;

@@ -1,18 +1,18 @@
-//! How collectives are priced: in closed form, or by flows that a front end sets up.
+//! Pricing of collectives: in closed form, or by flows that a front end sets up.
 
 use railwright_calculator::costing::Machine;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 
-/// A quick machine, and the one that simulates; the quick one is never slower.
+/// A fast machine in closed form, and the simulated one. The fast one is a lower bound of times.
 pub type Machines = (Machine, Machine);
 
-/// Machines with collectives priced on a network; nothing where they are priced in closed form.
+/// Machines with collectives priced on a network; `None` if they are priced in closed form.
 pub trait Pricing: Sync {
-    /// The machine of a run, and its description.
+    /// Machine of a run, and its description.
     fn machine(&self, cluster: &Cluster) -> Result<Option<(Machine, String)>, Problem>;
 
-    /// The same with a quick machine before it, for searches.
+    /// Fast and simulated machine for searches, and their description.
     fn machines(&self, cluster: &Cluster) -> Result<Option<(Machines, String)>, Problem>;
 }
 

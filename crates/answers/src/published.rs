@@ -1,7 +1,6 @@
-//! The published pre-training of a model as the default of searches, sizings and designs of networks.
+//! Published pre-training of a model as the default of searches, cluster sizes and network designs.
 //!
-//! Responsible for: the sequence length of every setting where none is specified, and the one batch that all of them use. Does not
-//! choose layouts.
+//! Responsible for: the default sequence length of every setting, and one batch for all of them. Excludes layouts.
 
 use crate::Refused;
 use crate::question::Question;
@@ -10,7 +9,7 @@ use railwright_spec::model::{PublishedTraining, published_training};
 use railwright_spec::plan::{Plan, PlanSpec, divided_batch, divisible_batch, is_divided};
 use railwright_spec::problem::Problem;
 
-/// Sequences of the published batch; of another length as many as have its tokens, rounded to a number with many divisors.
+/// Sequences of the published batch. For another sequence length, the number with equal tokens, rounded to one with many divisors.
 pub(crate) fn sequences(training: &PublishedTraining, length: u64) -> u64 {
     if training.sequence_length == length {
         return training.global_batch;
@@ -19,13 +18,13 @@ pub(crate) fn sequences(training: &PublishedTraining, length: u64) -> u64 {
     divisible_batch(tokens as f64, length, 1024)
 }
 
-/// The published batch on a number of devices: the nearest that divides among them.
+/// Published batch on a number of devices, rounded to the nearest that divides among them.
 pub fn published_batch(training: &PublishedTraining, length: u64, devices: u64) -> u64 {
     let wanted = sequences(training, length);
     if is_divided(wanted, devices) { wanted } else { divided_batch(wanted, &[devices]).unwrap_or(wanted) }
 }
 
-/// A question whose sequence length is the published one.
+/// A question with the published sequence length.
 pub(crate) struct Published<'a> {
     asked: &'a dyn Question,
     settings: Vec<Setting>,
@@ -33,7 +32,7 @@ pub(crate) struct Published<'a> {
 }
 
 impl<'a> Published<'a> {
-    /// The published training of a question's model; `None` without one. A specified sequence length stays.
+    /// Published training of a question's model; `None` without one. A specified sequence length is kept.
     pub(crate) fn of(asked: &'a dyn Question) -> Option<Self> {
         let first = asked.settings().first()?;
         let training = published_training(&first.run.model)?;

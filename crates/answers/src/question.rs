@@ -1,7 +1,6 @@
-//! The space of a search: settings, and how they were specified.
+//! The space of a search: settings and their origin.
 //!
-//! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags
-//! of a run.
+//! Responsible for: the interface between searches and a front end: other numbers of devices, and the flags of a run.
 
 use crate::setting::Setting;
 use crate::{Refused, Texts};
@@ -9,41 +8,41 @@ use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::RunSpec;
 
-/// Settings of which a search chooses the best plans.
+/// Settings whose best plans a search finds.
 pub trait Question {
-    /// By cluster in the order given, then by number of devices.
+    /// Settings by cluster in the specified order, then by number of devices.
     fn settings(&self) -> &[Setting];
 
-    /// Whether numbers of devices were specified.
+    /// True if numbers of devices were specified.
     fn has_devices(&self) -> bool;
 
-    /// The same cluster with another number of devices.
+    /// Same cluster with another number of devices.
     fn resized(&self, setting: &Setting, devices: u64) -> Result<Setting, Refused>;
 
-    /// The command line that estimates a plan.
+    /// Command line that estimates a plan.
     fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem>;
 
-    /// A problem in the words in which the run was specified.
+    /// Rewrites a problem with the flags of the user.
     fn in_words_of_asker(&self, problem: Problem) -> Problem {
         problem
     }
 
-    /// Whether a setting of a launch file was freed by name.
+    /// True if a setting of a launch file was freed by name.
     fn frees(&self, _key: &str) -> bool {
         false
     }
 
-    /// The launch file whose settings are free, as it was named.
+    /// Launch file with free settings, as named by the user; `None` without one.
     fn launch(&self) -> Option<String> {
         None
     }
 
-    /// What is fixed of the plan in every setting.
+    /// Plan settings that are fixed in every setting.
     fn specified(&self) -> PlanSpec {
         self.settings().first().map(|setting| setting.spec.plan.clone()).unwrap_or_default()
     }
 
-    /// Tokens of a sequence: what is specified, else what the model declares, at most 8192.
+    /// Sequence length in tokens: specified, else the model's maximum, at most 8192.
     fn sequence_length(&self) -> u64 {
         let declared = self.settings().first().map_or(0, |setting| setting.run.model.max_positions);
         let usual = if declared == 0 { 4096 } else { declared.min(8192) };
@@ -51,10 +50,10 @@ pub trait Question {
     }
 }
 
-/// The most numbers of devices that are compared at once.
+/// Maximum number of compared cluster sizes.
 pub const MOST_NUMBERS: usize = 64;
 
-/// Settings of specifications, for front ends without a command line.
+/// Settings from specifications, for front ends without a command line.
 pub struct Settings<'a> {
     list: Vec<Setting>,
     has_devices: bool,
@@ -62,7 +61,7 @@ pub struct Settings<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// One setting per specification and number of devices; the specification's own number where none is given.
+    /// One setting per specification and number of devices. Without `devices`, the specification's own number.
     pub fn new(specs: &[RunSpec], devices: &[u64], texts: &'a dyn Texts) -> Result<Self, Refused> {
         if specs.is_empty() {
             return Err(Problem::new("no cluster is set").into());
@@ -96,7 +95,7 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// The cluster as it was named, where it was by a name.
+/// Name of the cluster; `None` if it has none.
 fn word_of(spec: &RunSpec) -> Option<String> {
     spec.cluster.preset.clone()
 }
@@ -123,7 +122,7 @@ impl Question for Settings<'_> {
         Ok(named(Setting::new(spec, self.texts)?, Some(setting.word.clone())))
     }
 
-    /// The command with the keys of a run file as flags.
+    /// Command with the keys of a run file as flags.
     fn command(&self, setting: &Setting, plan: &Plan) -> Result<String, Problem> {
         let model = setting.spec.model.name.as_deref().unwrap_or(&setting.run.model.name);
         Ok(format!(

@@ -1,4 +1,4 @@
-//! A question that has no answer: everything that is wrong with it.
+//! Rejected questions with all their problems.
 
 use railwright_spec::problem::Problem;
 

@@ -1,6 +1,6 @@
-//! From what is specified to a resolved run: model, cluster, plan, and what was chosen where nothing was specified.
+//! From a specification to a resolved run: model, cluster, plan, and the defaults of unspecified settings.
 //!
-//! Responsible for: the start of a plan without degrees, validity, and the list of choices. Refuses to price anything and to read files.
+//! Responsible for: the start of a plan without parallel sizes, its validation, and the list of defaults. Excludes prices and file access.
 
 use crate::{Refused, Texts};
 use railwright_calculator::defaults;
@@ -10,20 +10,20 @@ use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate, warnings};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{Run, RunSpec};
 
-/// A run, and what was not specified of it.
+/// A run with its unspecified settings.
 #[derive(Clone, Debug)]
 pub struct Resolved {
-    /// The run.
+    /// Resolved run.
     pub run: Run,
     /// Warnings about the plan.
     pub warnings: Vec<Warning>,
-    /// What was chosen because it was not specified, in words.
+    /// Defaults of unspecified settings, as text.
     pub chosen: Vec<String>,
     /// Specified settings.
     pub spec: RunSpec,
 }
 
-/// Everything of a run but its plan, which is a placeholder.
+/// Resolves everything of a run except its plan, which is a placeholder.
 pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Problem> {
     let mut quiet = spec.clone();
     quiet.plan = PlanSpec {
@@ -40,11 +40,11 @@ pub fn resolve_but_plan(spec: &RunSpec, texts: &dyn Texts) -> Result<Run, Proble
     Ok(Run { software_origin: spec.software_origin(), ..run })
 }
 
-/// Resolves what is specified. A plan without degrees gets the fastest common layout that fits.
+/// Resolves a specification. A plan without parallel sizes gets the fastest common layout that fits.
 pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     let cluster =
         spec.cluster.resolve_calibrated(|path| texts.text(path)).map_err(|problem| spec.placed(problem))?;
-    // The degrees that the specification would choose do not matter yet; a plan without a layout may not even divide.
+    // Parallel sizes chosen by the specification do not matter yet; a plan without a layout may not even divide.
     let mut quiet = spec.clone();
     quiet.cluster.calibration = None;
     let mut run = resolve_but_plan(&quiet, texts)?;
@@ -80,7 +80,7 @@ pub fn resolve(spec: RunSpec, texts: &dyn Texts) -> Result<Resolved, Refused> {
     Ok(Resolved { run, warnings, chosen, spec })
 }
 
-/// What was chosen where nothing was specified, the weightiest first.
+/// Defaults of unspecified settings, most important first.
 pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     let plan = &run.plan;
     let specified = &spec.plan;
@@ -123,7 +123,7 @@ pub(crate) fn unspecified(spec: &RunSpec, run: &Run) -> Vec<String> {
     chosen
 }
 
-/// The server that was chosen for cards that PCIe joins: their number and their share of the network are guesses.
+/// Default server of PCIe cards: their number and their share of the network are guesses.
 pub(crate) fn usual_server(specified: &ClusterSpec, cluster: &Cluster) -> Option<String> {
     let on_bus = cluster.devices_per_node > cluster.scale_up.domain_size;
     (specified.devices_per_node.is_none() && on_bus).then(|| {

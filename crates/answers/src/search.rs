@@ -1,4 +1,4 @@
-//! The best strategies for a model on one or several clusters, ranked.
+//! Search of the best strategies for a model on one or several clusters.
 
 mod batches;
 pub(crate) mod map;
@@ -31,32 +31,32 @@ use remarks::{expressed_by, impossible, not_expressed, title, torn, unique};
 use rows::{candidates, one, positions, shown};
 use serde::Serialize;
 
-/// A ranked candidate and the ways to ask for it again.
+/// A ranked candidate with the ways to use it.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shown {
-    /// The candidate in its place.
+    /// Candidate with its rank.
     pub ranked: Ranked,
     /// Index of its setting.
     pub setting: usize,
-    /// Its cluster as it was named.
+    /// Cluster as named by the user.
     pub cluster: String,
-    /// Its layout as flags.
+    /// Layout as flags.
     pub layout: String,
-    /// The same without common settings, and with shortened lists.
+    /// Layout as flags without common settings, and with shortened lists.
     #[serde(skip)]
     pub short_layout: String,
-    /// The command that estimates it.
+    /// Command that estimates the layout.
     pub command: String,
-    /// Its run file.
+    /// Run file of the layout.
     pub run_file: String,
 }
 
-/// A combination of cluster and devices on which nothing can be searched.
+/// A combination of cluster and devices that cannot be searched.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Impossible {
-    /// Its name.
+    /// Cluster as named by the user.
     pub cluster: String,
     /// Number of devices.
     pub devices: u64,
@@ -64,7 +64,7 @@ pub struct Impossible {
     pub reason: String,
 }
 
-/// What a search came to.
+/// Result of a search.
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Searched {
@@ -74,44 +74,43 @@ pub struct Searched {
     pub objective: Objective,
     /// The two objectives of a Pareto front, if requested.
     pub pareto: Option<(Objective, Objective)>,
-    /// Minimum probability of fitting.
+    /// Required probability of fitting, 0 to below 1.
     pub fit_probability: f64,
-    /// Strategies by what became of them.
+    /// Number of strategies by outcome.
     pub counters: Counters,
-    /// Whether everything was searched.
+    /// True if the whole space was searched.
     #[serde(rename = "complete")]
     pub is_complete: bool,
     /// Layouts, best first.
     #[serde(rename = "candidates")]
     pub shown: Vec<Shown>,
-    /// The layout of the launch file that was named, in each setting where it is possible.
+    /// Layout of the specified launch file, in each setting where it is possible.
     pub own: Vec<Shown>,
-    /// Free and kept settings of the launch file, in words.
+    /// Free and fixed settings of the launch file, as text; `None` without one.
     pub freed: Option<String>,
-    /// Layouts that were found, shown or not; of a front, its length.
+    /// Number of layouts found, shown or not; for a Pareto front, its length.
     pub found: usize,
-    /// The fastest layout, where rows are families and it is not the first.
+    /// Fastest layout, if rows are families and it is not the first; else `None`.
     pub fastest: Option<Shown>,
-    /// Whether each row is the simplest tie of a family of layouts.
+    /// True if each row is the simplest member of a family of tied layouts.
     #[serde(rename = "by_family")]
     pub is_by_family: bool,
-    /// Whether several clusters or numbers of devices were compared.
+    /// True if several clusters or numbers of devices were compared.
     #[serde(skip)]
     pub several_settings: bool,
-    /// Settings on which nothing can be searched.
+    /// Settings that cannot be searched.
     pub impossible: Vec<Impossible>,
-    /// Layouts that would fit, if nothing fits.
+    /// Closest layouts and remedies, if nothing fits; else `None`.
     #[serde(rename = "nothing_fits")]
     pub nothing: Option<nothing::Nothing>,
-    /// Answers about layouts that were named.
+    /// Results for the layouts of `--why-not`.
     pub why_not: Vec<why_not::Answer>,
-    /// The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless
-    /// requested.
+    /// Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits; empty unless requested.
     pub map: Vec<map::Cell>,
     /// Keys of the best plan without a Megatron-LM flag.
     #[serde(rename = "not_expressed_in_megatron")]
     pub not_expressed: Vec<String>,
-    /// Other frameworks whose launch files express all of the best layout, by the names of their writers; empty where Megatron-LM's does.
+    /// Other frameworks whose launch files express the whole best layout, by the names of their writers; empty if Megatron-LM's does.
     #[serde(skip)]
     pub expressed_by: Vec<&'static str>,
     /// Layouts of the ranking whose measured step time would narrow all intervals most.
@@ -122,20 +121,20 @@ pub struct Searched {
     pub doubts: Vec<String>,
 }
 
-/// What is wanted of a search.
+/// Options of a search.
 #[derive(Clone, Debug)]
 pub struct SearchOptions {
     /// Objective to minimize.
     pub objective: Objective,
-    /// The two objectives of a front; none for a ranking.
+    /// The two objectives of a Pareto front; `None` for a ranking.
     pub pareto: Option<(Objective, Objective)>,
-    /// Layouts that are shown.
+    /// Maximum number of shown layouts.
     pub top: usize,
-    /// Whether all layouts are shown by time, not one per family.
+    /// True to show all layouts by time, not one per family.
     pub all: bool,
-    /// Whether the best layout of each tensor and pipeline degree is wanted.
+    /// True to include the best layout of each pair of tensor- and pipeline-parallel size.
     pub map: bool,
-    /// Layouts with a requested rank.
+    /// Layouts to locate in the ranking.
     pub why_not: Vec<why_not::Named>,
     /// Search effort.
     pub effort: Effort,
@@ -155,10 +154,10 @@ impl Default for SearchOptions {
     }
 }
 
-/// The most layouts that are shown.
+/// Upper limit of shown layouts.
 pub const MOST_SHOWN: usize = 1000;
 
-/// Searches every setting of a question, and ranks what it found.
+/// Searches every setting of a question and ranks the results.
 pub fn search(
     asked: &dyn Question,
     wanted: &SearchOptions,
@@ -199,7 +198,7 @@ pub fn search(
         return Err(Refused(unique(all)));
     }
     let (indices, searches): (Vec<usize>, Vec<Search<'_>>) = searches.into_iter().unzip();
-    // What is slow to price is not ordered by simplicity as it is searched.
+    // Simulated candidates are not searched in order of simplicity, so they have no families.
     let is_by_family = is_by_family(wanted) && !searches.iter().any(Search::is_simulated);
     let ran =
         if is_by_family { searcher.run_for_families(&searches, wanted.top) } else { searcher.run(&searches) };
@@ -287,7 +286,7 @@ pub fn search(
 }
 
 impl Searched {
-    /// How the layout that is first fits; where nothing does, how the closest one would.
+    /// Fit of the first layout; if nothing fits, that of the closest one.
     pub fn fit(&self) -> Fit {
         if let Some(first) = self.shown.first() {
             // With a lower required probability, the first layout may be at risk.
@@ -303,7 +302,7 @@ impl Searched {
         }
     }
 
-    /// Whether a part of the work was stopped before it had an answer.
+    /// True if a part of the work was stopped without a result.
     pub fn is_interrupted(&self) -> bool {
         let unanswered = self.why_not.iter().any(|answer| answer.verdict == WhyNot::Unanswered);
         let unsearched = self.map.iter().any(|cell| matches!(cell.outcome, map::Outcome::Unsearched));
@@ -338,12 +337,12 @@ fn options(wanted: &SearchOptions) -> Options {
     }
 }
 
-/// Whether each row is to be a family of layouts: for what is ranked by time or by its cost.
+/// True if each row is a family of layouts: for rankings by time or by its cost.
 fn is_by_family(wanted: &SearchOptions) -> bool {
     !wanted.all && wanted.pareto.is_none() && matches!(wanted.objective, Objective::Time | Objective::Dollars)
 }
 
-/// The fastest of all searches.
+/// Fastest layout of all searches, with the index of its setting.
 fn fastest(
     searches: &[Search<'_>],
     indices: &[usize],
@@ -368,7 +367,7 @@ fn simulated(
     searches.iter().zip(ran).map(of).collect()
 }
 
-/// What was simulated, in words.
+/// Remarks about the simulated settings, as text.
 fn chosen_reasons(
     searcher: &Searcher<'_>,
     settings: &[Setting],

@@ -1,7 +1,7 @@
 //! Runs the tuner's searches: workers, progress, cancellation.
 //!
-//! Responsible for: working through the pieces of searches side by side and putting what they found together in one order, so that the
-//! number of threads does not show. Refuses to choose: the tuner does.
+//! Responsible for: running the pieces of searches in parallel and merging their results in one order, so that results do not depend on the
+//! number of threads. The tuner makes the choices.
 
 use crate::Refused;
 use crate::batch::by_batch;
@@ -25,17 +25,17 @@ use std::sync::{Mutex, PoisonError};
 /// Search effort.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effort {
-    /// Dimensions and the values to which each is restricted, as in `tp=2..8`.
+    /// Restrictions of dimensions to values, as in `tp=2..8`.
     pub space: Vec<String>,
-    /// Minimum probability that a layout fits; the usual one where open.
+    /// Required probability that a layout fits, 0 to below 1; `None`: the default.
     pub fit_probability: Option<f64>,
-    /// Whether features count that the framework version does not support.
+    /// True to include features that the framework version does not support.
     pub unlimited: bool,
-    /// Number of threads; as many as there are cores where open. It does not affect results.
+    /// Number of threads; `None`: number of cores. It does not affect results.
     pub threads: Option<usize>,
 }
 
-/// The settings with a global batch; the number of replicas follows from the number of devices.
+/// Plan settings with a global batch. The number of replicas follows from the number of devices.
 pub(crate) fn with_batch(specified: &PlanSpec, sequences: u64) -> PlanSpec {
     PlanSpec {
         global_batch: Some(sequences),
@@ -46,38 +46,38 @@ pub(crate) fn with_batch(specified: &PlanSpec, sequences: u64) -> PlanSpec {
     }
 }
 
-/// What a search for one best plan ended with.
+/// Result of a search for one best plan.
 pub enum Found {
-    /// The estimate of the best plan.
+    /// Estimate of the best plan.
     Best(Box<Estimate>),
-    /// Nothing fits into memory, and by how much.
+    /// Nothing fits into memory; contains the missing amount as text.
     TooLarge(String),
-    /// Nothing for another reason.
+    /// Nothing is possible; contains the reason as text.
     Nothing(String),
-    /// The user stopped it before anything was found.
+    /// Stopped by the user before a result.
     Stopped,
 }
 
-/// What the pieces of a search found.
+/// Results of a search.
 pub struct Ran {
     /// The results.
     pub results: Results,
-    /// Whether every piece was searched.
+    /// True if every piece was searched.
     pub is_complete: bool,
 }
 
-/// Searches, one after another, until the user stops it.
+/// Runs searches in sequence until the user stops it.
 pub struct Searcher<'a> {
     effort: Effort,
     pricing: &'a dyn Pricing,
     workers: Workers,
     watch: &'a dyn Watch,
     evaluated: AtomicU64,
-    /// Buffers of workers that have ended, with the schedules that they compiled.
+    /// Buffers of finished workers, with their compiled schedules.
     idle: Mutex<Vec<Buffers>>,
 }
 
-/// As far as a bar that shows how many are simulated goes.
+/// Maximum number of units of the progress bar of simulations.
 const MOST_SIMULATED: usize = 50;
 
 impl railwright_tuner::codesign::Workers for Searcher<'_> {
@@ -112,13 +112,13 @@ impl<'a> Searcher<'a> {
         })
     }
 
-    /// The same with candidates priced as was asked: by flows on a topology.
+    /// Sets the pricing of candidates, such as by flows on a topology.
     #[must_use]
     pub fn priced(self, pricing: &'a dyn Pricing) -> Self {
         Self { pricing, ..self }
     }
 
-    /// What a search of many found, best first: by flows if it is simulated, several at a time on all threads.
+    /// Best results of a search, best first. Simulated searches are priced by flows, in parallel on all threads.
     pub fn runners(&self, search: &Search<'_>, results: &Results, wanted: usize) -> Result<Runners, Problem> {
         let most = results.best.entries().len().min(MOST_SIMULATED) as u64;
         let bar = self.watch.begin(Stage::Simulating, most);
@@ -135,17 +135,17 @@ impl<'a> Searcher<'a> {
         runners
     }
 
-    /// Whether the user stopped it.
+    /// True if the user stopped the work.
     pub fn is_stopped(&self) -> bool {
         self.watch.is_stopped()
     }
 
-    /// The required fit probability.
+    /// Required probability of fitting, 0 to below 1.
     pub fn fit_probability(&self) -> f64 {
         self.effort.fit_probability.unwrap_or(SURE_TO_FIT)
     }
 
-    /// The search space of a setting for a plan. Problems of fixed settings are reported before the search.
+    /// Prepares the search of a setting for a plan. Problems of fixed settings are reported before the search.
     pub fn prepare<'s>(
         &self,
         setting: &'s Setting,
@@ -155,7 +155,7 @@ impl<'a> Searcher<'a> {
         self.prepare_but(setting, specified, options, &[])
     }
 
-    /// The same without the restrictions of some dimensions.
+    /// Prepares the search without the restrictions of some dimensions.
     pub fn prepare_but<'s>(
         &self,
         setting: &'s Setting,
@@ -173,7 +173,7 @@ impl<'a> Searcher<'a> {
             ..options
         };
         let search = Search::new(&run.model, &run.cluster, space, options).map_err(|problem| {
-            // What was narrowed is at fault where nothing is pinned.
+            // Without fixed settings, the restrictions are the cause.
             let is_narrowed = !self.effort.space.is_empty();
             let place = if is_narrowed { Some(Box::default()) } else { problem.place.clone() };
             let problem = Problem { place, ..problem };
@@ -187,7 +187,7 @@ impl<'a> Searcher<'a> {
         Ok(search)
     }
 
-    /// Puts the pieces of a search in order, on all threads.
+    /// Orders the pieces of a search by their bounds, on all threads.
     fn order(&self, search: &mut Search<'_>) {
         let pieces = search.pieces().len();
         let bar = self.watch.begin(Stage::Ordering, pieces as u64);
@@ -208,12 +208,12 @@ impl<'a> Searcher<'a> {
         search.order(&promises);
     }
 
-    /// How collectives are priced, if not in closed form.
+    /// Description of simulated pricing; `None` in closed form.
     pub fn network_remark(&self, setting: &Setting) -> Option<String> {
         self.pricing.machines(&setting.run.cluster).ok()?.map(|(_, remark)| remark)
     }
 
-    /// The space of a setting, narrowed as was asked but for some dimensions.
+    /// Space of a setting with the requested restrictions, except those of some dimensions.
     pub fn space(
         &self,
         setting: &Setting,
@@ -241,8 +241,8 @@ impl<'a> Searcher<'a> {
         self.run_below(searches, &[])
     }
 
-    /// Searches for the rows of families: the fastest first, then, knowing it, what ties with it in the order of simplicity. Searches that
-    /// rank by anything but time stay as they are.
+    /// Searches for the rows of families: first the fastest layout, then its ties in the order of simplicity. Searches with an objective
+    /// other than time are unchanged.
     pub fn run_for_families(&self, searches: &[Search<'_>], rows: usize) -> Vec<Ran> {
         let mut ran = self.run(searches);
         let again: Vec<(usize, Search<'_>)> = searches
@@ -256,7 +256,7 @@ impl<'a> Searcher<'a> {
             let ran = &mut ran[index];
             ran.results.counters.timed += more.results.counters.timed;
             ran.is_complete &= more.is_complete;
-            // What is stopped in between answers with the fastest that were found.
+            // A search that is stopped in between has only the fastest layouts.
             if more.is_complete {
                 ran.results.families = more.results.families;
             }
@@ -264,7 +264,7 @@ impl<'a> Searcher<'a> {
         ran
     }
 
-    /// The same when each search is known to have something at least as good as a score.
+    /// Searches all pieces of all searches, each with a known score of a layout at least as good.
     pub fn run_below(&self, searches: &[Search<'_>], known: &[f64]) -> Vec<Ran> {
         let pieces: Vec<(usize, usize)> = searches
             .iter()
@@ -276,7 +276,7 @@ impl<'a> Searcher<'a> {
         let bar = self.watch.begin(Stage::Searching, pieces.len() as u64);
         let next = AtomicUsize::new(0);
         let found: Mutex<Vec<(usize, usize, Results)>> = Mutex::new(Vec::with_capacity(pieces.len()));
-        // A queue in the order of the searches' own promise: what is found early prunes what comes late.
+        // A queue in the order of the pieces' bounds: early results prune later pieces.
         self.workers.each(|| {
             let mut workers: Vec<_> = searches.iter().map(|_| None).collect();
             while !self.is_stopped() {
@@ -315,7 +315,7 @@ impl<'a> Searcher<'a> {
         ran
     }
 
-    /// Whether a search has any strategy at all.
+    /// True if a search has any strategy.
     pub fn has_any(&self, search: &Search<'_>) -> bool {
         let (mut worker, incumbent) = (search.worker(), Incumbent::default());
         (0..search.pieces().len())
@@ -323,12 +323,12 @@ impl<'a> Searcher<'a> {
             .any(|piece| search.run_piece(piece, &mut worker, &incumbent).counters.enumerated > 0)
     }
 
-    /// Remedies that are about to be tried.
+    /// Reports the number of remedies to try.
     pub(crate) fn remedies(&self, most: usize, enough: usize) {
         self.watch.remedies(most, enough);
     }
 
-    /// The best plan of a setting for a number of sequences per step.
+    /// Best plan of a setting for a number of sequences per step.
     pub fn best(&self, setting: &Setting, sequences: u64) -> Result<Found, Refused> {
         if self.is_stopped() {
             return Ok(Found::Stopped);
@@ -375,7 +375,7 @@ impl<'a> Searcher<'a> {
     }
 }
 
-/// Fixed settings that contradict each other or the number of devices.
+/// Checks for fixed settings that contradict each other or the number of devices.
 fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
     let run = &setting.run;
     let placed = |problem: Problem| vec![setting.spec.placed(problem)];
@@ -383,7 +383,7 @@ fn pins(setting: &Setting, specified: &PlanSpec) -> Result<(), Vec<Problem>> {
         tensor_parallel: specified.tensor_parallel,
         pipeline_parallel: specified.pipeline_parallel,
         context_parallel: specified.context_parallel,
-        // An open degree counts 1 here: others may be larger, but not divide better.
+        // An open parallel size counts as 1 here: larger ones do not divide better.
         ..PlanSpec { expert_parallel: Some(specified.expert_parallel.unwrap_or(1)), ..PlanSpec::default() }
     };
     degrees.resolve(&run.model, &run.cluster).map_err(placed)?;

@@ -1,6 +1,6 @@
-//! One run whose plan is to be chosen: a cluster, a number of devices and what is fixed.
+//! One run with an open plan: cluster, number of devices and fixed settings.
 //!
-//! Responsible for: a plan as flags and as a run file again. Refuses to choose.
+//! Responsible for: conversion of a plan to flags and to a run file. Excludes the choice of a plan.
 
 use crate::names::{flag_of, short_flag_of};
 use crate::{Refused, Texts, resolve_but_plan};
@@ -14,42 +14,42 @@ use std::fmt::Write as _;
 /// One combination of a cluster and a number of devices.
 #[derive(Clone, Debug)]
 pub struct Setting {
-    /// The cluster as it was named.
+    /// Cluster as named by the user.
     pub word: String,
-    /// The specification with this cluster and number of devices.
+    /// Specification with this cluster and number of devices.
     pub spec: RunSpec,
-    /// The run; its plan is a placeholder.
+    /// Run with a placeholder as its plan.
     pub run: Run,
-    /// What a launch file pins and the search is free to change.
+    /// Settings of a launch file that the search may change; `None` without a launch file.
     pub freed: Option<Freed>,
 }
 
-/// A launch file whose settings of performance are searched.
+/// A launch file whose performance settings are searched.
 #[derive(Clone, Debug)]
 pub struct Freed {
-    /// The file's own plan on these devices; `None` where it is not possible there.
+    /// Plan of the file on these devices; `None` if it is not possible there.
     pub own: Option<Plan>,
-    /// Plan settings of the file, and those that were specified with it and are not free.
+    /// Plan settings of the file, and the additional specified ones that are not free.
     pub specified: PlanSpec,
-    /// Plan settings of the file alone.
+    /// Plan settings of the file only.
     pub file: PlanSpec,
 }
 
 impl Freed {
-    /// The fewest settings over those of the file that lead to the plan.
+    /// Fewest settings on top of the file that result in the plan.
     pub fn over(&self, plan: &Plan, run: &Run) -> PlanSpec {
         written::shortest_over(&self.file, plan, &run.model, &run.cluster)
     }
 }
 
 impl Setting {
-    /// The setting of a specification.
+    /// Setting of a specification.
     pub fn new(spec: RunSpec, texts: &dyn Texts) -> Result<Self, Refused> {
         let run = resolve_but_plan(&spec, texts).map_err(|problem| spec.placed(problem))?;
         Ok(Self { word: run.cluster.name.clone(), spec, run, freed: None })
     }
 
-    /// Numbers of devices that leave a machine half empty: every price is for whole ones.
+    /// Warning about numbers of devices that leave a machine partly empty, because prices are for whole ones.
     pub fn doubt(&self) -> Option<String> {
         let cluster = &self.run.cluster;
         let (devices, node) = (cluster.devices, cluster.devices_per_node.max(1));
@@ -63,13 +63,13 @@ impl Setting {
         })
     }
 
-    /// The layout as flags, nothing of the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
+    /// Layout as flags, without the rest of the run: `--tp 8 --pp 16 --micro-batch 1 --global-batch 2048`.
     pub fn layout(&self, plan: &Plan) -> String {
         let short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
         plan_flags(&short, None)
     }
 
-    /// The layout as the fewest flags over the launch file or run file that was named, as `calibrate --run FILE --step` takes it.
+    /// Layout as the fewest flags on top of the specified launch file or run file, for `calibrate --run FILE --step`.
     pub fn step_layout(&self, plan: &Plan) -> String {
         match &self.freed {
             Some(freed) => plan_flags(&freed.over(plan, &self.run), None),
@@ -77,7 +77,7 @@ impl Setting {
         }
     }
 
-    /// A display form: without the common batch, and with shortened lists.
+    /// Layout for display: without the common batch, and with shortened lists.
     pub fn short_layout(&self, plan: &Plan) -> String {
         let mut short = written::shortest(&self.spec.plan, plan, &self.run.model, &self.run.cluster);
         let layers = short.layers_per_stage.take();
@@ -90,7 +90,7 @@ impl Setting {
             let is_common = |value: &Value| self.freed.is_some() && specified.as_ref() == Some(value);
             let own = short.get(key.name).filter(|_| is_searched && key.name != "global_batch");
             if let Some(value) = own.filter(|value| !is_common(value)) {
-                // The value comes out of a specification, so it goes back into one.
+                // Cannot fail: the value comes from a specification.
                 let _ = kept.set(key.name, &value);
             }
         }
@@ -102,7 +102,7 @@ impl Setting {
         text
     }
 
-    /// The run file of a plan: the fewest settings that lead to it, so that others can be changed without what followed from these.
+    /// Run file of a plan with the fewest settings that result in it. Other settings can then change without contradicting derived ones.
     pub fn file(&self, plan: &Plan) -> RunSpec {
         let mut spec = self.spec.clone();
         let is_assumed = self.run.software_origin == SoftwareOrigin::Assumed;
@@ -111,8 +111,8 @@ impl Setting {
             specified.software = None;
         }
         spec.plan = written::shortest(&specified, plan, &self.run.model, &self.run.cluster);
-        // A generation is written, so that the file means the same in later versions; not one that is assumed again where none is named. A name
-        // alone would narrow the interval without evidence: inferred and assumed software are written as such.
+        // A named generation is written, so that later versions interpret the file equally; an assumed one that would be assumed again is
+        // not. A bare name would narrow the interval without evidence, so inferred and assumed software are marked.
         if !is_assumed {
             spec.plan.software.get_or_insert_with(|| plan.software.clone());
         }
@@ -121,7 +121,7 @@ impl Setting {
     }
 }
 
-/// A plan's settings as flags, but for those that `known` has already.
+/// Settings of a plan as flags, without those in `known`.
 pub fn plan_flags(spec: &PlanSpec, known: Option<&PlanSpec>) -> String {
     let mut parts = Vec::new();
     for key in keys().into_iter().filter(|key| key.section == "plan") {
@@ -150,7 +150,7 @@ fn plain(value: &Value) -> String {
     }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

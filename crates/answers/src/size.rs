@@ -1,6 +1,6 @@
-//! How many machines of which kind, for a deadline or a budget, and where more stop paying.
+//! Size of a cluster for a deadline or a budget, and the size up to which more devices are efficient.
 //!
-//! Responsible for: numbers of devices, batches and the search of each. Refuses to rank: the tuner does.
+//! Responsible for: numbers of devices, batches, and the search of each. The tuner ranks them.
 
 mod batch;
 
@@ -21,57 +21,57 @@ use railwright_spec::run::{Amount, Field, Section as _, Value};
 use railwright_tuner::size::{Goal, Machine, Sized, Sizing, Verdict, numbers, reach};
 use serde::Serialize;
 
-/// A finished table and its request.
+/// Result of sizing, with its request.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeAnswer {
-    /// Model and tokens in one line.
+    /// Title: model and tokens in one line.
     pub title: String,
-    /// Numbers of devices, and the verdict.
+    /// Cluster sizes, and the verdict.
     #[serde(rename = "size")]
     pub sized: Sized,
-    /// Each row's layout as flags, in the order of the rows.
+    /// Layout of each row as flags, in the order of the rows.
     pub layouts: Vec<String>,
-    /// The command that estimates the chosen row.
+    /// Command that estimates the chosen row; `None` if no row is chosen.
     pub command: Option<String>,
     /// Training tokens.
     pub tokens: f64,
-    /// Sequences of a step.
+    /// Global batch size in sequences.
     pub global_batch: u64,
-    /// Tokens of a sequence.
+    /// Sequence length in tokens.
     pub sequence_length: u64,
-    /// Whether the batch grows with the number of devices.
+    /// True if the global batch scales with the number of devices.
     pub growing_batch: bool,
-    /// Whether cluster sizes have batches of their own, because none divides among all.
+    /// True if cluster sizes have different batches, because no batch divides among all of them.
     #[serde(skip)]
     pub own_batches: bool,
-    /// The layout settings that every row keeps, as flags; empty where all are searched.
+    /// Layout settings fixed in every row, as flags; empty if all are searched.
     #[serde(skip)]
     pub kept: String,
     /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
-    /// Whether everything was searched.
+    /// True if the whole space was searched.
     #[serde(rename = "complete")]
     pub is_complete: bool,
 }
 
-/// What is wanted of a size.
+/// Options of sizing.
 #[derive(Clone, Debug, Default)]
 pub struct SizeOptions {
-    /// Maximum training time, as in `90d`.
+    /// Maximum training time, such as `90d`.
     pub deadline: Option<String>,
-    /// Maximum rental cost in dollars, as in `30M`.
+    /// Maximum rental cost in dollars, such as `30M`.
     pub budget: Option<String>,
-    /// Whether the global batch grows with the number of devices.
+    /// True to scale the global batch with the number of devices.
     pub growing_batch: bool,
-    /// Minimum marginal scaling efficiency; half where open.
+    /// Minimum marginal scaling efficiency, 0 to 1; `None`: one half.
     pub worth: Option<f64>,
     /// Search effort.
     pub effort: Effort,
 }
 
 impl SizeOptions {
-    /// Refuses goals that mean nothing.
+    /// Rejects meaningless goals.
     pub fn check(&self) -> Result<(), Problem> {
         goal(self).map(|_| ())
     }
@@ -105,7 +105,7 @@ pub fn size(
     let first_of_kind = first_of_kind(asked);
     let mut sizing = Sizing::new(goal, kinds, !asked.has_devices());
     let searcher = Searcher::new(wanted.effort.clone(), watch)?.priced(pricing);
-    // What is wrong with every number of devices is a mistake, not an answer.
+    // A problem of every number of devices is an error, not a result.
     for setting in &first_of_kind {
         searcher.space(setting, &with_batch(&setting.spec.plan, batch.sequences), &[])?;
     }
@@ -122,7 +122,7 @@ pub fn size(
     let mut sized = sizing.finish();
     let is_complete = !searcher.is_stopped();
     if !is_complete {
-        // Sizes that were not tried may meet the goal, or meet it better.
+        // Untried sizes may meet the goal, or meet it better.
         sized.verdict = Verdict::default();
     }
     let mut answer =
@@ -136,7 +136,7 @@ pub fn size(
 }
 
 impl SizeAnswer {
-    /// Whether no number of devices meets the goal.
+    /// True if no cluster size meets the goal.
     pub fn is_no(&self) -> bool {
         self.sized.verdict.is_no || self.sized.rows.is_empty()
     }
@@ -202,7 +202,7 @@ fn answered(
     })
 }
 
-/// Settings of a layout that a file or the command line fixes, which every number of devices keeps.
+/// Layout settings that a file or the command line fixes for every number of devices.
 const LAYOUT: [&str; 9] = [
     "tensor_parallel",
     "pipeline_parallel",
@@ -219,14 +219,14 @@ fn kept(specified: &PlanSpec) -> String {
     let mut kept = PlanSpec::default();
     for name in LAYOUT {
         if let Some(value) = specified.get(name) {
-            // The value comes out of a specification, so it goes back into one.
+            // Cannot fail: the value comes from a specification.
             let _ = kept.set(name, &value);
         }
     }
     plan_flags(&kept, None)
 }
 
-/// The validated request.
+/// Validated goal.
 fn goal(wanted: &SizeOptions) -> Result<Goal, Problem> {
     let deadline = wanted.deadline.as_deref().map(deadline).transpose()?;
     let budget = wanted.budget.as_deref().map(budget).transpose()?;
@@ -269,7 +269,7 @@ fn budget(text: &str) -> Result<Dollars, Problem> {
     }
 }
 
-/// A budget means nothing where devices have no price.
+/// Rejects a budget if devices have no price.
 fn priced(asked: &dyn Question) -> Result<(), Problem> {
     for setting in asked.settings() {
         let accelerator = &setting.run.cluster.accelerator;
@@ -282,7 +282,7 @@ fn priced(asked: &dyn Question) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The first setting of each cluster.
+/// First setting of each cluster.
 fn first_of_kind(asked: &dyn Question) -> Vec<&Setting> {
     let mut list: Vec<&Setting> = Vec::new();
     for setting in asked.settings() {
@@ -319,7 +319,7 @@ fn kinds(asked: &dyn Question, goal: &Goal, batch: &Batch) -> Vec<Machine> {
             batch.sequence_length,
             peak(setting),
         );
-        // A deadline brings a narrow reach, which half steps fill; without one the reach is wide.
+        // A deadline limits the range of sizes, so half steps are affordable; without one the range is wide.
         let dense = goal.deadline.is_some();
         let mut list_of = numbers(devices, reach.from, reach.to, dense);
         if list_of.is_empty() {

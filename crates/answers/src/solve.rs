@@ -1,4 +1,4 @@
-//! The solvers: which modules to recompute, and how many layers each pipeline stage holds.
+//! Solvers: modules to recompute, and layers per pipeline stage.
 
 use crate::{Refused, Resolved, title};
 use railwright_spec::plan::Plan;
@@ -11,42 +11,42 @@ use serde::{Serialize, Serializer};
 /// The result of a solver, with the equivalent framework flags.
 #[derive(Clone, Debug)]
 pub struct Solved<A, F> {
-    /// The run in one line.
+    /// Title: the run in one line.
     pub title: String,
     /// Defaults of unspecified settings.
     pub chosen: Vec<String>,
     /// Warnings about the plan.
     pub warnings: Vec<Warning>,
-    /// The answer.
+    /// Result of the solver.
     pub answer: A,
-    /// The best as flags of frameworks.
+    /// Best result as flags of frameworks.
     pub flags: Vec<F>,
-    /// The best plan; none where nothing fits.
+    /// Best plan; `None` if nothing fits.
     pub plan: Option<Plan>,
-    /// The run that was asked about.
+    /// Run of the question.
     pub run: Run,
     /// Specified settings.
     pub spec: RunSpec,
 }
 
-/// What `recompute` found.
+/// Result of `recompute`.
 pub type Recomputed = Solved<recompute::Answer, recompute::Flags>;
-/// What `balance` found.
+/// Result of `balance`.
 pub type Balanced = Solved<balance::Answer, balance::Flags>;
 
-/// A solver's answer as JSON: the answer itself stands under the solver's name.
+/// JSON of a solver's result, which is under the solver's name.
 macro_rules! as_json {
     ($solved:ty, $fields:ident, $name:ident) => {
         #[derive(Serialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         struct $fields<'a> {
-            /// The run in one line.
+            /// Title: the run in one line.
             title: &'a str,
-            /// The answer.
+            /// Result of the solver.
             $name: &'a $name::Answer,
-            /// The best as flags of frameworks.
+            /// Best result as flags of frameworks.
             flags: &'a [$name::Flags],
-            /// The best plan; none where nothing fits.
+            /// Best plan; `None` if nothing fits.
             plan: Option<&'a Plan>,
         }
 
@@ -75,12 +75,12 @@ as_json!(Recomputed, RecomputedFields, recompute);
 as_json!(Balanced, BalancedFields, balance);
 
 impl<A, F> Solved<A, F> {
-    /// The specification of the best plan, in as few settings as lead back to it; none where nothing fits.
+    /// Specification of the best plan with the fewest settings; `None` if nothing fits.
     pub fn best_spec(&self) -> Option<RunSpec> {
         let plan = self.plan.as_ref()?;
         let mut spec = self.spec.clone();
         let mut specified = spec.plan.clone();
-        // The answer replaces the specified values.
+        // The result replaces the specified values.
         (
             specified.recompute,
             specified.stage_recompute,
@@ -93,7 +93,7 @@ impl<A, F> Solved<A, F> {
     }
 }
 
-/// A probability that an answer can hold to.
+/// Checks a required probability of fitting.
 fn guaranteed(p: f64) -> Result<(), Problem> {
     if (0.01..=0.99).contains(&p) {
         return Ok(());
@@ -103,7 +103,7 @@ fn guaranteed(p: f64) -> Result<(), Problem> {
         .hint("use a number from 0.01 to 0.99; the error distribution is not known beyond that"))
 }
 
-/// The cheapest recompute that fits.
+/// Finds the cheapest recompute that fits.
 pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Recomputed, Refused> {
     guaranteed(options.probability)?;
     let Resolved { run, spec, warnings, chosen } = resolved;
@@ -113,14 +113,14 @@ pub fn recompute(resolved: Resolved, options: &recompute::Options) -> Result<Rec
     Ok(Solved { title: title(&run), chosen, warnings, answer, flags, plan, run, spec })
 }
 
-/// Spreads layers that do not divide evenly as evenly as possible, unless that is refused: what [`balance()`] starts from.
+/// Spreads layers that do not divide as evenly as possible, unless uneven stages are disabled: the start of [`balance()`].
 pub fn spread(spec: &mut RunSpec) {
     if spec.plan.pipeline_parallel.is_some() {
         spec.plan.uneven_stages.get_or_insert(true);
     }
 }
 
-/// The fastest division of layers among pipeline stages that fits.
+/// Finds the fastest division of layers among pipeline stages that fits.
 pub fn balance(resolved: Resolved, options: &balance::Options) -> Result<Balanced, Refused> {
     guaranteed(options.probability)?;
     let Resolved { run, spec, warnings, chosen } = resolved;

@@ -4,7 +4,7 @@ use railwright_spec::human;
 use railwright_spec::model::Model;
 use railwright_spec::run::Run;
 
-/// `llama-3.1-405b, 405.9B parameters`.
+/// Name and parameters of a model: `llama-3.1-405b, 405.9B parameters`.
 pub fn describe(model: &Model) -> String {
     format!("{}, {} parameters", model.name, human::count(model.parameters().total as f64))
 }

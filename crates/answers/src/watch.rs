@@ -1,15 +1,15 @@
-//! Progress of long work, and whether it goes on: what a front end shows and decides.
+//! Progress and cancellation of long work, for front ends.
 
 use railwright_spec::quantity::Seconds;
 
 /// A part of long work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Bounds of a search's pieces, by which they are ordered.
+    /// Computation of bounds, by which the pieces of a search are ordered.
     Ordering,
-    /// Pieces of a search.
+    /// Search of the pieces.
     Searching,
-    /// Layouts priced by simulated flows.
+    /// Pricing of layouts by simulated flows.
     Simulating,
 }
 
@@ -18,16 +18,16 @@ pub trait Progress: Sync {
     /// Reports completed units and, if known, the number of `evaluated` strategies so far.
     fn advance(&self, _units: u64, _evaluated: Option<u64>) {}
 
-    /// A strategy was found whose step takes so long.
+    /// Reports a strategy with its step time.
     fn found(&self, _step_time: Seconds) {}
 
-    /// The part has ended.
+    /// Ends the part.
     fn finish(&self) {}
 }
 
-/// A front end that watches long work.
+/// A front end that shows and may cancel long work.
 pub trait Watch: Sync {
-    /// Whether the work is to stop.
+    /// True to cancel the work.
     fn is_stopped(&self) -> bool {
         false
     }
@@ -37,11 +37,11 @@ pub trait Watch: Sync {
         Box::new(Unwatched)
     }
 
-    /// Nothing fits: reports the number of remedies to try, until `enough` of them work.
+    /// Reports, if nothing fits, the number of remedies to try, until `enough` of them work.
     fn remedies(&self, _most: usize, _enough: usize) {}
 }
 
-/// Work that is neither shown nor stopped.
+/// Work without display and cancellation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 

@@ -1,4 +1,4 @@
-//! What changes would make of a run, each alone and all together.
+//! Comparison of a run with changes applied, one at a time and combined.
 
 use crate::{Refused, Resolved, Texts};
 use railwright_spec::problem::Problem;
@@ -6,18 +6,18 @@ use railwright_tuner::flows::OnTopology;
 use railwright_tuner::whatif::{Baseline, Change, WhatIf, rehearse};
 use serde::Serialize;
 
-/// Rehearsals with what was chosen because it was not specified.
+/// What-if comparison with the defaults of unspecified settings.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsed {
-    /// The rehearsals.
+    /// Comparison.
     #[serde(flatten)]
     pub answer: WhatIf,
-    /// Defaults in words.
+    /// Defaults of unspecified settings, as text.
     pub chosen: Vec<String>,
 }
 
-/// The changes of texts such as `plan.micro_batch=2` or `hbm=x2,memory=x1.5`.
+/// Parses changes such as `plan.micro_batch=2` or `hbm=x2,memory=x1.5`.
 pub fn changes(texts: &[String]) -> Result<Vec<Change>, Refused> {
     let mut problems: Vec<Problem> = Vec::new();
     let mut changes = Vec::new();
@@ -30,7 +30,7 @@ pub fn changes(texts: &[String]) -> Result<Vec<Change>, Refused> {
     if problems.is_empty() { Ok(changes) } else { Err(Refused(problems)) }
 }
 
-/// Applies changes to a run; with a topology, collectives are flows on it.
+/// Applies changes to a run. With a topology, collectives are flows on it.
 pub fn whatif(
     resolved: Resolved,
     changes: &[Change],

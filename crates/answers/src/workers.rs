@@ -1,8 +1,8 @@
-//! Workers that a search's pieces run on: threads where there are some, else the caller.
+//! Workers for the pieces of a search: threads if available, else the caller.
 
 use railwright_spec::problem::Problem;
 
-/// The most threads that a search runs on.
+/// Maximum number of threads of a search.
 pub const MOST_THREADS: usize = 1024;
 
 /// A number of workers.
@@ -13,7 +13,7 @@ pub(crate) struct Workers {
 }
 
 impl Workers {
-    /// A number of workers; 0 is the number of cores. The front end limits values from the environment.
+    /// Creates workers; 0 uses the number of cores. The front end limits values from the environment.
     #[cfg(feature = "threads")]
     pub(crate) fn new(threads: usize) -> Result<Self, Problem> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
@@ -23,44 +23,44 @@ impl Workers {
         Ok(Self { pool })
     }
 
-    /// One worker, however many are wanted.
+    /// One worker, independent of the requested number.
     #[cfg(not(feature = "threads"))]
     pub(crate) fn new(_: usize) -> Result<Self, Problem> {
         Ok(Self {})
     }
 
-    /// Their number.
+    /// Number of workers.
     #[cfg(feature = "threads")]
     pub(crate) fn count(&self) -> usize {
         self.pool.current_num_threads()
     }
 
-    /// Their number.
+    /// Number of workers.
     #[cfg(not(feature = "threads"))]
     pub(crate) fn count(&self) -> usize {
         1
     }
 
-    /// Does something once on every worker.
+    /// Runs the work once on every worker.
     #[cfg(feature = "threads")]
     pub(crate) fn each(&self, work: impl Fn() + Sync) {
         self.pool.broadcast(|_| work());
     }
 
-    /// Does something once.
+    /// Runs the work once.
     #[cfg(not(feature = "threads"))]
     pub(crate) fn each(&self, work: impl Fn()) {
         work();
     }
 
-    /// What something makes of every item, in their order.
+    /// Maps every item, in parallel. Results are in the order of the items.
     #[cfg(feature = "threads")]
     pub(crate) fn map<T: Sync, U: Send>(&self, items: &[T], make: impl Fn(&T) -> U + Sync + Send) -> Vec<U> {
         use rayon::prelude::*;
         self.pool.install(|| items.par_iter().map(make).collect())
     }
 
-    /// What something makes of every item, in their order.
+    /// Maps every item, in order.
     #[cfg(not(feature = "threads"))]
     pub(crate) fn map<T, U>(&self, items: &[T], make: impl Fn(&T) -> U) -> Vec<U> {
         items.iter().map(make).collect()

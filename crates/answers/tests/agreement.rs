@@ -1,8 +1,8 @@
-//! One run has one answer: every entry point that shows a step time, a memory peak or a batch shows the same one.
+//! One run has one result: all entry points agree on step time, memory peak and batch.
 //!
-//! Responsible for: intervals of every question; library, estimate, fast path, timeline, simulation, rehearsal, sensitivity, search, memory report and written run
-//! files, over the bundled runs and 200 random valid plans. `same_collectives` holds collectives together, and
-//! `railwright-calculator`'s `one_resolution` the validated runs.
+//! Responsible for: intervals of every question; library, estimate, fast path, timeline, simulation, what-if, sensitivity, search, memory
+//! report and written run files, over the bundled runs and 200 random valid plans. `same_collectives` compares collectives, and
+//! `railwright-calculator`'s `one_resolution` compares the validated runs.
 
 #[path = "support/plans.rs"]
 mod plans;
@@ -28,14 +28,14 @@ use railwright_tuner::search::{Options, Search, Space};
 use railwright_tuner::sensitivity::sensitivity;
 use railwright_tuner::simulate::{Setting, simulate};
 
-/// Sums in another order differ by so much.
+/// Relative rounding error of sums in another order.
 const ROUNDING: f64 = 1e-9;
 
 fn near(a: f64, b: f64, tolerance: f64) -> bool {
     (a - b).abs() <= tolerance * a.abs().max(b.abs())
 }
 
-/// The complete specification of a run on a model of the catalogue.
+/// Complete specification of a run on a model of the catalogue.
 fn spec_of(model: &Model, cluster: &Cluster, plan: &Plan) -> RunSpec {
     let mut spec = RunSpec::default();
     spec.model = ModelSpec { name: Some(model.name.clone()), ..ModelSpec::default() };
@@ -48,7 +48,7 @@ fn without_files(path: &str) -> Result<String, Problem> {
     Err(Problem::new("no file is read here").in_file(path))
 }
 
-/// The run as it is written to a file and read back, and as the program resolves it.
+/// Run written to a file and read back, resolved as in the program.
 fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
     let text = spec.to_toml();
     let (read, _) = run::parse(&text, "run.toml")
@@ -65,7 +65,7 @@ fn resolved(spec: &RunSpec, run: &Run) -> Resolved {
     resolved
 }
 
-/// What every view shows of a run; what takes long of it, only where it is wanted.
+/// Compares all entry points on a run; slow ones only if `whole`.
 fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
     let plan = format!("{} {:?}", run.model.name, run.plan);
     let resolved = resolved(spec, run);
@@ -101,7 +101,7 @@ fn check(spec: &RunSpec, run: &Run, whole: bool) -> Estimate {
     answer
 }
 
-/// A timeline is as long as the step; zero-bubble steps, which run into each other, by as much longer as the whole pipeline is.
+/// A timeline has the length of the step. Zero-bubble steps overlap, so their timeline is longer by the overlapped part of the pipeline.
 fn timeline(run: &Run, step: f64, plan: &str) {
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine).expect("known software");
@@ -114,7 +114,7 @@ fn timeline(run: &Run, step: f64, plan: &str) {
     assert!(near(length, step + beyond, 1e-6), "timeline: {length} and {step} + {beyond}, {plan}");
 }
 
-/// The step before it meets the links of a network.
+/// Step time on a network without contention.
 fn simulated(run: &Run) -> f64 {
     let design = DesignSpec {
         kind: Some(Kind::RailOptimized),
@@ -126,7 +126,7 @@ fn simulated(run: &Run) -> f64 {
     simulate(&run.model, &run.cluster, &run.plan, &setting).expect("simulated").closed_form.get()
 }
 
-/// The time and the memory of a search whose space holds nothing but the run's plan; `None` where the search tries no such plan.
+/// Time and memory from a search whose space contains only the run's plan; `None` if the search does not try such a plan.
 fn searched(run: &Run) -> Option<(f64, f64)> {
     let specified = PlanSpec::from_plan(&run.plan);
     let space = Space::unlimited(&specified, &run.model, &run.cluster).ok()?;
@@ -147,7 +147,7 @@ fn bundled_runs_have_one_answer() {
     }
 }
 
-/// Numbers that look random and are the same everywhere (Steele et al. 2014, SplitMix64).
+/// Pseudo-random numbers, equal on all platforms (Steele et al. 2014, SplitMix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -185,7 +185,7 @@ fn random_plans_have_one_answer() {
     assert!(in_space > 50, "{in_space} of {checked} plans lie in the space of a search");
 }
 
-/// A batch that nobody specified is the same for an estimate and for a search, on any number of devices.
+/// An unspecified batch is equal for an estimate and for a search, on any number of devices.
 #[test]
 fn a_silent_batch_is_one_batch() {
     for (name, devices) in [("llama-3-8b", 64), ("llama-3-8b", 4096), ("llama-3.1-70b", 4096)] {
@@ -201,7 +201,7 @@ fn a_silent_batch_is_one_batch() {
     }
 }
 
-/// One file: a calibration.
+/// A file system with one file: a calibration.
 struct Calibrated(String);
 
 impl Texts for Calibrated {
@@ -214,7 +214,7 @@ impl Texts for Calibrated {
     }
 }
 
-/// A run of eight devices, with what is known of its software.
+/// A run of eight devices with given software settings.
 fn spec_of_eight(more: &[&str]) -> RunSpec {
     let mut spec = RunSpec::default();
     let run = [
@@ -232,7 +232,7 @@ fn spec_of_eight(more: &[&str]) -> RunSpec {
     spec
 }
 
-/// Asks every question that shows an interval for one run, and returns the one that all of them show.
+/// Asks every question with an interval for one run, and returns their common interval.
 fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     let of = |spec: RunSpec| {
         let resolved = resolve(spec, texts).unwrap_or_else(|refused| panic!("{refused}"));
@@ -267,7 +267,7 @@ fn one_interval(spec: &RunSpec, texts: &dyn Texts) -> Interval {
     own
 }
 
-/// One run has one interval in every answer. Without a specified software it is the widest; one's own step times give another.
+/// One run has one interval in every result. Without specified software it is the widest; measured step times change it.
 #[test]
 fn one_run_has_one_interval() {
     let inferred = spec_of_eight(&[]);
@@ -277,7 +277,7 @@ fn one_run_has_one_interval() {
     let known = one_interval(&named, &NoTexts);
     assert!(open.low < known.low && open.high > known.high, "{open:?} {known:?}");
     assert!(!open.calibrated && known.calibrated);
-    // An assumed generation that a run file names stays assumed.
+    // An assumed generation in a run file remains assumed.
     let assumed =
         spec_of_eight(&[&format!("plan.software={}", SoftwareOrigin::Assumed.written(&plan.software))]);
     assert_eq!(one_interval(&assumed, &NoTexts), open);
@@ -302,7 +302,7 @@ fn one_run_has_one_interval() {
         let own = with_file(software);
         assert!(own.source.contains("your own step times of 1 layout"), "{own:?}");
     }
-    // Step times of another generation settle nothing.
+    // Step times of another generation have no effect.
     let other = with_file("megatron-core-2024");
     assert!(other.source.contains("measured runs of `megatron-core-2024`"), "{other:?}");
 }

@@ -1,4 +1,4 @@
-//! Questions without a program around them: the same answer on any number of threads, cancellation, and runs that are filled in.
+//! Questions without the program: equal results on any number of threads, cancellation, and filled-in runs.
 
 use railwright_answers::{
     ClosedForm, Effort, Filled, MapCell, MapOutcome, Named, NoTexts, Prepared, Progress, Question as _,
@@ -51,7 +51,7 @@ fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
     };
     let found = mapped(1);
     assert_eq!(found.map, mapped(3).map, "the number of threads shows");
-    // The best of all cells is the best of the search.
+    // The best of all cells equals the best of the search.
     let fits = |cell: &MapCell| match &cell.outcome {
         MapOutcome::Fits { step_time, .. } => Some(step_time.get()),
         _ => None,
@@ -59,7 +59,7 @@ fn the_map_has_the_best_of_each_pair_of_degrees_or_what_it_lacks() {
     let best = found.map.iter().filter_map(fits).fold(f64::INFINITY, f64::min);
     let first = &found.shown[0].ranked.candidate;
     assert_eq!(best, first.expected_time.get());
-    // A cell out of memory is judged as `--why-not` judges it.
+    // A cell out of memory agrees with `--why-not`.
     let (cell, lacks, of) = found
         .map
         .iter()

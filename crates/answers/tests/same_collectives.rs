@@ -1,5 +1,5 @@
-//! One step has one set of collectives: the table of an estimate, the spans of a timeline and the traffic between ranks show the same
-//! kinds, process groups, bytes and counts for every stage.
+//! One step has one set of collectives: the table of an estimate, the spans of a timeline and the traffic between ranks have equal kinds,
+//! process groups, bytes and counts for every stage.
 
 #[path = "support/plans.rs"]
 mod plans;
@@ -19,16 +19,16 @@ use railwright_step::{Activity, CollectiveKind, Dimension, Phase, Step};
 use railwright_tuner::exchanges::traffic;
 use std::collections::BTreeMap;
 
-/// Parallel dimension, kind, ranks of a process group, bytes of one.
+/// Parallel dimension, kind, ranks of the process group, bytes of one collective.
 type Key = (&'static str, &'static str, u64, u64);
 
-/// How often a group makes each collective in a step.
+/// Number of collectives per step and group.
 type Counts = BTreeMap<Key, f64>;
 
-/// What traffic alone shows: a few bytes, or one matrix, which no step time is made of.
+/// Collectives in the traffic only: a few bytes, or one matrix, without an effect on step time.
 const NOT_PRICED: [&str; 2] = ["gradient norm", "gradients of the embedding"];
 
-/// The kind without the choice of its algorithm.
+/// Kind without its algorithm.
 fn kind(name: &'static str) -> &'static str {
     match name {
         "expert_dispatch" => "all_to_all",
@@ -69,12 +69,12 @@ fn of_traffic(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> C
 /// A part of the step: the update, the messages between stages, or one kind of passes of a chunk.
 type Part = (Option<u32>, Phase, Dimension);
 
-/// Schedules divide some backward passes and others not.
+/// Some schedules divide backward passes and others do not.
 fn undivided(phase: Phase) -> Phase {
     if matches!(phase, Phase::BackwardInput | Phase::BackwardWeight) { Phase::Backward } else { phase }
 }
 
-/// What the spans of a stage's rank describe, by the part of the step that they are in.
+/// Collectives in the spans of a stage's rank, by part of the step.
 fn of_timeline(step: &Step, stage: usize) -> BTreeMap<Part, Counts> {
     let mut parts: BTreeMap<Part, Counts> = BTreeMap::new();
     for span in step.ranks[stage].streams.iter().flat_map(|stream| stream.spans.iter()) {
@@ -98,7 +98,7 @@ fn of_timeline(step: &Step, stage: usize) -> BTreeMap<Part, Counts> {
 }
 
 fn is_like(a: &Counts, b: &Counts) -> bool {
-    // Spans hold whole bytes, so a count read off them is a little off.
+    // Spans hold whole bytes, so a count derived from them is not exact.
     let near = |x: f64, y: f64| (x - y).abs() <= 1e-3 * x.max(y);
     a.len() == b.len() && a.iter().zip(b).all(|((k, x), (l, y))| k == l && near(*x, *y))
 }
@@ -141,7 +141,7 @@ fn check(model: &Model, cluster: &Cluster, plan: &Plan) {
     }
 }
 
-/// The collectives of an update take as long as the step counts for them.
+/// Collectives of the update add up to their time in the step.
 fn sums(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) {
     let update = &evaluation.updates[stage];
     let all = update::of_stage(costing, evaluation, stage);
@@ -157,7 +157,7 @@ fn sums(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) {
     }
 }
 
-/// Collectives inside passes, exposed and hidden together, are what the chunk exchanges.
+/// Collectives inside passes, exposed and overlapped together, equal those of the chunk.
 fn passes(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize, shown: &BTreeMap<Part, Counts>) {
     let plan = costing.plan;
     let two_ways = if plan.schedule.has_two_directions() { 0.5 } else { 1.0 };
@@ -228,7 +228,7 @@ fn hybrid() -> (Model, Cluster, Plan) {
     })
 }
 
-/// Bytes in GB to two digits and ranks of a step's reductions as the table of an estimate has them, largest first.
+/// Reductions of a step as in the table of an estimate, largest first: bytes in GB to two digits, and ranks.
 fn reductions((model, cluster, plan): &(Model, Cluster, Plan)) -> Vec<(&'static str, u64, f64, f64)> {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine).expect("known software");
@@ -247,8 +247,8 @@ fn reductions((model, cluster, plan): &(Model, Cluster, Plan)) -> Vec<(&'static 
     rows
 }
 
-/// 45.1 of 46.7 billion parameters are experts: 8 of 8 experts on 8 ranks, two stages, 2 bytes, so 5.64 GB on each rank, and the same
-/// expert lies on 64 / (2 stages x 8 ranks) = 4 ranks. The other 1.6 billion are cut by 2 and by 2: 0.80 GB among 16.
+/// 45.1 of 46.7 billion parameters are experts: 8 of 8 experts on 8 ranks, two stages, 2 bytes, so 5.64 GB on each rank. The same expert is
+/// on 64 / (2 stages x 8 ranks) = 4 ranks. The other 1.6 billion are sharded by 2 and by 2: 0.80 GB among 16.
 #[test]
 fn experts_are_reduced_among_their_own_replicas() {
     let run = mixtral();
@@ -258,15 +258,14 @@ fn experts_are_reduced_among_their_own_replicas() {
     check(&run.0, &run.1, &run.2);
 }
 
-/// Hybrid sharding reduces inside a node first, as fast as NVLink, and an eighth of the bytes across nodes behind it.
+/// Hybrid sharding reduces inside a node first, at NVLink speed, and then an eighth of the bytes across nodes.
 #[test]
 fn hybrid_sharding_reduces_inside_and_then_across() {
     let run = hybrid();
     let [inside, across] = reductions(&run)[..] else { panic!("{:?}", reductions(&run)) };
     assert_eq!((inside.0, inside.1, inside.2), ("reduce_scatter", 8, 16.06));
     assert_eq!((across.0, across.1, across.2), ("all_reduce", 8, 2.01));
-    // NVSwitch of an H100 node, and eight NICs of 400 Gb/s shared by eight ranks.
-    // 450 GB/s of NVLink and 50 GB/s of a NIC, at the rate of collectives within a run.
+    // NVSwitch of an H100 node (450 GB/s per GPU), and a NIC of 50 GB/s (400 Gbit/s) per rank, at the rate of collectives within a run.
     assert!(inside.3 > 200.0 && across.3 < 50.0, "{} {}", inside.3, across.3);
     check(&run.0, &run.1, &run.2);
 }

@@ -1,7 +1,7 @@
 //! Addresses: scheme, container and key.
 //!
-//! Responsible for: reading and writing them. Keys of object stores are taken as they are typed; paths of web servers are percent-encoded.
-//! Rejects addresses with a password.
+//! Responsible for: parsing and formatting. Keys of object stores are taken literally; paths of web servers are percent-encoded. Rejects
+//! addresses with a password.
 
 use object_store::path::Path;
 use railwright_spec::problem::Problem;
@@ -12,18 +12,18 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     pub(crate) scheme: Scheme,
-    /// Everything before the key: `s3://bucket/`, `https://host:port/`.
+    /// Part before the key: `s3://bucket/`, `https://host:port/`.
     pub(crate) base: String,
-    /// The bucket or container; of a web server the origin with the query.
+    /// Bucket or container; for a web server, the origin with the query.
     pub(crate) container: String,
-    /// The key, decoded, without a slash in front.
+    /// Decoded key, without a leading slash.
     pub(crate) key: String,
-    /// The query of a web address, with its question mark, as in a presigned address.
+    /// Query of a web address, with its question mark, as in a presigned address.
     query: String,
 }
 
 impl Address {
-    /// Reads an address.
+    /// Parses an address.
     pub(crate) fn read(text: &str) -> Result<Self, Problem> {
         let wrong = |message: String| Problem::new(message).in_file(without_query(text));
         let Some((scheme, rest)) = Scheme::of(text) else {
@@ -65,24 +65,24 @@ impl Address {
         Ok(Self { scheme: Scheme::Http, base, container, key: key + slash, query })
     }
 
-    /// The key as the store takes it.
+    /// Key in the form of the store.
     pub(crate) fn path(&self) -> Result<Path, Problem> {
         Path::parse(&self.key).map_err(|_| {
             Problem::new("this key cannot be read: it has an empty part, `.` or `..`").in_file(self.shown())
         })
     }
 
-    /// The address of another key in the same container.
+    /// Address of another key in the same container.
     pub(crate) fn with_key(&self, key: &str) -> Self {
         Self { key: key.to_owned(), ..self.clone() }
     }
 
-    /// The address as text that [`Address::read`] reads back.
+    /// Address as text; [`Address::read`] restores it.
     pub(crate) fn text(&self) -> String {
         self.shown() + &self.query
     }
 
-    /// The address for messages: without its query, which may be a signature.
+    /// Address for messages: without its query, which may be a signature.
     pub(crate) fn shown(&self) -> String {
         if self.scheme != Scheme::Http {
             return format!("{}{}", self.base, self.key);
@@ -95,7 +95,7 @@ impl Address {
         url
     }
 
-    /// Whether the address is that of a prefix: a container, or a key that ends in a slash.
+    /// True for the address of a prefix: a container, or a key that ends in a slash.
     pub(crate) fn is_prefix(&self) -> bool {
         self.key.is_empty() || self.key.ends_with('/')
     }

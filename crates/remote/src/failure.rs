@@ -1,6 +1,6 @@
-//! Failed requests as problems: what failed, the status, and what to do.
+//! Failed requests as problems: failure, status and remedy.
 //!
-//! Responsible for: one message for each kind of failure. Leaves out texts of the store that contain a full address with its signature.
+//! Responsible for: one message per kind of failure. Omits texts of the store, which may contain a full address with its signature.
 
 use crate::address::Address;
 use crate::runtime::LONGEST;
@@ -9,7 +9,7 @@ use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 use std::time::Duration;
 
-/// The status of the answer, if there was one. The library has a type for it, but keeps it private; its text is fixed by a test.
+/// HTTP status of the response; `None` without a response. The library's type is private, so its text is parsed; a test fixes it.
 pub(crate) fn status(error: &Error) -> Option<u16> {
     match error {
         Error::NotFound { .. } => Some(404),
@@ -23,24 +23,25 @@ pub(crate) fn status(error: &Error) -> Option<u16> {
     }
 }
 
-/// Whether an object is missing.
+/// True if the object does not exist.
 pub(crate) fn is_missing(error: &Error) -> bool {
     status(error) == Some(404)
 }
 
-/// Whether the server refuses parts of a file: then the file is read as a whole. 416 is the answer for a part of an empty file.
+/// True if the server rejects range requests; the file is then read as a whole. 416 is the response to a range of an empty file.
 pub(crate) fn refuses_parts(error: &Error) -> bool {
     matches!(error, Error::NotSupported { .. })
         || status(error) == Some(416)
         || error.to_string().contains("non-partial response")
 }
 
-/// Whether an answer lacks the length of the file, as of servers that generate it. The library keeps this error private; its text is fixed by a test.
+/// True if the response lacks the file length, as from servers that generate it. The library's error is private, so its text is parsed; a
+/// test fixes it.
 fn lacks_length(error: &Error) -> bool {
     innermost(error).to_lowercase().contains("content-length header missing")
 }
 
-/// The problem of a failed request.
+/// Problem of a failed request.
 pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
     let at = |message: String, hint: String| Problem::new(message).in_file(address.shown()).hint(hint);
     match status(error) {
@@ -72,39 +73,39 @@ pub(crate) fn problem(error: &Error, address: &Address) -> Problem {
     }
 }
 
-/// Nothing at an address.
+/// Problem of an address without an object.
 pub(crate) fn missing(address: &Address) -> Problem {
     let what = if address.scheme == Scheme::Http { "the path" } else { "the bucket and the key" };
     Problem::new("nothing at this address (HTTP 404)").in_file(address.shown()).hint(format!("check {what}"))
 }
 
-/// Another version than the one that was read before.
+/// Problem of an object that changed since it was first read.
 pub(crate) fn changed(address: &Address) -> Problem {
     Problem::new("the object changed while it was read")
         .in_file(address.shown())
         .hint("run the command again when the upload is complete")
 }
 
-/// No answer in time.
+/// Problem of a response that timed out.
 pub(crate) fn late(address: &Address) -> Problem {
     late_after(address, LONGEST)
 }
 
-/// The same after another limit.
+/// Problem of a response that timed out after another limit.
 pub(crate) fn late_after(address: &Address, limit: Duration) -> Problem {
     Problem::new(format!("no answer within {} s", limit.as_secs()))
         .in_file(address.shown())
         .hint(where_to_look(address.scheme))
 }
 
-/// An answer that ended early, every time.
+/// Problem of a response that ended early at every attempt.
 pub(crate) fn cut(address: &Address, from: u64, size: u64) -> Problem {
     Problem::new(format!("the transfer was cut at byte {from} of {size}, also when repeated"))
         .in_file(address.shown())
         .hint("try again, or copy the file to a local disk first")
 }
 
-/// How credentials are passed.
+/// Hint for credentials.
 fn credentials(scheme: Scheme) -> &'static str {
     match scheme {
         Scheme::S3 => {
@@ -121,7 +122,7 @@ fn credentials(scheme: Scheme) -> &'static str {
     }
 }
 
-/// What decides which server is asked.
+/// Hint with the settings that select the server.
 fn where_to_look(scheme: Scheme) -> String {
     let variables = match scheme {
         Scheme::S3 => "the bucket, `AWS_REGION`, `AWS_ENDPOINT_URL` and the credentials",
@@ -132,7 +133,7 @@ fn where_to_look(scheme: Scheme) -> String {
     format!("check {variables}")
 }
 
-/// The cause at the end of a chain of errors: the outer ones repeat the address.
+/// Innermost cause of an error; the outer ones repeat the address.
 pub(crate) fn innermost(error: &dyn std::error::Error) -> String {
     let mut inner = error;
     while let Some(source) = inner.source() {

@@ -1,8 +1,7 @@
-//! Objects behind addresses: `s3://`, `gs://`, `az://`, `http://` and `https://`.
+//! Remote objects: `s3://`, `gs://`, `az://`, `http://` and `https://`.
 //!
-//! Responsible for: listing and streaming objects with bounded memory, repeated requests, and errors with the address, the status and a
-//! remedy. Connects only to the addresses that it is given, and to the source of credentials that the environment names. Does not interpret
-//! content.
+//! Responsible for: listing and streaming objects with bounded memory, retries, and errors with address, status and remedy. Connects only
+//! to the given addresses, and to the credential source named by the environment. Independent of the content.
 
 mod address;
 mod blocks;

@@ -1,7 +1,7 @@
-//! What an address stands for: an object, or the objects below a prefix or of a pattern.
+//! Objects of an address: one object, or all below a prefix.
 //!
-//! Responsible for: one request where an object is named, and pages of a list where a prefix is. Leaves order and choice to the caller, who does
-//! the same for folders. Refuses more objects than the caller takes.
+//! Responsible for: one request for a single object, and a paged list for a prefix. The caller orders and selects, as for folders. Rejects
+//! more objects than the caller's limit.
 
 use crate::address::Address;
 use crate::failure;
@@ -12,16 +12,16 @@ use object_store::path::Path;
 use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 
-/// What an address stands for.
+/// Objects of an address.
 #[derive(Clone, Debug)]
 pub enum Found {
-    /// The object itself.
+    /// A single object.
     One(Object),
-    /// All objects below a prefix, in the order of the store, each with its place below the prefix.
+    /// All objects below a prefix, in the order of the store, each with its path below the prefix.
     Below(Vec<(String, Object)>),
 }
 
-/// Finds the objects of an address, `most` of them at most.
+/// Finds the objects of an address. Fails if there are more than `most`.
 pub fn find(text: &str, most: usize) -> Result<Found, Problem> {
     let address = Address::read(text)?;
     if address.is_prefix() {
@@ -30,7 +30,7 @@ pub fn find(text: &str, most: usize) -> Result<Found, Problem> {
     match probe(&address) {
         Ok(object) => Ok(Found::One(object)),
         Err(Some(problem)) => Err(problem),
-        // A web server without the file has no folder of that name either, as far as it shows.
+        // Web servers have no prefixes, so a missing file is an error.
         Err(None) if address.scheme == Scheme::Http => Err(failure::missing(&address)),
         Err(None) => {
             let all = below(&address.with_key(&format!("{}/", address.key)), most)?;
@@ -39,7 +39,7 @@ pub fn find(text: &str, most: usize) -> Result<Found, Problem> {
     }
 }
 
-/// The objects below a prefix.
+/// Objects below a prefix.
 fn below(address: &Address, most: usize) -> Result<Vec<(String, Object)>, Problem> {
     let store = store::of(address)?;
     let prefix: Path = address.path()?;

@@ -1,13 +1,13 @@
 //! The shared files of AWS tools: `~/.aws/credentials` and `~/.aws/config`.
 //!
-//! Responsible for: keys, region and endpoint of a profile with static keys, where the environment has none. Leaves out single sign-on, roles
-//! and processes that print credentials: `aws configure export-credentials --format env` turns these into variables.
+//! Responsible for: keys, region and endpoint of a profile with static keys, if the environment has none. Excludes single sign-on, roles
+//! and credential processes: `aws configure export-credentials --format env` turns these into variables.
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey as Key};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Variables that name a source of credentials.
+/// Variables that select a credential source.
 const SOURCES: [&str; 6] = [
     "AWS_ACCESS_KEY_ID",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
@@ -17,7 +17,7 @@ const SOURCES: [&str; 6] = [
     "AWS_SECRET_ACCESS_KEY",
 ];
 
-/// Adds what the environment leaves open. An endpoint with plain HTTP allows it: the user named it.
+/// Adds settings that the environment does not have. An endpoint with plain HTTP enables it, because the user configured it.
 pub(crate) fn complete(mut builder: AmazonS3Builder) -> AmazonS3Builder {
     let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     let profile = std::env::var("AWS_PROFILE").unwrap_or_else(|_| "default".to_owned());
@@ -59,7 +59,7 @@ pub(crate) fn complete(mut builder: AmazonS3Builder) -> AmazonS3Builder {
     builder
 }
 
-/// The values of a section of an INI file, under any of its names; the first value of a key counts.
+/// Values of a section of an INI file, under any of its names. The first value of a key counts.
 fn section(text: &str, names: &[&str]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let mut inside = false;

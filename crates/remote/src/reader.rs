@@ -1,7 +1,8 @@
-//! An object as a stream that can be positioned.
+//! Remote objects as seekable streams.
 //!
-//! Responsible for: parts that grow from a block to some mebibytes, the next one on its way while one is read, each repeated when its transfer
-//! is cut; and that all are of one version of the object. Holds two parts at most. A server that refuses parts is read from the front.
+//! Responsible for: range requests that grow from a block to some mebibytes, prefetch of the next range, retries of interrupted transfers,
+//! and a check that all ranges are of one version. At most two ranges are in memory. Without range requests, the object is read from the
+//! start.
 
 use crate::address::Address;
 use crate::blocks::{self, BLOCK};
@@ -18,13 +19,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tokio::task::JoinHandle;
 
-/// The longest part.
+/// Maximum length of a range in bytes.
 const PART: u64 = 4 << 20;
-/// How much longer each part is than the one before.
+/// Growth factor of the range length.
 const GROWTH: u64 = 8;
-/// Attempts to get one part whole from a server that sends no version: with one, the store resumes a transfer that is cut by itself.
+/// Attempts per range on servers without versions. With a version, the store resumes an interrupted transfer itself.
 const ATTEMPTS: u32 = 4;
-/// The pause after the first cut; it doubles.
+/// Pause after the first interruption; it doubles.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Size and version of an object.
@@ -34,7 +35,7 @@ pub(crate) struct Meta {
     pub(crate) etag: Option<String>,
 }
 
-/// An object that was found.
+/// An existing object.
 #[derive(Clone, Debug)]
 pub struct Object {
     address: Address,
@@ -47,22 +48,22 @@ impl Object {
         Self { text: address.text(), address, meta }
     }
 
-    /// Its address.
+    /// Address.
     pub fn address(&self) -> &str {
         &self.text
     }
 
-    /// Its address for messages and reports: without the query, which may be a signature.
+    /// Address for messages and reports: without the query, which may be a signature.
     pub fn shown(&self) -> String {
         self.address.shown()
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub fn size(&self) -> u64 {
         self.meta.size
     }
 
-    /// Opens it. Nothing is requested before the first read.
+    /// Opens the object. The first request is sent at the first read.
     pub fn open(&self) -> Result<Reader, Problem> {
         let source = Source {
             store: store::of(&self.address)?,
@@ -83,7 +84,7 @@ impl Object {
     }
 }
 
-/// Looks for an object: its first block gives its size. `Err(None)`: there is none.
+/// Requests the first block of an object, which also gives its size. `Err(None)`: it does not exist.
 pub(crate) fn probe(address: &Address) -> Result<Object, Option<Problem>> {
     let (store, path) = (store::of(address)?, address.path()?);
     let first = async {
@@ -98,7 +99,7 @@ pub(crate) fn probe(address: &Address) -> Result<Object, Option<Problem>> {
             other => other?,
         };
         let meta = meta(&result);
-        // A cut block is fetched again by the first read.
+        // An interrupted block is requested again by the first read.
         Ok((meta, result.bytes().await.ok()))
     };
     let (meta, block) = match runtime::wait(first)? {
@@ -118,18 +119,18 @@ fn meta(result: &GetResult) -> Meta {
     Meta { size: result.meta.size, etag: result.meta.e_tag.clone() }
 }
 
-/// Reason why a stream ended early, for who handed it to a reader that takes an early end for a truncated file.
+/// Reason why a stream ended early. Parsers take an early end for a truncated file, so the caller checks this.
 #[derive(Clone, Debug, Default)]
 pub struct Failure(Arc<OnceLock<Problem>>);
 
 impl Failure {
-    /// The problem, if there was one.
+    /// Problem of the stream; `None` if it ended regularly.
     pub fn problem(&self) -> Option<&Problem> {
         self.0.get()
     }
 }
 
-/// What parts are read from.
+/// Source of the ranges.
 struct Source {
     store: Arc<dyn ObjectStore>,
     path: Path,
@@ -137,21 +138,21 @@ struct Source {
     meta: Meta,
 }
 
-/// A part, or why there is none.
+/// Response to a range request.
 enum Part {
     Whole(Bytes),
-    /// The server sends files only as a whole.
+    /// The server does not support range requests.
     Refused,
 }
 
 impl Source {
-    /// One part, repeated when its transfer is cut.
+    /// Requests one range, with retries after interruptions.
     async fn part(&self, range: Range<u64>) -> Result<Part, Problem> {
         let wanted = range.end - range.start;
         let attempts = if self.meta.etag.is_some() { 1 } else { ATTEMPTS };
         let mut pause = PAUSE;
         for attempt in 1..=attempts {
-            // Weak tags are not for ranges (RFC 9110, 13.1.1).
+            // Weak tags are invalid for ranges (RFC 9110, 13.1.1).
             let strong = self.meta.etag.clone().filter(|etag| !etag.starts_with("W/"));
             let options = GetOptions {
                 range: Some(GetRange::Bounded(range.clone())),
@@ -177,7 +178,7 @@ impl Source {
         Err(failure::cut(&self.address, range.start, self.meta.size))
     }
 
-    /// Refuses another version of the object than the one that was found.
+    /// Fails if the response is of another version of the object.
     fn same(&self, result: &GetResult) -> Result<(), Problem> {
         let is_other =
             |one: &Option<String>, other: &Option<String>| one.is_some() && other.is_some() && one != other;
@@ -187,7 +188,7 @@ impl Source {
         Ok(())
     }
 
-    /// A stream of the whole object, whose first bytes up to `from` are left out. The limit of waiting is that of each piece: what is left out may be long.
+    /// Stream of the whole object from byte `from` on. The time limit applies to each piece, because the skipped part may be long.
     fn whole(&self, from: u64) -> Result<Pieces, Problem> {
         let late = || failure::late(&self.address);
         let result = runtime::wait(self.store.get_opts(&self.path, GetOptions::default()))?;
@@ -213,23 +214,23 @@ impl Source {
     }
 }
 
-/// The rest of an object, piece by piece.
+/// Rest of an object, in pieces.
 struct Pieces {
     at: u64,
     stream: BoxStream<'static, object_store::Result<Bytes>>,
 }
 
-/// A part on its way.
+/// A pending range request.
 type Fetching = JoinHandle<Result<Part, Problem>>;
 
-/// The bytes of an object.
+/// Seekable stream of an object.
 pub struct Reader {
     source: Arc<Source>,
     text: String,
     at: u64,
-    /// The part in memory, and its first byte.
+    /// Range in memory: offset of its first byte, and its bytes.
     part: (u64, Bytes),
-    /// Length of the next part.
+    /// Length of the next range in bytes.
     length: u64,
     next: Option<(Range<u64>, Fetching)>,
     whole: Option<Pieces>,
@@ -237,12 +238,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// What keeps the problem of this stream after it was handed on.
+    /// Handle to the problem of this stream, valid after the stream is passed on.
     pub fn failure(&self) -> Failure {
         self.failure.clone()
     }
 
-    /// The length of the object.
+    /// Length of the object in bytes.
     pub fn size(&self) -> u64 {
         self.source.meta.size
     }
@@ -256,7 +257,7 @@ impl Reader {
             .unwrap_or_default()
     }
 
-    /// Fetches the part at the current position.
+    /// Fetches the range at the current position.
     fn fill(&mut self) -> Result<(), Problem> {
         if self.whole.is_some() {
             return self.fill_from_whole();
@@ -290,7 +291,7 @@ impl Reader {
         }
         self.length = (self.length * GROWTH).min(PART);
         let end = self.at + bytes.len() as u64;
-        // Only a reader that goes on beyond its first part needs the next one.
+        // Prefetch only for readers that continue after the first range.
         if end < self.size() && self.at > 0 {
             let ahead = end..(end + self.length).min(self.size());
             let (source, part) = (Arc::clone(&self.source), ahead.clone());
@@ -301,7 +302,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The next piece of a stream of the whole object; a cut one begins again.
+    /// Reads the next piece of a stream of the whole object; an interrupted stream restarts.
     fn fill_from_whole(&mut self) -> Result<(), Problem> {
         let late = |source: &Source| failure::late(&source.address);
         let mut pause = PAUSE;

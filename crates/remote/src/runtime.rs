@@ -1,6 +1,6 @@
-//! The threads that transfer, and waiting for them.
+//! Threads for transfers, and waits with time limits.
 //!
-//! Responsible for: one runtime for the process, and a limit of every wait.
+//! Responsible for: one runtime per process, and a time limit for every wait.
 
 use railwright_spec::problem::Problem;
 use std::future::Future;
@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tokio::runtime::{Builder, Runtime};
 
-/// Threads that transfer, at most: decryption is their only work.
+/// Maximum threads for transfers, whose only work is decryption.
 const THREADS: usize = 4;
-/// The longest wait for one request with all its repetitions, or for one piece of an answer, or for the answer to an upload once its bytes are out.
+/// Time limit of one request with all its retries, of one piece of a response, or of the response to an upload after its last byte.
 pub(crate) const LONGEST: Duration = Duration::from_secs(120);
 
 static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
 
-/// The runtime, started by the first address.
+/// Runtime, started on first use.
 pub(crate) fn runtime() -> Result<&'static Runtime, Problem> {
     let start = || {
         let threads = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).min(THREADS);
@@ -32,10 +32,10 @@ pub(crate) fn runtime() -> Result<&'static Runtime, Problem> {
         .map_err(|error| Problem::new(format!("cannot start network threads: {error}")))
 }
 
-/// The slowest upload that is waited for, in bytes per second.
+/// Minimum assumed rate of uploads, in bytes per second.
 const SLOWEST: u64 = 100_000;
 
-/// The longest wait for an upload: [`LONGEST`] and the time of its bytes at the slowest rate.
+/// Time limit of an upload: [`LONGEST`] plus the time of its bytes at the minimum rate.
 pub(crate) fn upload_limit(bytes: u64) -> Duration {
     LONGEST + Duration::from_secs(bytes / SLOWEST)
 }
@@ -45,7 +45,7 @@ pub(crate) fn wait<T>(work: impl Future<Output = T>) -> Result<Option<T>, Proble
     wait_for(LONGEST, work)
 }
 
-/// The same with another limit.
+/// Waits for a result; `None` after `limit`.
 pub(crate) fn wait_for<T>(limit: Duration, work: impl Future<Output = T>) -> Result<Option<T>, Problem> {
     Ok(runtime()?.block_on(async { tokio::time::timeout(limit, work).await.ok() }))
 }

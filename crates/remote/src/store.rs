@@ -1,7 +1,7 @@
 //! Connections to stores, with credentials from the environment.
 //!
-//! Responsible for: one connection pool for each container, and the variables that the stores' own tools read. Plain HTTP is allowed where the
-//! user's endpoint has it. Never asks for credentials interactively.
+//! Responsible for: one connection pool per container, and the variables of the stores' own tools. Plain HTTP is allowed if the user's
+//! endpoint has it. Never prompts for credentials.
 
 use crate::address::Address;
 use crate::failure::innermost;
@@ -16,11 +16,11 @@ use railwright_spec::problem::Problem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// Repetitions of a request that failed with 429, 5xx or without an answer.
+/// Maximum retries of a request that failed with 429, 5xx or without a response.
 const RETRIES: usize = 6;
-/// No repetition after this time.
+/// Time limit of retries.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Containers whose connections are kept.
+/// Maximum number of containers with open connections.
 const KEPT: usize = 16;
 
 type Settings = Vec<(String, String)>;
@@ -28,7 +28,7 @@ type Kept = (String, Settings, Arc<dyn ObjectStore>);
 
 static STORES: Mutex<Vec<Kept>> = Mutex::new(Vec::new());
 
-/// The store of an address: one for each container, as long as the environment stays the same.
+/// Store of an address: one per container, while the environment is unchanged.
 pub(crate) fn of(address: &Address) -> Result<Arc<dyn ObjectStore>, Problem> {
     let settings = settings(address.scheme);
     let name = format!("{:?} {}", address.scheme, address.container);
@@ -46,7 +46,7 @@ pub(crate) fn of(address: &Address) -> Result<Arc<dyn ObjectStore>, Problem> {
     Ok(store)
 }
 
-/// The variables of the environment that a store reads.
+/// Environment variables of a store.
 fn settings(scheme: Scheme) -> Settings {
     let prefix = match scheme {
         Scheme::S3 => "AWS_",
@@ -88,7 +88,7 @@ fn connect(address: &Address) -> object_store::Result<Arc<dyn ObjectStore>> {
                 .build()?,
         ),
         Scheme::Http => {
-            // The length of a file is unknown where parts are refused: waits are limited piece by piece.
+            // The length of a file is unknown without range requests, so time limits apply per piece.
             let options = ClientOptions::new()
                 .with_timeout_disabled()
                 .with_config(ClientConfigKey::AllowHttp, address.base.starts_with("http://").to_string());

@@ -1,6 +1,6 @@
 //! Writing of objects.
 //!
-//! Responsible for: a whole object or nothing, as stores replace it. Refuses web servers.
+//! Responsible for: atomic replacement of an object, as provided by stores. Rejects web servers.
 
 use crate::address::Address;
 use crate::{failure, runtime, store};
@@ -8,7 +8,7 @@ use object_store::ObjectStoreExt as _;
 use railwright_spec::Scheme;
 use railwright_spec::problem::Problem;
 
-/// Writes an object in the place of one that is there.
+/// Writes an object, replacing an existing one.
 pub fn write(text: &str, bytes: Vec<u8>) -> Result<(), Problem> {
     let address = Address::read(text)?;
     let wrong = |message: &str, hint: &str| Err(Problem::new(message).in_file(address.shown()).hint(hint));

@@ -1,8 +1,8 @@
-//! A filled curve in text.
+//! Area charts as text.
 
 use crate::Terminal;
 
-/// A curve of values (one per column) under `top`, `height` lines high, with `label` at the value of each line.
+/// Area chart of values (one per column) from 0 to `top`, `height` lines high, with `label` of the value at each line.
 pub fn area(
     values: &[f64],
     top: f64,
@@ -18,7 +18,7 @@ pub fn area(
     let widest = labels.iter().map(|l| l.chars().count()).max().unwrap_or(0);
     let mut out = String::new();
     for (line, label) in labels.iter().enumerate() {
-        // Every second label is enough.
+        // Labels on every second line only.
         let label = if line % 2 == 0 { label.as_str() } else { "" };
         let mut row = format!("  {label:>widest$} {}", terminal.either("\u{2502}", "|"));
         let floor = (height - 1 - line) as f64 / height as f64;
@@ -39,7 +39,7 @@ pub fn area(
     out + &format!("  {:>widest$} {}{axis}\n", "0", terminal.either("\u{2514}", "+"))
 }
 
-/// A step function of (time, value) as one value per column: the highest in each.
+/// Resamples a step function of (time, value) to one value per column: the maximum of each.
 pub fn columns(curve: &[(f64, f64)], start: f64, end: f64, width: usize) -> Vec<f64> {
     let mut columns = vec![0.0_f64; width];
     let scale = width as f64 / (end - start).max(f64::MIN_POSITIVE);

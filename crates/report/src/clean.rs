@@ -1,17 +1,17 @@
 //! Sanitizes outside text for its output format.
 //!
-//! Responsible for: names of models, clusters, hosts, kernels and files, damages, notes and errors. All
-//! output passes the function of its format. Nothing is dropped silently: replaced characters are marked.
+//! Responsible for: names of models, clusters, hosts, kernels and files, damage reports, notes and errors. All output passes the function
+//! of its format. Replaced characters are marked, never silently dropped.
 
 use crate::document::{Block, Cell, Document};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// Stands for a character that is not shown.
+/// Replacement of a character that is not shown.
 const MARK: char = '\u{fffd}';
 
-/// Whether a character steers a screen instead of being seen: control characters (C0, DEL and C1, so ESC and CSI too), and those that turn the order of
-/// what follows or are no character at all.
+/// True for characters that control a terminal: control characters (C0, DEL and C1, so ESC and CSI too), characters that change the text
+/// direction, and non-characters.
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -30,22 +30,22 @@ fn replaced(text: &str, is_bad: impl Fn(char) -> bool, mark: char) -> Cow<'_, st
     Cow::Owned(text.chars().map(one).collect())
 }
 
-/// One line for a terminal.
+/// Cleans one line for a terminal.
 pub fn line(text: &str) -> Cow<'_, str> {
     replaced(text, steers, MARK)
 }
 
-/// Several lines for a terminal; tabs stay.
+/// Cleans several lines for a terminal; tabs are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK)
 }
 
-/// HTML or SVG whose texts are escaped already: neither may hold control characters, and the order of letters is not turned.
+/// Cleans HTML or SVG with escaped texts: removes control characters and changes of text direction.
 pub fn markup(text: &str) -> Cow<'_, str> {
     replaced(text, |c| steers(c) && !matches!(c, '\n' | '\t' | '\r'), MARK)
 }
 
-/// JSON: strings keep their value with escapes; nothing outside of strings changes.
+/// Cleans JSON: strings keep their value through escapes; nothing outside of strings changes.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| steers(c) && !matches!(c, '\n' | '\t' | '\r');
     if !text.chars().any(is_bad) {
@@ -55,7 +55,7 @@ pub fn json(text: &str) -> Cow<'_, str> {
     for c in text.chars() {
         if is_bad(c) {
             for unit in c.encode_utf16(&mut [0; 2]) {
-                // Writing to a String cannot fail.
+                // Writing to a String is infallible.
                 let _ = write!(out, "\\u{unit:04x}");
             }
         } else {
@@ -65,8 +65,8 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// A cell of CSV. Spreadsheets take a text that begins like a formula for one, so it gets an apostrophe in front; numbers stay numbers, and a minus before
-/// plain words (`--tp 8`) calls nothing.
+/// Cleans a cell of CSV. Spreadsheets execute a text that looks like a formula, so it gets a leading apostrophe. Numbers are unchanged, and
+/// so is a minus before plain words (`--tp 8`), which calls nothing.
 pub fn cell(text: &str) -> Cow<'_, str> {
     let text = replaced(text, |c| steers(c) && c != '\n' && c != '\t', MARK);
     let is_formula = match text.chars().next() {
@@ -77,12 +77,12 @@ pub fn cell(text: &str) -> Cow<'_, str> {
     if is_formula { Cow::Owned(format!("'{text}")) } else { text }
 }
 
-/// Neither calls a function nor names another cell, sheet or program.
+/// True for characters that neither call a function nor refer to another cell, sheet or program.
 fn is_plain(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, ' ' | '-' | '+' | '_' | '.' | ',' | '=' | ':' | '/' | '%')
 }
 
-/// A report for a terminal or Markdown: each text is one line, but for what is kept as it is.
+/// Cleans a report for a terminal or Markdown: each text is one line, except verbatim text.
 pub fn document(mut document: Document) -> Document {
     for block in &mut document.blocks {
         match block {

@@ -3,7 +3,7 @@
 use crate::clean;
 use crate::document::{Block, Document, Table};
 
-/// The first table of the report, or its bars and pairs where it has no table.
+/// First table of the report, or its bars and pairs if it has no table.
 pub fn render(document: &Document) -> String {
     let tables: Vec<&Table> = document
         .blocks
@@ -31,7 +31,7 @@ pub fn render(document: &Document) -> String {
 /// A header and rows as CSV.
 pub fn lines(header: &[String], rows: impl IntoIterator<Item = Vec<String>>) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    // Writing to memory cannot fail, and every row has the header's length.
+    // Writing to memory is infallible, and every row has the length of the header.
     let _ = writer.write_record(header.iter().map(|name| clean::cell(name).into_owned()));
     for row in rows {
         let _ = writer.write_record(row.iter().map(|cell| clean::cell(cell).into_owned()));

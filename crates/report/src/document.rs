@@ -1,5 +1,4 @@
-//! A report independent of its format: headings, pairs, tables, bars. Terminal, Markdown and CSV are
-//! renderings of it.
+//! Reports independent of their format: headings, pairs, tables, bars. Terminal, Markdown and CSV are renderings.
 //!
 //! Responsible for: the elements of all reports. Does not compute: commands fill it with finished numbers.
 
@@ -7,44 +6,44 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Dollars, Seconds};
 
-/// Emphasis of a text; never the only carrier of a meaning.
+/// Emphasis of a text, never the only carrier of meaning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// As it is.
+    /// Normal.
     #[default]
     Plain,
     /// Most important.
     Strong,
     /// Least important.
     Faint,
-    /// A name that can be typed.
+    /// Name that can be typed.
     Name,
-    /// Fine.
+    /// Good result.
     Good,
-    /// Doubtful.
+    /// Doubtful result.
     Doubtful,
-    /// Not fine.
+    /// Bad result.
     Bad,
 }
 
-/// A text with a tone, and the exact value behind it for machines.
+/// A text with its emphasis, and its exact value for CSV.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Cell {
-    /// As people read it.
+    /// Text for reading.
     pub text: String,
-    /// How it is meant.
+    /// Emphasis.
     pub tone: Tone,
-    /// The value without unit and rounding, for CSV.
+    /// Value without unit and rounding, for CSV; `None`: the text.
     pub raw: Option<String>,
 }
 
 impl Cell {
-    /// With a tone.
+    /// Cell with an emphasis.
     pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone, raw: None }
     }
 
-    /// With the exact number behind the text.
+    /// Cell with the exact number of the text.
     pub fn number(text: impl Into<String>, value: f64) -> Self {
         Self { text: text.into(), tone: Tone::Plain, raw: Some(format!("{value}")) }
     }
@@ -69,7 +68,7 @@ impl Cell {
         Self::number(human::whole(count), count as f64)
     }
 
-    /// The same in another tone.
+    /// Sets the emphasis.
     #[must_use]
     pub fn toned(mut self, tone: Tone) -> Self {
         self.tone = tone;
@@ -97,13 +96,13 @@ impl From<String> for Cell {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its header.
+    /// Header.
     pub name: String,
-    /// Whether cells are aligned to the right, as numbers are.
+    /// True to align cells to the right, as for numbers.
     pub right: bool,
-    /// Whether its cells may be broken into lines.
+    /// True if cells may be wrapped.
     pub prose: bool,
-    /// Rank of removal on a narrow terminal: the highest first, 0 never.
+    /// Priority of removal on a narrow terminal, highest first; 0: never.
     pub expendable: u8,
 }
 
@@ -123,7 +122,7 @@ impl Column {
         Self { name: name.to_owned(), right: true, prose: false, expendable: 0 }
     }
 
-    /// Given up on a narrow terminal, the highest rank first.
+    /// Sets the priority of removal on a narrow terminal, highest first.
     #[must_use]
     pub fn expendable(mut self, rank: u8) -> Self {
         self.expendable = rank;
@@ -134,31 +133,31 @@ impl Column {
 /// A table.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
-    /// The columns, from the left.
+    /// Columns, from the left.
     pub columns: Vec<Column>,
-    /// The rows, each with a cell for every column.
+    /// Rows, with a cell for every column.
     pub rows: Vec<Vec<Cell>>,
 }
 
 /// One line of a bar chart or of a tree with shares.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bar {
-    /// Levels of the tree above it.
+    /// Depth in the tree; 0 at the top.
     pub depth: usize,
-    /// Its name.
+    /// Label.
     pub label: String,
-    /// Its value, with a unit.
+    /// Value with its unit, as text.
     pub value: String,
     /// Length of the bar, from 0 to 1.
     pub share: f64,
-    /// How it is meant.
+    /// Emphasis.
     pub tone: Tone,
 }
 
-/// A piece of a report.
+/// An element of a report.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// A section's heading, with a remark behind it.
+    /// Heading of a section with its remark.
     Heading(String, String),
     /// A paragraph, wrapped to the width.
     Paragraph(Vec<Cell>),
@@ -168,7 +167,7 @@ pub enum Block {
     Table(Table),
     /// A tree of shares with bars.
     Bars(Vec<Bar>),
-    /// Text that is kept as it is.
+    /// Verbatim text.
     Verbatim(String),
     /// A blank line.
     Gap,
@@ -179,44 +178,44 @@ pub enum Block {
 /// A report.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document {
-    /// Its pieces in their order.
+    /// Elements in order.
     pub blocks: Vec<Block>,
 }
 
 impl Document {
-    /// A section's heading.
+    /// Adds the heading of a section.
     pub fn heading(&mut self, title: impl Into<String>) {
         self.blocks.push(Block::Heading(title.into(), String::new()));
     }
 
-    /// A section's heading, with a remark behind it.
+    /// Adds the heading of a section with a remark.
     pub fn heading_with(&mut self, title: impl Into<String>, remark: impl Into<String>) {
         self.blocks.push(Block::Heading(title.into(), remark.into()));
     }
 
-    /// A paragraph.
+    /// Adds a paragraph.
     pub fn paragraph(&mut self, text: impl Into<Cell>) {
         self.blocks.push(Block::Paragraph(vec![text.into()]));
     }
 
-    /// Warnings with their identifiers, as bullets.
+    /// Adds warnings with their identifiers, as bullets.
     pub fn warnings(&mut self, warnings: &[Warning]) {
         let line = |warning: &Warning| Cell::from(format!("{} ({})", warning.message, warning.id));
         self.blocks.push(Block::Bullets(warnings.iter().map(line).collect()));
     }
 
-    /// A paragraph of several tones.
+    /// Adds a paragraph with several emphases.
     pub fn spans(&mut self, spans: Vec<Cell>) {
         self.blocks.push(Block::Paragraph(spans));
     }
 
-    /// Labels with their values; empty values are left out.
+    /// Adds labels with their values, without empty values.
     pub fn pairs(&mut self, pairs: Vec<(&str, Cell)>) {
         let pairs = pairs.into_iter().filter(|(_, value)| !value.text.is_empty());
         self.blocks.push(Block::Pairs(pairs.map(|(k, v)| (k.to_owned(), vec![v])).collect()));
     }
 
-    /// The defaults; empty if everything is set.
+    /// Adds the defaults; nothing if everything is set.
     pub fn chosen(&mut self, chosen: &[String]) {
         if !chosen.is_empty() {
             let text = format!("defaults: {}", chosen.join("; "));
@@ -224,17 +223,17 @@ impl Document {
         }
     }
 
-    /// The result in one line, at the start of a report.
+    /// Adds the result in one line, at the start of a report.
     pub fn verdict(&mut self, text: impl Into<String>) {
         self.paragraph(Cell::new(text, Tone::Strong));
     }
 
-    /// The next step for the user, at the end of a report.
+    /// Adds the next step for the user, at the end of a report.
     pub fn next_step(&mut self, text: impl AsRef<str>) {
         self.paragraph(format!("next: {}", text.as_ref()));
     }
 
-    /// A table.
+    /// Adds a table.
     pub fn table(&mut self, table: Table) {
         self.blocks.push(Block::Table(table));
     }

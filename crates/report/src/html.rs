@@ -1,13 +1,12 @@
 //! A report as a fragment of HTML, for notebooks.
 //!
-//! Responsible for: the report's blocks as headings, tables and lists that take the colours of the page around them. Refuses scripts, styles
-//! of a page, and anything that is loaded.
+//! Responsible for: headings, tables and lists in the colours of the surrounding page. Without scripts, page styles and external resources.
 
 use crate::document::{Bar, Block, Cell, Column, Document, Tone};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// The report as HTML. What it shows is clean and escaped.
+/// Renders the report as cleaned and escaped HTML.
 pub fn render(document: &Document) -> String {
     let mut out = String::from("<div>");
     document.blocks.iter().for_each(|block| write_block(&mut out, block));
@@ -15,7 +14,7 @@ pub fn render(document: &Document) -> String {
     out
 }
 
-/// A text in its tone. Tones of colour are bold or faint here, because the page around decides on colours.
+/// Formats a text by its emphasis. Coloured emphases are bold or faint here, because the surrounding page sets colours.
 fn stated(cell: &Cell) -> String {
     let text = markup(&cell.text);
     match cell.tone {
@@ -34,7 +33,7 @@ fn cells(out: &mut String, tag: &str, columns: &[Column], texts: impl Iterator<I
     out.push_str("<tr>");
     for (at, text) in texts.enumerate() {
         let side = if columns.get(at).is_some_and(|column| column.right) { "right" } else { "left" };
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = write!(out, "<{tag} style=\"text-align:{side}\">{text}</{tag}>");
     }
     out.push_str("</tr>");
@@ -56,7 +55,7 @@ fn bar(out: &mut String, bar: &Bar) {
 }
 
 fn write_block(out: &mut String, block: &Block) {
-    // Writing to a String cannot fail.
+    // Writing to a String is infallible.
     match block {
         Block::Heading(title, remark) => {
             let _ = write!(out, "<h4>{}</h4>", markup(title));

@@ -1,7 +1,7 @@
-//! Reports of Railwright, independent of their format: a document of headings, tables and bars, and its renderings.
+//! Reports independent of their format: a document of headings, tables and bars, and its renderings.
 //!
-//! Responsible for: the elements of a [`document::Document`]; terminal text, HTML, Markdown and CSV of it; metrics for Prometheus; and outside
-//! text made safe for each of these formats. Refuses to compute, and to open files or streams.
+//! Responsible for: the elements of a [`document::Document`]; its renderings as terminal text, HTML, Markdown and CSV; metrics for
+//! Prometheus; and outside text made safe for each of these formats. Excludes computation, files and streams.
 //!
 //! ```
 //! use railwright_report::Terminal;

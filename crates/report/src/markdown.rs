@@ -3,7 +3,7 @@
 use crate::document::{Block, Cell, Document};
 use std::fmt::Write as _;
 
-/// The report in Markdown.
+/// Renders the report in Markdown.
 pub fn render(document: &Document) -> String {
     let mut out = String::new();
     for block in &document.blocks {
@@ -25,7 +25,7 @@ fn joined(cells: &[Cell]) -> String {
 
 fn row(out: &mut String, cells: impl IntoIterator<Item = String>) {
     let cells: Vec<String> = cells.into_iter().map(|cell| escape(&cell)).collect();
-    // Writing to a String cannot fail.
+    // Writing to a String is infallible.
     let _ = writeln!(out, "| {} |", cells.join(" | "));
 }
 

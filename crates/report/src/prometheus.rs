@@ -1,22 +1,22 @@
 //! Metrics in the text exposition format of Prometheus, version 0.0.4
 //! (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
 //!
-//! Responsible for: names, help, labels and their escapes. Refuses to choose what is measured: commands do.
+//! Responsible for: names, help, labels and their escapes. Commands choose the metrics.
 
 use std::fmt::Write as _;
 
 /// One gauge with its samples.
 pub struct Metric {
-    /// `railwright_log_step_time_seconds`: the unit is the last word.
+    /// Name that ends in the unit: `railwright_log_step_time_seconds`.
     pub name: &'static str,
-    /// One sentence.
+    /// Help in one sentence.
     pub help: &'static str,
     /// Labels with their values, and the value of the sample.
     pub samples: Vec<(Vec<(&'static str, String)>, f64)>,
 }
 
 impl Metric {
-    /// A gauge with one sample; none if the value is unknown.
+    /// Gauge with one sample; without samples if the value is unknown.
     pub fn one(
         name: &'static str,
         help: &'static str,
@@ -27,11 +27,11 @@ impl Metric {
     }
 }
 
-/// The text, metrics without samples left out.
+/// Renders the metrics, without those that have no samples.
 pub fn render(metrics: &[Metric]) -> String {
     let mut text = String::new();
     for metric in metrics.iter().filter(|metric| !metric.samples.is_empty()) {
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = writeln!(text, "# HELP {} {}", metric.name, escaped(metric.help, false));
         let _ = writeln!(text, "# TYPE {} gauge", metric.name);
         for (labels, value) in &metric.samples {
@@ -44,14 +44,14 @@ pub fn render(metrics: &[Metric]) -> String {
     text
 }
 
-/// Backslashes and line breaks, and in labels quotes, are escaped.
+/// Escapes backslashes and line breaks, and quotes in labels.
 fn escaped(text: &str, is_label: bool) -> String {
     let text = text.replace('\\', "\\\\").replace('\n', "\\n");
     let text = crate::clean::line(&text).into_owned();
     if is_label { text.replace('"', "\\\"") } else { text }
 }
 
-/// Go's `ParseFloat` reads these.
+/// Formats a number for Go's `ParseFloat`.
 fn number(value: f64) -> String {
     if value.is_nan() {
         "NaN".to_owned()

@@ -8,27 +8,27 @@ use anstyle::{AnsiColor, Style};
 pub struct Terminal {
     /// Characters in a line.
     pub width: usize,
-    /// Whether colours are understood and wanted.
+    /// True to use colours.
     pub colour: bool,
-    /// Whether characters beyond ASCII are.
+    /// True to use characters beyond ASCII.
     pub unicode: bool,
 }
 
-/// Without a terminal, and the longest line of prose: longer ones are hard to read.
+/// Width without a terminal, and maximum width of prose: longer lines are hard to read.
 const USUAL_WIDTH: usize = 100;
-/// The most that a table uses of a wide terminal.
+/// Maximum width of tables on a wide terminal.
 const WIDEST: usize = 180;
 const NARROWEST: usize = 40;
 
 impl Terminal {
-    /// Looks at the environment.
+    /// Detects the capabilities from the environment.
     pub fn detect(colour: bool, ascii: bool) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let columns = variable("COLUMNS")
             .and_then(|value| value.parse::<usize>().ok())
             .or_else(width)
             .filter(|&width| width > 0);
-        // The first that is set decides, as the C library has it.
+        // The first one that is set decides, as in the C library.
         let locale = variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG"));
         let unicode = cfg!(windows)
             || locale.is_some_and(|name| {
@@ -52,7 +52,7 @@ impl Terminal {
         self.width.min(USUAL_WIDTH)
     }
 
-    /// The text in a tone.
+    /// Formats a text by its emphasis.
     pub fn paint(self, text: &str, tone: Tone) -> String {
         if !self.colour || tone == Tone::Plain || text.is_empty() {
             return text.to_owned();
@@ -61,12 +61,12 @@ impl Terminal {
         format!("{style}{text}{style:#}")
     }
 
-    /// One of two spellings, by what the terminal can show.
+    /// Chooses a spelling by the terminal's characters.
     pub const fn either<'a>(self, unicode: &'a str, ascii: &'a str) -> &'a str {
         if self.unicode { unicode } else { ascii }
     }
 
-    /// A bar of a share, at most `width` characters.
+    /// Bar of a share from 0 to 1, at most `width` characters.
     pub fn bar(self, share: f64, width: usize) -> String {
         let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
         let eighths = (share * width as f64 * 8.0).round() as usize;
@@ -82,7 +82,7 @@ impl Terminal {
     }
 }
 
-/// The width of the terminal, if there is one.
+/// Width of the terminal; `None` without one.
 fn width() -> Option<usize> {
     #[cfg(not(target_family = "wasm"))]
     return terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));

@@ -1,11 +1,11 @@
-//! A report on a terminal: aligned, wrapped to the width, coloured where that is wanted.
+//! Reports on a terminal: aligned, wrapped to the width, with optional colours.
 
 use crate::Terminal;
 use crate::document::{Bar, Block, Cell, Document, Table, Tone};
 use crate::widths::{broken, columns_that_fit, width, widths};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, TableComponent, Width, presets};
 
-/// The report as text, at most as wide as the terminal where its words allow it. Ends with a newline.
+/// Renders the report as text that ends with a newline. Lines are at most as wide as the terminal, unless a word is longer.
 pub fn render(document: &Document, terminal: Terminal) -> String {
     let mut out = String::new();
     for (index, block) in document.blocks.iter().enumerate() {
@@ -66,8 +66,8 @@ fn block(block: &Block, terminal: Terminal) -> String {
     }
 }
 
-/// Breaks spans into lines at spaces; the first line starts at `first`, the others at `rest`. Spaces at the start of the
-/// first span are kept: they align.
+/// Wraps spans at spaces. The first line starts at column `first`, the others at `rest`. Leading spaces of the first span are kept for
+/// alignment.
 fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String {
     let mut out = " ".repeat(first);
     let mut column = first;
@@ -91,7 +91,7 @@ fn wrap(spans: &[Cell], terminal: Terminal, first: usize, rest: usize) -> String
             }
             line.push_str(word);
             column += width(word);
-            // A label in front of the text is no reason to break after it.
+            // No line break directly after a leading label.
             is_line_start = index == 0 && span.tone == Tone::Faint && word.is_empty();
         }
         out.push_str(&terminal.paint(&line, span.tone));
@@ -138,7 +138,7 @@ fn table(table: &Table, terminal: Terminal) -> String {
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(room)));
         }
     }
-    // In a browser there are no colours to begin with.
+    // Colours are never used in a browser.
     #[cfg(not(target_family = "wasm"))]
     if terminal.colour {
         drawn.enforce_styling();
@@ -162,7 +162,7 @@ fn table(table: &Table, terminal: Terminal) -> String {
     out
 }
 
-/// A cell without its tone, where there are no colours.
+/// Cell without emphasis, for output without colours.
 #[cfg(target_family = "wasm")]
 fn comfy_cell(cell: &Cell) -> comfy_table::Cell {
     comfy_table::Cell::new(&cell.text)

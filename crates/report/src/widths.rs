@@ -1,40 +1,40 @@
-//! The columns of a table on a terminal: which are drawn, how wide, and where their text is broken.
+//! Columns of a table on a terminal: selection, widths and line breaks.
 //!
-//! Responsible for: breaks between words alone, and between the options of a command line rather than within one. A
-//! word is cut only where the terminal is too narrow for the longest word of every column.
+//! Responsible for: breaks only between words, and between the options of a command line rather than within one. A word is cut only if the
+//! terminal is too narrow for the longest word of every column.
 
 use crate::document::Table;
 
-/// Characters of a text.
+/// Width of a text in characters.
 pub(crate) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Prose narrower than this is no pleasure to read.
+/// Minimum width of prose in characters, for legibility.
 const NARROWEST_PROSE: usize = 20;
-/// Blanks between two columns, with the separator.
+/// Characters between two columns, separator included.
 const BETWEEN: usize = 3;
 
-/// Characters that a column takes on one line per cell.
+/// Width of a column in characters, with one line per cell.
 fn widest(table: &Table, column: usize) -> usize {
     texts(table, column).map(width).max().unwrap_or(0)
 }
 
-/// A column's name and its cells.
+/// Name and cells of a column.
 fn texts(table: &Table, column: usize) -> impl Iterator<Item = &str> {
     let name = table.columns.get(column).map(|column| column.name.as_str());
     name.into_iter()
         .chain(table.rows.iter().filter_map(move |row| row.get(column)).map(|cell| cell.text.as_str()))
 }
 
-/// The columns to draw, and those given up because the terminal is too narrow.
+/// Columns to draw, and those removed because the terminal is too narrow.
 pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, Vec<usize>) {
     let widths: Vec<usize> = table
         .columns
         .iter()
         .enumerate()
         .map(|(c, column)| {
-            // Prose may be wrapped, the rest may not.
+            // Only prose may be wrapped.
             let widest = widest(table, c);
             let narrowest = NARROWEST_PROSE.max(longest_word(table, c).min(available / 2));
             BETWEEN + if column.prose { widest.min(narrowest) } else { widest }
@@ -60,14 +60,14 @@ pub(crate) fn columns_that_fit(table: &Table, available: usize) -> (Vec<usize>, 
     (kept, given_up)
 }
 
-/// Characters of each column that is drawn. Every column has room for its longest word. What is left goes to numbers, then to
-/// options with their values in prose, then to other columns that are not prose, then to prose.
+/// Width of each drawn column in characters. Every column fits its longest word. Remaining space goes to numbers, then to options with
+/// their values in prose, then to other columns that are not prose, then to prose.
 pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usize> {
     let room = available.saturating_sub(BETWEEN * kept.len().saturating_sub(1));
     let all: Vec<usize> = kept.iter().map(|&c| widest(table, c)).collect();
     let units: Vec<usize> = kept.iter().map(|&c| longest_unit(table, c)).collect();
     let mut widths: Vec<usize> = kept.iter().map(|&c| longest_word(table, c)).collect();
-    // Too narrow for the longest words: the widest columns give way.
+    // Too narrow for the longest words: the widest columns shrink.
     while widths.iter().sum::<usize>() > room {
         let Some(most) = widths.iter_mut().max().filter(|most| **most > 1) else { break };
         *most -= 1;
@@ -80,7 +80,7 @@ pub(crate) fn widths(table: &Table, kept: &[usize], available: usize) -> Vec<usi
     widths
 }
 
-/// Gives some columns what they want of the room, in equal parts where it is not enough for all.
+/// Widens some columns to their wanted width, in equal parts if there is not enough room.
 fn grow(widths: &mut [usize], wanted: &[usize], room: usize, is_one: impl Fn(usize) -> bool) {
     loop {
         let left = room.saturating_sub(widths.iter().sum());
@@ -90,11 +90,11 @@ fn grow(widths: &mut [usize], wanted: &[usize], room: usize, is_one: impl Fn(usi
     }
 }
 
-/// Words that stay together: an option with its value, as in `--tp 8`; every other word alone.
+/// Units that stay together: an option with its value, as in `--tp 8`; else single words.
 fn units(text: &str) -> Vec<&str> {
     let mut units: Vec<&str> = Vec::new();
     let mut start = 0;
-    // The option that waits for its value, by its first byte.
+    // Byte offset of an option without its value yet.
     let mut option = None;
     for word in text.split(' ') {
         let end = start + word.len();
@@ -122,8 +122,8 @@ fn longest_word(table: &Table, column: usize) -> usize {
     texts(table, column).flat_map(|text| text.split(' ')).map(width).max().unwrap_or(0)
 }
 
-/// A text in lines of at most `room` characters, broken between units, and within one only if it is longer than a line:
-/// between its words, then after commas.
+/// Wraps a text to lines of at most `room` characters, between units. A unit longer than a line is broken between its words, then after
+/// commas.
 pub(crate) fn broken(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
@@ -147,7 +147,7 @@ pub(crate) fn broken(text: &str, room: usize) -> String {
     lines.join("\n")
 }
 
-/// Pieces of a line, each with whether a blank precedes it.
+/// Pieces of a line, each with a flag for a preceding blank.
 fn pieces(line: &str, room: usize) -> Vec<(bool, &str)> {
     let mut pieces = Vec::new();
     for unit in units(line) {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(broken("short", 3), "short");
     }
 
-    /// Words of lengths that vary, in rows of three columns, on terminals of every width.
+    /// Words of various lengths, in rows of three columns, on terminals of every width.
     #[test]
     fn no_word_is_cut_where_the_longest_words_have_room() {
         let text = |seed: usize| -> String {

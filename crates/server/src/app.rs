@@ -1,4 +1,4 @@
-//! What stands at which address.
+//! Routes: the handler of each URL.
 
 use crate::clients::Client;
 use crate::desk::Desk;
@@ -23,24 +23,24 @@ use tower_http::CompressionLevel;
 use tower_http::compression::CompressionLayer;
 use tower_service::Service as _;
 
-/// What all requests share.
+/// Shared state of all requests.
 pub(crate) struct App {
     pub(crate) settings: Settings,
     pub(crate) desk: Arc<dyn Desk>,
     pub(crate) guard: Guard,
     pub(crate) uploads: Uploads,
     pub(crate) jobs: Jobs,
-    /// Places for questions.
+    /// Concurrency limits of questions.
     pub(crate) pools: WorkerPools,
-    /// Bytes of questions that wait or are worked on.
+    /// Bytes of all questions in memory, waiting or running.
     pub(crate) held: AtomicUsize,
-    /// Whether the server ends.
+    /// True once the server shuts down.
     pub(crate) end: watch::Receiver<bool>,
 }
 
 type Shared = State<Arc<App>>;
 
-/// The addresses behind the token.
+/// Routes below the token.
 pub(crate) fn routes(app: Arc<App>) -> Router {
     Router::new()
         .route("/", get(|headers: HeaderMap| async move { assets::respond("index.html", &headers) }))
@@ -64,7 +64,7 @@ pub(crate) fn routes(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// What the desk looks up on the disk, off the threads that serve connections.
+/// Answers from disk data, on a thread that serves no connections.
 async fn look(app: Arc<App>, what: fn(&dyn Desk) -> Value) -> Response<Body> {
     let Some(Turn { _turn, thread }) = app.pools.quick.turn().await else { return questions::busy() };
     let desk = Arc::clone(&app.desk);
@@ -118,7 +118,7 @@ async fn upload(
     app.uploads.keep(&named.name, body, &app.settings).await
 }
 
-/// Admits a request and has it answered.
+/// Admits a request and answers it.
 pub(crate) async fn respond(
     app: &App,
     client: &Client,
@@ -127,7 +127,7 @@ pub(crate) async fn respond(
 ) -> Response<Body> {
     const TEXT: &str = "text/plain; charset=utf-8";
     let no_address = || replies::bytes(StatusCode::BAD_REQUEST, TEXT, "invalid address\n");
-    // Kept by no browser: the next server has another token.
+    // Not cached: the next server has another token.
     let lead = |place: String| {
         HeaderValue::from_str(&place).map_or_else(
             |_| no_address(),
@@ -147,19 +147,19 @@ pub(crate) async fn respond(
             replies::bytes(StatusCode::SERVICE_UNAVAILABLE, TEXT, message)
         }
         Ok(Admission::Ticket) => lead(format!("/{}/", app.guard.token())),
-        // The page's addresses are relative to a folder.
+        // URLs of the web UI are relative to a folder.
         Ok(Admission::Path(rest)) if !rest.starts_with('/') => lead(format!("/{}/{rest}", app.guard.token())),
         Ok(Admission::Path(rest)) => match rest.parse::<Uri>() {
             Ok(uri) => {
                 *request.uri_mut() = uri;
-                // A router cannot fail.
+                // A router is infallible.
                 routes.call(request).await.unwrap_or_else(|never| match never {})
             }
             Err(_) => no_address(),
         },
     };
     if !is_welcome && !client.is_guest() {
-        // Idle clients do not keep connections.
+        // Unauthenticated clients do not keep connections.
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
     guard::harden(response.headers_mut());

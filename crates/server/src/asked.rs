@@ -1,13 +1,13 @@
-//! Bodies to questions: what a page sends, over HTTP or to the program inside it.
+//! From request bodies to questions, over HTTP or from an embedded web UI.
 //!
-//! Responsible for: the form of a question in JSON. Refuses keys that it does not have.
+//! Responsible for: the JSON format of a question. Rejects unknown keys.
 
 use crate::desk::Question;
 use railwright_spec::problem::Problem;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The body of a question.
+/// Body of a question.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -15,19 +15,19 @@ struct Asked {
     arguments: Map<String, Value>,
     #[serde(default)]
     format: Option<String>,
-    /// For jobs, if the URL does not have it: words separated by slashes.
+    /// Command of a job, if it is not in the URL: words separated by slashes.
     #[serde(default)]
     command: Option<String>,
 }
 
 impl Question {
-    /// The question of a request body; `command` is from the URL.
+    /// Question of a request body; `command` is from the URL.
     pub fn read(command: Option<&str>, bytes: &[u8]) -> Result<Self, Problem> {
         let asked: Asked = if bytes.is_empty() {
             Asked { arguments: Map::new(), format: None, command: None }
         } else {
             let text = std::str::from_utf8(bytes).map_err(|_| Problem::new("the request is not UTF-8"))?;
-            // An object first: a list would pass for one whose fields come in order.
+            // An object first: serde would accept a list with the fields in order.
             let object: Map<String, Value> = serde_json::from_str(text).map_err(|error| no_form(&error))?;
             serde_json::from_value(Value::Object(object)).map_err(|error| no_form(&error))?
         };
@@ -48,7 +48,7 @@ impl Question {
     }
 }
 
-/// What is no question.
+/// Problem of a body that is no question.
 fn no_form(error: &serde_json::Error) -> Problem {
     let message = error.to_string();
     let message = message.split(" at line").next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Files of the page as HTTP responses, with tags for caches.
+//! Files of the web UI as HTTP responses, with ETags.
 
 use crate::replies;
 use axum::body::Body;
@@ -8,18 +8,18 @@ use railwright_web::find;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A page instead of the page.
+/// Page shown if the web UI was not built.
 const NOT_BUILT: &str = "<!doctype html><meta charset=utf-8><title>railwright</title><h1>The web UI was not \
     built</h1><p>This program was compiled without <code>web/dist</code>. Build it with <code>npm ci \
     &amp;&amp; npm run build</code> in <code>web/</code>, then compile again. The API works: see \
     <code>./api/v1/openapi.json</code>.";
 
-/// A file of the page, by its path from the page's own folder.
+/// File of the web UI, by its path in `web/dist`.
 pub fn page_file(path: &str) -> Option<Cow<'static, [u8]>> {
     find(path).map(|file| file.data)
 }
 
-/// A file of the page as a response.
+/// Response with a file of the web UI.
 pub(crate) fn respond(path: &str, asked: &HeaderMap) -> Response<Body> {
     let Some(file) = find(path) else {
         return if path == "index.html" {
@@ -30,12 +30,12 @@ pub(crate) fn respond(path: &str, asked: &HeaderMap) -> Response<Body> {
     };
     let mut tag = String::from("\"");
     for byte in &file.metadata.sha256_hash()[..16] {
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = write!(tag, "{byte:02x}");
     }
     tag.push('"');
     let known = asked.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-    // A compressed answer carries the tag as a weak one.
+    // Compressed responses have a weak ETag.
     let is_known =
         known.flat_map(|list| list.split(',')).any(|one| one.trim().trim_start_matches("W/") == tag);
     let mut response = if is_known {

@@ -15,7 +15,7 @@ const LAST_WORD: Duration = Duration::from_millis(250);
 /// Factor of the limit while evicted connections are closing.
 const CROWD: usize = 3;
 
-/// All who are connected.
+/// All connections.
 #[derive(Debug)]
 pub(crate) struct Clients {
     table: Mutex<Table>,
@@ -33,7 +33,7 @@ struct Table {
     guests: usize,
 }
 
-/// One who is connected, until it is dropped.
+/// A connection, until it is dropped.
 #[derive(Debug)]
 pub(crate) struct Client {
     all: Arc<Clients>,
@@ -44,7 +44,7 @@ pub(crate) struct Client {
 }
 
 impl Clients {
-    /// Limits of both kinds.
+    /// Creates the table with the limits of both kinds.
     pub(crate) fn new(strangers: usize, guests: usize) -> Arc<Self> {
         let strangers = strangers.max(1);
         let door = Arc::new(Semaphore::new(CROWD * strangers));
@@ -79,7 +79,7 @@ impl Clients {
 }
 
 impl Client {
-    /// The token was shown on this connection. Whether there is room for another guest.
+    /// Marks the connection as authenticated. False if the limit of authenticated connections is reached.
     pub(crate) fn shows_token(&self) -> bool {
         if self.is_guest() {
             return true;
@@ -96,7 +96,7 @@ impl Client {
         true
     }
 
-    /// Whether the token was shown.
+    /// True if the connection is authenticated.
     pub(crate) fn is_guest(&self) -> bool {
         self.guest.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Connections: accepting them on this machine alone, and ending them in good order.
+//! Connections: accepted on localhost only, and closed gracefully.
 
 use crate::app::{self, App};
 use crate::clients::{Client, Clients};
@@ -22,9 +22,9 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::{mpsc, watch};
 
-/// Bytes of the head of a request, at most.
+/// Maximum bytes of a request head.
 const HEAD: usize = 64 << 10;
-/// Stack of a thread that works on a question, as the main thread has.
+/// Stack size in bytes of a thread that answers a question: that of the main thread.
 const STACK: usize = 8 << 20;
 /// Time allowed for unresponsive work before the program exits.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
@@ -40,12 +40,12 @@ pub struct Server {
     end: watch::Sender<bool>,
 }
 
-/// Ends a server from another thread.
+/// Handle that stops a server from another thread.
 #[derive(Clone, Debug)]
 pub struct Stopper(watch::Sender<bool>);
 
 impl Stopper {
-    /// Ends the server. Whether it was ending already is the answer.
+    /// Stops the server. True if it was stopping already.
     pub fn stop(&self) -> bool {
         self.0.send_replace(true)
     }
@@ -62,22 +62,22 @@ impl Server {
         Ok(Self { settings, listener, guard, uploads, port, end: watch::Sender::new(false) })
     }
 
-    /// The address of the page, with the token.
+    /// URL of the web UI, with the token.
     pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}/{}/", self.port, self.guard.token())
     }
 
-    /// An address that leads to the page once, for starting a browser: command lines are seen by everyone on a machine.
+    /// URL that opens the web UI once, to start a browser: other users of the machine can see command lines.
     pub fn ticket(&self) -> std::io::Result<String> {
         Ok(format!("http://127.0.0.1:{}/{}/", self.port, self.guard.ticket()?))
     }
 
-    /// What ends it.
+    /// Handle that stops the server.
     pub fn stopper(&self) -> Stopper {
         Stopper(self.end.clone())
     }
 
-    /// Serves until it is stopped.
+    /// Serves until stopped.
     pub fn run(self, desk: Arc<dyn Desk>) -> std::io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(2)
@@ -107,7 +107,7 @@ impl Server {
         });
         let routes = app::routes(Arc::clone(&app));
         let clients = Clients::new(app.settings.strangers, app.settings.guests);
-        // Held by every connection: when all have ended, nothing can come any more.
+        // Held by every connection: it closes after the last one.
         let (alive, mut all_gone) = mpsc::channel::<Infallible>(1);
         loop {
             let next = async {
@@ -127,7 +127,7 @@ impl Server {
                         drop(alive);
                     });
                 }
-                // Out of files, or the client went away before it was served: others may have more luck in a moment.
+                // Out of file descriptors, or closed by the client: retry after a pause.
                 Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         }
@@ -138,9 +138,9 @@ impl Server {
     }
 }
 
-/// Serves one connection. Its errors do not affect other connections.
+/// Serves one connection. Its errors do not affect others.
 async fn connection(stream: TcpStream, client: &Client, app: Arc<App>, routes: Router) {
-    // Answers are small and waited for.
+    // Responses are small and needed immediately.
     let _ = stream.set_nodelay(true);
     let (introduction, idle) = (app.settings.introduction, app.settings.idle);
     let mut end = app.end.clone();
@@ -164,8 +164,8 @@ async fn connection(stream: TcpStream, client: &Client, app: Arc<App>, routes: R
     }
 }
 
-/// Waits for the end of the server.
+/// Waits until the server stops.
 async fn ended(end: &mut watch::Receiver<bool>) {
-    // An error means that the sender is gone, which also ends it.
+    // An error means that the sender was dropped, which also stops the server.
     let _ = end.wait_for(|end| *end).await.map(|_| ());
 }

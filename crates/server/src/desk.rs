@@ -12,33 +12,33 @@ use std::sync::Arc;
 /// A command of the program with its arguments.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Question {
-    /// The words of the command, such as `estimate` or `network`, `cost`.
+    /// Words of the command, such as `estimate` or `network`, `cost`.
     pub command: Vec<String>,
     /// Flags without dashes and positional arguments by name: text, number, truth value, or a list of these.
     pub arguments: Map<String, Value>,
-    /// The form of the answer; JSON without it.
+    /// Output format; `None`: JSON.
     pub format: Option<String>,
 }
 
-/// How a command that worked ended.
+/// Outcome of a command that worked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Yes, or there was no question.
+    /// Yes, or nothing to decide.
     Yes,
-    /// No: the plan does not fit, a limit is exceeded.
+    /// No: the plan does not fit, or a limit is exceeded.
     No,
-    /// Neither: the plan may fit.
+    /// Undecided: the plan may fit.
     AtRisk,
-    /// Neither: the input does not carry an answer.
+    /// Undecided: the input has no answer.
     CannotTell,
-    /// A part of the input is wrong; the answer lists it.
+    /// A part of the input is invalid; the answer lists it.
     Invalid,
-    /// It was stopped; the answer is what was known by then.
+    /// Stopped; the answer is partial.
     Interrupted,
 }
 
 impl Outcome {
-    /// The word for it in headers and events.
+    /// Name in headers and events.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Yes => "yes",
@@ -51,52 +51,53 @@ impl Outcome {
     }
 }
 
-/// What comes of a question.
+/// Reply to a question.
 #[derive(Clone, Debug)]
 pub enum Reply {
-    /// The bytes that the command prints.
+    /// Output of the command.
     Answer {
-        /// How it ended.
+        /// Outcome.
         outcome: Outcome,
-        /// The media type of the bytes.
+        /// Media type of the body.
         media: &'static str,
-        /// The bytes.
+        /// Output.
         body: Bytes,
-        /// The command line that prints the same.
+        /// Equivalent command line.
         command: String,
-        /// Messages of the command, such as files that could not be read.
+        /// Notes of the command, such as files that could not be read.
         notes: Vec<String>,
     },
-    /// The question is at fault.
+    /// The question is invalid.
     Problems {
-        /// All that is wrong with it.
+        /// All problems of the question.
         problems: Vec<Problem>,
-        /// The equivalent command line, if there is one.
+        /// Equivalent command line, if there is one; else empty.
         command: String,
     },
-    /// There is no such command, or it is not for asking from afar.
+    /// The command does not exist, or is not available over HTTP.
     Unknown(Problem),
-    /// The program is at fault.
+    /// Internal error of the program.
     Broken(Problem),
 }
 
-/// Answers questions. It is asked from many threads at once.
+/// Answers questions. Called from many threads concurrently.
 pub trait Desk: Send + Sync + 'static {
     /// Answers a question, with progress and cancellation through `watch`.
     fn ask(&self, question: &Question, watch: &Arc<Watch>) -> Reply;
 
-    /// Whether a question is of a kind that is answered in a moment. It has places of its own then.
+    /// True for quick questions, which have a concurrency limit of their own.
     fn is_quick(&self, question: &Question) -> bool;
 
-    /// The description of all questions: OpenAPI 3.1, JSON.
+    /// Description of all questions: OpenAPI 3.1, JSON.
     fn openapi(&self) -> Bytes;
 
-    /// What was given when the server was started.
+    /// Arguments given at the start of the server.
     fn start(&self) -> Value;
 
-    /// The jobs that can be opened below what was given, as they lie there now.
+    /// Jobs in the folders given at the start, as currently on disk.
     fn traces(&self) -> Value;
 
-    /// Called once before the first question: where uploads lie, which may be read. `upload:ID/name` in an argument means `ID/name` there.
+    /// Sets the folder of uploads, which is readable. Called once before the first question. `upload:ID/name` in an argument means
+    /// `ID/name` there.
     fn uploads(&self, folder: &Path);
 }

@@ -1,20 +1,19 @@
 //! Access control: token, host, origin, and security headers.
 //!
-//! A page on another site can make a browser send requests to this machine, and a name that resolves to it
-//! later (DNS rebinding) can make them look like its own. So: an unguessable first path segment, a `Host`
-//! that is this server's, no cross-site requests according to the browser, and no header that allows another
-//! site to read a response.
+//! Threats: a page on another site can make a browser send requests to this machine, and a name that later resolves to it (DNS rebinding)
+//! can make them look same-origin. Measures: an unguessable first path segment, a check of `Host`, no cross-site requests according to the
+//! browser, and no header that allows another site to read a response.
 
 use crate::token::random;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The token and the names of this server.
+/// Token and names of this server.
 #[derive(Debug)]
 pub(crate) struct Guard {
     token: String,
-    /// A word that leads to the token once, and since when.
+    /// One-time ticket that leads to the token, with its time of issue.
     ticket: Mutex<Option<(String, Instant)>>,
     hosts: [String; 2],
     origins: [String; 2],
@@ -27,15 +26,15 @@ pub(crate) struct Refusal {
     pub(crate) message: &'static str,
 }
 
-/// How long a ticket holds: a browser starts in less.
+/// Lifetime of a ticket, longer than the start of a browser.
 const TICKET: Duration = Duration::from_secs(60);
 
-/// What becomes of a request.
+/// Admission of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// It is answered: the path behind the token, with its query.
+    /// Authenticated: the path after the token, with its query.
     Path(String),
-    /// It came with the ticket, and is led to the page.
+    /// Valid ticket: redirected to the web UI.
     Ticket,
 }
 
@@ -51,7 +50,7 @@ const NO_TOKEN: Refusal = Refusal {
 };
 
 impl Guard {
-    /// A guard with a token, or a fresh one of 128 random bits.
+    /// Guard with a token; `None`: a new one of 128 random bits.
     pub(crate) fn new(port: u16, token: Option<String>) -> std::io::Result<Self> {
         let token = token.map_or_else(random, Ok)?;
         let hosts = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
@@ -64,7 +63,7 @@ impl Guard {
         &self.token
     }
 
-    /// A word that leads to the page once. Command lines can be seen by everyone on a machine, so a browser is not started with the token.
+    /// One-time ticket for the web UI. Other users of the machine can see command lines, so a browser is not started with the token.
     pub(crate) fn ticket(&self) -> std::io::Result<String> {
         let word = random()?;
         *self.ticket.lock().unwrap_or_else(PoisonError::into_inner) = Some((word.clone(), Instant::now()));
@@ -82,7 +81,7 @@ impl Guard {
         holds
     }
 
-    /// What becomes of a request, or why it is refused.
+    /// Admits a request, or returns the reason for its rejection.
     pub(crate) fn admit<B>(&self, request: &Request<B>) -> Result<Admission, Refusal> {
         self.host(request)?;
         let path = request.uri().path_and_query().map_or("", |p| p.as_str());
@@ -120,7 +119,7 @@ impl Guard {
         }
         match text(HeaderName::from_static("sec-fetch-site")) {
             None | Some("same-origin" | "none") => Ok(()),
-            // A link on another page may lead here; it may not read anything, nor ask the interface.
+            // Links from other pages are allowed; reading responses and calling the API are not.
             Some(_)
                 if request.method() == Method::GET
                     && !rest.starts_with("/api/")
@@ -139,12 +138,12 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && std::hint::black_box(a.iter().zip(b).fold(0, |or, (a, b)| or | (a ^ b))) == 0
 }
 
-/// What the page may do: its own scripts and styles, its own questions, pictures that it draws. Nothing from elsewhere, no frames.
+/// Content security policy: own scripts, styles and requests, and generated images. Nothing from other origins, no frames.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
     font-src 'self'; connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; \
     frame-ancestors 'none'";
 
-/// Headers of every answer.
+/// Adds the security headers of every response.
 pub(crate) fn harden(headers: &mut HeaderMap) {
     let strict = [
         ("content-security-policy", POLICY),

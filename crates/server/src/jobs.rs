@@ -22,12 +22,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 
-/// Between two messages about progress: at most ten a second.
+/// Minimum interval of progress messages: at most ten per second.
 const PACE: Duration = Duration::from_millis(100);
 /// Interval of keep-alive lines.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// A job and, when it has ended, what came of it.
+/// A job with its result, once it has ended.
 #[derive(Clone, Debug)]
 struct Job {
     watch: Arc<Watch>,
@@ -56,7 +56,7 @@ impl Jobs {
         self.table().jobs.get(&number).cloned()
     }
 
-    /// Stops all that run.
+    /// Stops all running jobs.
     pub(crate) fn stop_all(&self) {
         for job in self.table().jobs.values() {
             job.watch.stop();
@@ -100,7 +100,7 @@ pub(crate) fn start(app: &Arc<App>, question: Question) -> Response<Body> {
     replies::value(StatusCode::ACCEPTED, &json!({ "job": number.to_string() }))
 }
 
-/// Stops a job. What it has found by then is its answer.
+/// Stops a job. Its result is then partial.
 pub(crate) fn stop(app: &Arc<App>, number: &str) -> Response<Body> {
     let Some(job) = app.jobs.find(number) else { return unknown() };
     job.watch.stop();
@@ -109,7 +109,7 @@ pub(crate) fn stop(app: &Arc<App>, number: &str) -> Response<Body> {
     response
 }
 
-/// What happens to a job, as it happens.
+/// Events of a job as a stream.
 pub(crate) fn events(app: &Arc<App>, number: &str) -> Response<Body> {
     let Some(job) = app.jobs.find(number) else { return unknown() };
     let (send, lines) = mpsc::channel(8);
@@ -182,18 +182,18 @@ fn end_event(reply: &Reply) -> Bytes {
     }
 }
 
-/// An event; every line of its data becomes a line of the stream.
+/// Formats an event; each line of its data is a line of the stream.
 fn event(name: &str, data: &str) -> Bytes {
     let mut text = format!("event: {name}\n");
     for line in data.lines() {
-        // Writing to a String cannot fail.
+        // Writing to a String is infallible.
         let _ = writeln!(text, "data: {line}");
     }
     text.push('\n');
     Bytes::from(text)
 }
 
-/// What a channel brings, as a body.
+/// Body with the messages of a channel.
 struct Lines(mpsc::Receiver<Bytes>);
 
 impl Stream for Lines {

@@ -1,4 +1,4 @@
-//! Lanes: separate concurrency limits for quick and long questions.
+//! Separate concurrency limits for quick and long questions.
 //!
 //! Responsible for: limits of running, waiting and abandoned questions of each kind, so that long questions
 //! do not block quick ones. The desk decides the kind of a question.
@@ -8,23 +8,23 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
 
-/// The places for one kind of question.
+/// Limits of one kind of question.
 #[derive(Debug)]
 pub(crate) struct WorkerPool {
-    /// Turns at the processors.
+    /// Permits to run.
     turns: Semaphore,
-    /// Threads: of questions at their turn, and of those whose work goes on though it was given up.
+    /// Permits of threads: running questions, and abandoned ones whose work continues.
     threads: Arc<Semaphore>,
     waiting: AtomicUsize,
     may_wait: usize,
 }
 
-/// Both kinds.
+/// Limits of both kinds.
 #[derive(Debug)]
 pub(crate) struct WorkerPools {
-    /// What a page asks while a hand moves.
+    /// Questions of interactive controls.
     pub(crate) quick: WorkerPool,
-    /// What may take seconds or more.
+    /// Questions that may take seconds or more.
     pub(crate) long: WorkerPool,
 }
 
@@ -58,7 +58,7 @@ impl WorkerPool {
     }
 }
 
-/// Counts who waits.
+/// Counts a waiting question until it is dropped.
 struct Waiting<'a>(&'a WorkerPool);
 
 impl<'a> Waiting<'a> {

@@ -15,7 +15,7 @@ use railwright_spec::problem::Problem;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes of a question, counted for as long as it is held.
+/// Bytes of a question in memory, counted until dropped.
 pub(crate) struct Held {
     app: Arc<App>,
     bytes: usize,
@@ -26,7 +26,7 @@ impl Held {
         Self { app: Arc::clone(app), bytes: 0 }
     }
 
-    /// Counts more; whether there is room for them.
+    /// Adds bytes. False if the limit is exceeded.
     fn grow(&mut self, bytes: usize) -> bool {
         self.bytes += bytes;
         let all = self.app.held.fetch_add(bytes, Ordering::SeqCst) + bytes;
@@ -40,7 +40,7 @@ impl Drop for Held {
     }
 }
 
-/// Reads a whole body, bounded in bytes and patience.
+/// Reads a whole body, with limits of size and time.
 async fn whole(body: Body, held: &mut Held) -> Result<Vec<u8>, (StatusCode, Problem)> {
     let app = Arc::clone(&held.app);
     let settings: &Settings = &app.settings;
@@ -94,13 +94,13 @@ impl Drop for Wanted {
     }
 }
 
-/// There is no place for another question.
+/// Response when no question can be accepted.
 pub(crate) fn busy() -> Response<Body> {
     let problem = Problem::new("too many requests at once").hint("try again in a moment");
     replies::problem(StatusCode::SERVICE_UNAVAILABLE, problem)
 }
 
-/// Answers a question in its turn.
+/// Answers a question as soon as it has a permit.
 pub(crate) async fn answer(app: &Arc<App>, question: Question) -> Response<Body> {
     let pools = &app.pools;
     let pool = if app.desk.is_quick(&question) { &pools.quick } else { &pools.long };

@@ -9,12 +9,12 @@ use railwright_spec::problem::Problem;
 use serde_json::{Value, json};
 
 pub(crate) const JSON: &str = "application/json";
-/// Beyond what a header may hold as it is: the sign of the encoding itself.
+/// Characters encoded in headers: control characters, and the percent sign of the encoding.
 const HEADER: &AsciiSet = &CONTROLS.add(b'%');
-/// The longest text that stands in a header, encoded.
+/// Longest encoded text of a header, in bytes.
 const LONGEST: usize = 6 << 10;
 
-/// A response of bytes.
+/// Response with bytes.
 pub(crate) fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Response<Body> {
     let mut response = Response::new(Body::from(body.into()));
     *response.status_mut() = status;
@@ -22,12 +22,12 @@ pub(crate) fn bytes(status: StatusCode, media: &'static str, body: impl Into<Byt
     response
 }
 
-/// A response of a JSON value.
+/// Response with a JSON value.
 pub(crate) fn value(status: StatusCode, value: &Value) -> Response<Body> {
     bytes(status, JSON, value.to_string())
 }
 
-/// A response with problems.
+/// Response with problems.
 pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option<&str>) -> Response<Body> {
     let mut body = json!({ "problems": problems });
     if let Some(command) = command {
@@ -36,12 +36,12 @@ pub(crate) fn problems(status: StatusCode, problems: &[Problem], command: Option
     value(status, &body)
 }
 
-/// A response with one problem.
+/// Response with one problem.
 pub(crate) fn problem(status: StatusCode, reported: Problem) -> Response<Body> {
     problems(status, &[reported], None)
 }
 
-/// What came of a question.
+/// Response to a question.
 pub(crate) fn reply(reply: Reply) -> Response<Body> {
     match reply {
         Reply::Answer { outcome, media, body, command, notes } => {
@@ -74,7 +74,7 @@ fn answer(
         }
     };
     say("railwright-command", command);
-    // As many as a header holds, the first first.
+    // The first notes, as many as fit into a header.
     let fits = (1..=notes.len()).rev().find(|count| json!(notes[..*count]).to_string().len() <= LONGEST / 3);
     if let Some(count) = fits {
         say("railwright-notes", &json!(notes[..count]).to_string());
@@ -82,7 +82,7 @@ fn answer(
     response
 }
 
-/// The program's own fault.
+/// Problem of an internal error.
 pub(crate) fn bug() -> Problem {
     Problem::new("internal error: this is a bug in railwright")
         .hint("please report it with the request; the server keeps running")

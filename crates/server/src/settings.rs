@@ -1,47 +1,47 @@
-//! The bounds of the server. Refuses to hold anything that a request could change.
+//! Limits of the server, which requests cannot change.
 
 use std::time::Duration;
 
-/// How much is served, and how long anything may take.
+/// Limits of number, size and time.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The port; 0 for any that is free.
+    /// Port; 0 for any free one.
     pub port: u16,
-    /// The token of the address; without one a fresh one is made, and old links end with the server.
+    /// Token of the URL; `None`: a new one, so that old links end with the server.
     pub token: Option<String>,
-    /// Connections that have not shown the token, at most: when another comes, the oldest goes.
+    /// Maximum unauthenticated connections; another one evicts the oldest.
     pub strangers: usize,
-    /// Connections that have shown it, at most.
+    /// Maximum authenticated connections.
     pub guests: usize,
-    /// Quick questions that are worked on at once; they are work for processors.
+    /// Maximum concurrent quick questions, which use processors.
     pub questions: usize,
     /// Maximum concurrent long questions.
     pub long_questions: usize,
-    /// Questions of each kind that were given up and whose work goes on all the same, at most.
+    /// Maximum abandoned questions of each kind whose work continues.
     pub given_up: usize,
     /// Maximum waiting questions of each kind; more are rejected with a retry status.
     pub waiting: usize,
-    /// Jobs that run at once.
+    /// Maximum concurrent jobs.
     pub jobs: usize,
-    /// Jobs whose ends are remembered.
+    /// Maximum finished jobs whose result is kept.
     pub remembered: usize,
-    /// Bytes of a question, at most.
+    /// Maximum bytes of a question.
     pub question_bytes: usize,
-    /// Bytes of all questions that wait or are worked on, at most.
+    /// Maximum bytes of all waiting and running questions.
     pub all_question_bytes: usize,
-    /// Bytes of an uploaded file, at most.
+    /// Maximum bytes of an uploaded file.
     pub upload_bytes: u64,
-    /// Bytes of all uploaded files together, at most.
+    /// Maximum bytes of all uploaded files together.
     pub all_upload_bytes: u64,
-    /// How long a client has from connecting to show the token.
+    /// Time limit from connecting to authentication.
     pub introduction: Duration,
-    /// How long a connection that has shown the token may be silent between requests, or take for the head of one.
+    /// Time limit of an authenticated connection between requests, and for the head of a request.
     pub idle: Duration,
-    /// How long a client may be silent inside a body.
+    /// Time limit without data inside a body.
     pub patience: Duration,
-    /// How long a question may take; longer ones are jobs.
+    /// Time limit of a question; longer ones are jobs.
     pub longest_question: Duration,
-    /// How long requests are given to end when the server is stopped.
+    /// Time for open requests to finish when the server stops.
     pub grace: Duration,
 }
 
@@ -53,7 +53,7 @@ impl Default for Settings {
             token: None,
             strangers: 128,
             guests: 384,
-            // Some only wait for the disk.
+            // Twice the processors, because some questions only wait for the disk.
             questions: (2 * processors).max(8),
             long_questions: processors.max(4),
             given_up: 32,

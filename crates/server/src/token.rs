@@ -1,7 +1,7 @@
-//! Tokens: the unguessable first segment of the page's address.
+//! Tokens: the unguessable first segment of the URL.
 //!
-//! Responsible for: making one, and keeping one in a file of the user so that links survive a restart. Refuses files that others may
-//! read and tokens that can be guessed.
+//! Responsible for: creating a token, and storing it in a file of the user so that links survive a restart. Rejects files readable by
+//! others and guessable tokens.
 
 use railwright_spec::problem::Problem;
 use std::fmt::Write as _;
@@ -9,21 +9,21 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::Path;
 
-/// Digits of a token: 128 bits.
+/// Hexadecimal digits of a token: 128 bits.
 const DIGITS: usize = 32;
 
 /// 128 random bits as hexadecimal digits.
 pub(crate) fn random() -> std::io::Result<String> {
     let mut bits = [0_u8; DIGITS / 2];
     getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
-    // Writing to a String cannot fail.
+    // Writing to a String is infallible.
     Ok(bits.iter().fold(String::with_capacity(DIGITS), |mut text, byte| {
         let _ = write!(text, "{byte:02x}");
         text
     }))
 }
 
-/// The token in a file; the file is created with a random one if it does not exist, readable by its owner alone.
+/// Token of a file. A missing file is created with a random token, readable only by its owner.
 pub fn token_from_file(path: &Path) -> Result<String, Problem> {
     let name = path.display().to_string();
     let failed = |error: &std::io::Error| Problem::new(error.to_string()).in_file(name.clone());

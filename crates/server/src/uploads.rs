@@ -1,6 +1,6 @@
-//! Files that the page sends: kept in a private temporary folder until the server ends.
+//! Files uploaded by the web UI: kept in a private temporary folder until the server ends.
 //!
-//! Responsible for: names that cannot lead anywhere else, bounds of size, and cleaning up. Refuses to look inside.
+//! Responsible for: safe names, size limits, and removal. Independent of the content.
 
 use crate::{Settings, replies};
 use axum::body::Body;
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 
-/// What a file is called until all of it is there; no upload has such a name.
+/// Suffix of an incomplete file; no upload has such a name.
 const PART: &str = ".part";
-/// The longest name that is kept.
+/// Longest stored name in bytes.
 const LONGEST: usize = 120;
 
-/// The folder of uploads; it is removed with this value.
+/// Folder of uploads, removed on drop.
 #[derive(Debug)]
 pub(crate) struct Uploads {
     folder: PathBuf,
@@ -28,13 +28,13 @@ pub(crate) struct Uploads {
 
 impl Drop for Uploads {
     fn drop(&mut self) {
-        // What cannot be removed is in a folder for temporary things.
+        // Files that cannot be removed are in the system's temporary folder.
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
 
 impl Uploads {
-    /// Makes the folder, for this user alone.
+    /// Creates the folder, accessible only by this user.
     pub(crate) fn new() -> std::io::Result<Self> {
         let mut bits = [0_u8; 8];
         getrandom::fill(&mut bits).map_err(|error| std::io::Error::other(error.to_string()))?;
@@ -44,12 +44,12 @@ impl Uploads {
         Ok(Self { folder, last: AtomicU64::new(0), bytes: AtomicU64::new(0) })
     }
 
-    /// Where it is.
+    /// Path of the folder.
     pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Keeps a file.
+    /// Stores a file.
     pub(crate) async fn keep(&self, name: &str, body: Body, settings: &Settings) -> Response<Body> {
         let name = harmless(name);
         let number = self.last.fetch_add(1, Ordering::SeqCst) + 1;
@@ -103,14 +103,14 @@ impl Uploads {
             file.write_all(data).await.map_err(failed)?;
         }
         file.flush().await.map_err(failed)?;
-        // A question may come as soon as the name is there.
+        // A question may arrive as soon as the name exists.
         tokio::fs::rename(&part, folder.join(name)).await.map_err(failed)?;
         held.kept = true;
         Ok(held.bytes)
     }
 }
 
-/// Bytes and a folder that are given back unless the file is kept, also when the client goes away in the middle.
+/// Reserved bytes and folder, released unless the file is kept, also if the client disconnects.
 struct Held<'a> {
     uploads: &'a Uploads,
     folder: &'a Path,
@@ -135,13 +135,13 @@ fn make_private(folder: &Path) -> std::io::Result<()> {
     builder.create(folder)
 }
 
-/// A name of one part without anything that a path, a shell or a screen could take for more than a letter.
+/// Sanitizes a name: one path component, without characters that have a meaning in paths, shells or terminals.
 fn harmless(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain =
         |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+' | '=') { c } else { '_' };
     let name: String = last.trim_start_matches('.').chars().map(plain).collect();
-    // The suffix determines the format, so the beginning is cut.
+    // The suffix determines the format, so the start is cut.
     let mut from = name.len().saturating_sub(LONGEST);
     while !name.is_char_boundary(from) {
         from += 1;

@@ -1,28 +1,28 @@
-//! Between who works and who waits: how far the work is, and whether it is still wanted.
+//! Progress and cancellation, between worker and client.
 
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::watch;
 
-/// How far a piece of work is.
+/// Progress of work.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Units done.
     pub done: u64,
-    /// Units in all, as far as is known now; 0 if it is not.
+    /// Total units as currently known; 0 if unknown.
     pub total: u64,
-    /// What is being done, for people.
+    /// Current activity, for display.
     pub message: String,
-    /// The best result so far, in the form of the work.
+    /// Best result so far, as JSON of the work's kind; `None` if there is none.
     pub best: Option<Value>,
 }
 
-/// One piece of work, seen from both sides.
+/// Progress and cancellation of one piece of work.
 #[derive(Debug)]
 pub struct Watch {
     stop: AtomicBool,
     progress: watch::Sender<Progress>,
-    /// Called at every change, where no other thread can follow.
+    /// Called at every change, if no other thread can follow.
     listener: Option<fn(&Progress)>,
 }
 
@@ -37,7 +37,7 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// A watch whose progress goes to a function, on the thread that works.
+    /// A watch that reports progress to a function, on the working thread.
     pub fn reported_to(listener: fn(&Progress)) -> Self {
         Self { listener: Some(listener), ..Self::default() }
     }
@@ -50,7 +50,7 @@ impl Watch {
         }
     }
 
-    /// Whether the work is no longer wanted.
+    /// True if the work is cancelled.
     pub fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::SeqCst)
     }
@@ -60,7 +60,7 @@ impl Watch {
         self.stop.store(true, Ordering::SeqCst);
     }
 
-    /// Follows the progress.
+    /// Receiver of the progress.
     #[cfg(not(target_family = "wasm"))]
     pub(crate) fn follow(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()

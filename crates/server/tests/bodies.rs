@@ -1,4 +1,4 @@
-//! Questions that are too long, broken, nested, slow, or unknown; and many of them at once.
+//! Questions that are too long, invalid, nested, slow or unknown; and many of them concurrently.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use support::{Answer, Running, soon};
 
-/// Bounds that a test reaches in a moment.
+/// Limits that a test reaches quickly.
 fn small() -> Settings {
     Settings {
         question_bytes: 1 << 16,
@@ -112,7 +112,7 @@ fn oversized_questions_are_refused_declared_or_not() {
     let chunk = format!("1000\r\n{}\r\n", "x".repeat(0x1000));
     let chunked = format!("{head}Transfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(40));
     assert_eq!(server.raw(chunked.as_bytes()).status, 413);
-    // What fits is answered.
+    // A question within the limits is answered.
     let fits = format!("{{\"arguments\": {{\"a\": \"{}\"}}}}", "x".repeat(60_000));
     assert_eq!(server.post("/api/v1/echo", &fits).status, 200);
     server.is_well();
@@ -152,7 +152,7 @@ fn uploads_are_kept_bounded_and_removed() {
         server.raw(format!("{head}Transfer-Encoding: chunked\r\n\r\n{}", chunk.repeat(20)).as_bytes());
     assert_eq!(chunked.status, 413);
     assert!(!folder.join("2/big").exists() && !folder.join("3/big").exists(), "what was refused was kept");
-    // A file that broke off is not kept, nor counted.
+    // An incomplete file is neither kept nor counted.
     for _ in 0..4 {
         let mut stream = server.connect();
         stream
@@ -228,7 +228,7 @@ fn work_that_ignores_a_stop_blocks_no_client() {
     soon("the turn", || server.post("/api/v1/echo", "{}").status == 200);
     assert!(begin.elapsed() < Duration::from_secs(1), "it waited for the stubborn");
     assert_eq!(server.desk.at_once.load(Ordering::SeqCst), 2, "they are still at it");
-    // More of them are not begun: they would take the machine.
+    // Further ones are not started, because they would occupy the machine.
     let mut third = server.connect();
     let head = server.head("POST", "/api/v1/stubborn");
     third.write_all(format!("{head}Content-Length: 2\r\n\r\n{{}}").as_bytes()).expect("sent");

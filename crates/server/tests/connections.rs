@@ -1,4 +1,4 @@
-//! Connections that are held open to keep others out.
+//! Connections held open to block others.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use support::{Answer, Running};
 
-/// Whether the other side has closed.
+/// True if the other side has closed.
 fn is_closed(stream: &mut TcpStream) -> bool {
     stream.set_read_timeout(Some(Duration::from_millis(1))).expect("a time-out");
     matches!(stream.read(&mut [0; 256]), Ok(0) | Err(_)) && {
@@ -51,7 +51,7 @@ fn a_client_without_the_token_is_disconnected_soon() {
     let mut dripping = server.connect();
     let begin = Instant::now();
     for _ in 0..100 {
-        // A byte now and then does not help.
+        // Slow single bytes do not extend the limit.
         let _ = dripping.write_all(b"G");
         std::thread::sleep(Duration::from_millis(20));
         if is_closed(&mut silent) && is_closed(&mut dripping) {
@@ -59,7 +59,7 @@ fn a_client_without_the_token_is_disconnected_soon() {
         }
     }
     assert!(begin.elapsed() < Duration::from_secs(2), "they were still there after {:?}", begin.elapsed());
-    // Nor does a request that is refused, again and again.
+    // Repeated rejected requests do not extend it either.
     let mut stranger = server.connect();
     let asks = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port);
     stranger.write_all(asks.as_bytes()).expect("sent");
@@ -95,10 +95,10 @@ fn connections_with_the_token_are_kept_and_have_an_end() {
     let _strangers: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
     std::thread::sleep(Duration::from_millis(300));
     assert!(begin(&mut one).starts_with("HTTP/1.1 200"), "a guest was let go");
-    // There is room for two.
+    // The limit is two.
     let mut three = server.connect();
     assert!(begin(&mut three).starts_with("HTTP/1.1 503"));
-    // Who asks nothing any more makes room.
+    // Idle connections are closed for others.
     std::thread::sleep(idle + Duration::from_millis(500));
     assert_eq!(two.read(&mut [0; 16]).expect("closed"), 0);
     let mut four = server.connect();

@@ -1,4 +1,4 @@
-//! Jobs: begun, followed, stopped, remembered; and the end of the server.
+//! Jobs: start, events, cancellation, kept results; and the end of the server.
 
 mod support;
 
@@ -16,7 +16,7 @@ fn begin(server: &Running, ms: u64) -> String {
     answer.json()["job"].as_str().expect("a number").to_owned()
 }
 
-/// The events of a job: names and data, lines joined as a browser does.
+/// Events of a job: names and data, with lines joined as in a browser.
 fn events(answer: &Answer) -> Vec<(String, serde_json::Value)> {
     answer
         .text()
@@ -37,7 +37,7 @@ fn a_job_reports_progress_and_outcome() {
     assert_eq!(answer.header("content-type"), Some("text/event-stream"));
     let events = events(&answer);
     let (last, progress) = events.split_last().expect("events");
-    // At most ten a second.
+    // At most ten per second.
     assert!((2..=9).contains(&progress.len()), "{} messages about progress", progress.len());
     let done: Vec<u64> = progress.iter().filter_map(|(_, data)| data["done"].as_u64()).collect();
     assert!(done.is_sorted() && progress.iter().all(|(name, _)| name == "progress"), "{done:?}");
@@ -64,7 +64,7 @@ fn a_stopped_job_answers_with_what_it_has() {
     let (name, data) = all.last().expect("an end");
     assert_eq!((name.as_str(), data["outcome"].as_str()), ("answer", Some("interrupted")));
     assert_eq!(server.desk.stopped.load(Ordering::SeqCst), 1);
-    // Stopping what has ended changes nothing.
+    // Stopping a finished job has no effect.
     assert_eq!(server.delete(&format!("/api/v1/jobs/{job}")).status, 204);
     server.is_well();
 }
@@ -103,7 +103,7 @@ fn there_are_only_so_many() {
         server.get(&format!("/api/v1/jobs/{job}/events"));
     }
     assert_eq!(server.get(&format!("/api/v1/jobs/{first}/events")).status, 404, "it should be forgotten");
-    // What runs is never forgotten.
+    // Running jobs are never removed.
     assert_eq!(server.delete(&format!("/api/v1/jobs/{second}")).status, 204);
     server.is_well();
 }

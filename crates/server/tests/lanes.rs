@@ -31,7 +31,7 @@ fn long_questions_keep_no_quick_one_waiting() {
     assert_eq!(server.get("/api/v1/start").status, 200);
     assert_eq!(server.get("/api/v1/traces").status, 200);
     assert_eq!(server.desk.at_once.load(Ordering::SeqCst), 2, "more than two were worked on");
-    // Their places go to the next when they are given up, and each is stopped.
+    // Abandoning a question frees its permit for the next one, and stops it.
     for gone in 1..=4 {
         drop(endless.remove(0));
         soon("the stop", || server.desk.stopped.load(Ordering::SeqCst) >= gone.min(2));

@@ -64,7 +64,7 @@ fn other_names_for_this_machine_are_refused() {
     ] {
         assert_eq!(ask(&host), 421, "{host}");
     }
-    // HTTP/1.0 names no host.
+    // HTTP/1.0 has no Host header.
     let old = server.raw(format!("GET /{}/api/v1/start HTTP/1.0\r\n\r\n", server.token).as_bytes());
     assert_eq!(old.status, 421);
     server.is_well();
@@ -89,7 +89,7 @@ fn other_sites_are_refused() {
         assert_eq!(answer.status, 403, "{headers}");
         assert_eq!(answer.header("access-control-allow-origin"), None);
     }
-    // A browser asks first whether it may: it may not.
+    // The preflight request of a browser is rejected.
     let head = server.head("OPTIONS", "/api/v1/echo");
     let asked = "Origin: http://evil.example\r\nAccess-Control-Request-Method: POST\r\n";
     let answer = server.raw(format!("{head}{asked}\r\n").as_bytes());
@@ -161,7 +161,7 @@ fn every_answer_is_strict() {
 fn the_page_is_not_sent_twice() {
     let server = Running::new();
     let page = server.get("/");
-    // Without a built page there is no tag, and nothing to save.
+    // Without a built web UI there is no ETag.
     let Some(tag) = page.header("etag") else { return };
     let head = server.head("GET", "/");
     let again = server.raw(format!("{head}If-None-Match: W/{tag}\r\n\r\n").as_bytes());
@@ -173,7 +173,7 @@ fn the_page_is_not_sent_twice() {
 #[test]
 fn only_this_machine_is_listened_to() {
     let server = Running::new();
-    // Every address of 127.0.0.0/8 is this machine; it binds to one of them only.
+    // Every address in 127.0.0.0/8 is this machine; the server binds to one of them only.
     assert!(std::net::TcpStream::connect(("127.0.0.2", server.port)).is_err());
     server.is_well();
 }

@@ -1,11 +1,11 @@
-//! Addresses of remote files, where a path may stand.
+//! Addresses of remote files, accepted wherever a path is.
 //!
-//! Responsible for: their schemes, and the part of them that reports show. Connects to nothing.
+//! Responsible for: their schemes, and the part shown in reports. Opens no connections.
 
-/// Kinds of stores.
+/// Kinds of object stores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
-    /// Amazon S3, and what has its interface.
+    /// Amazon S3 and stores with an S3 interface.
     S3,
     /// Google Cloud Storage.
     Gs,
@@ -24,18 +24,18 @@ const PREFIXES: [(&str, Scheme); 5] = [
 ];
 
 impl Scheme {
-    /// The scheme of an address, and the address after its prefix; `None` for a local path.
+    /// Scheme of an address, and the address after its prefix; `None` for a local path.
     pub fn of(path: &str) -> Option<(Self, &str)> {
         PREFIXES.iter().find_map(|&(prefix, scheme)| Some((scheme, path.strip_prefix(prefix)?)))
     }
 }
 
-/// Whether a path is the address of a remote object or prefix.
+/// True if a path is the address of a remote object or prefix.
 pub fn is_address(path: &str) -> bool {
     Scheme::of(path).is_some()
 }
 
-/// A path as reports show it: a web address without its query, which may be a signature. Keys of object stores may contain any character.
+/// Path as shown in reports: a web address without its query, which may be a signature. Keys of object stores may contain any character.
 pub fn without_query(path: &str) -> &str {
     match Scheme::of(path) {
         Some((Scheme::Http, _)) => path.split(['?', '#']).next().unwrap_or(path),

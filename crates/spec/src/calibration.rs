@@ -1,11 +1,11 @@
-//! A calibration: what was measured on one accelerator with one software generation, in the form in which the calculator uses it.
+//! A calibration: measurements on one accelerator with one software generation, in the form used by the calculator.
 //!
-//! Responsible for: the values, their evidence (from what, how many samples, over which sizes, how well they fit), and the file that
-//! holds them. Refuses to fit anything (the calculator does) and to read measurements (the profiler does).
+//! Responsible for: the values, their evidence (source, number of samples, range of sizes, quality of fit), and the file that holds them.
+//! Excludes fits (see the calculator) and reading of measurements (see the profiler).
 //!
-//! Two regimes are kept apart. *Burst* is what a kernel or a collective takes alone: micro-benchmarks and nccl-tests. *Sustained* is what
-//! it takes within a training run: traces. A burst entry corrects a law and the generation's constants still apply; a sustained entry
-//! replaces the generation's constant, for it was measured with everything that the constant stands for.
+//! Two regimes are separate. *Burst*: time of a kernel or collective alone, from micro-benchmarks and nccl-tests. *Sustained*: time within
+//! a training run, from traces. A burst entry corrects a law, and the generation's constants still apply. A sustained entry replaces the
+//! generation's constant, because the measurement includes all effects of that constant.
 
 mod samples;
 mod text;
@@ -20,26 +20,25 @@ use crate::software::PARTS;
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
-/// Version of the file's form; it grows when a field changes its meaning or goes away, not when one is added.
+/// Version of the file format. It increases when a field changes its meaning or is removed, not when one is added.
 pub const VERSION: u32 = 1;
 
-/// What a figure stands on.
+/// Supporting evidence of a figure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Evidence {
-    /// The files that it was measured in, in words.
+    /// Measured files, as text for readers.
     pub from: String,
-    /// How many measurements there were.
+    /// Number of measurements.
     pub samples: u64,
-    /// How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+    /// Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0 for one measurement.
     pub spread: f64,
-    /// The mean absolute error of the calculator without this figure, weighted by time.
+    /// Mean absolute error of the calculator without this figure, weighted by time.
     pub error_before: f64,
-    /// The same with it, in sample.
+    /// Mean absolute error of the calculator with this figure, in sample.
     pub error_after: f64,
-    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
-    /// computed.
+    /// Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncertainty: f64,
 }
@@ -54,7 +53,7 @@ fn is_none(value: &u64) -> bool {
     *value == 0
 }
 
-/// Alone or within a run.
+/// Conditions of a measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -84,50 +83,50 @@ pub enum Operators {
     Optimizer,
 }
 
-/// The rate of a kind of operators over the calculator's law of them, as a function of work.
+/// Rate of a kind of operators relative to the calculator's law, as a function of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Rate {
-    /// Of what.
+    /// Operators that it applies to.
     pub operators: Operators,
-    /// Alone or within a run.
+    /// Conditions of its measurements.
     pub regime: Regime,
-    /// Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
-    /// is linear in the logarithm of work, beyond them it stays.
+    /// Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the
+    /// measured time: linear in the logarithm of work between two points, constant beyond them.
     pub points: Vec<(f64, f64)>,
     /// Evidence.
     pub evidence: Evidence,
 }
 
-/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
-/// what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
+/// A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law
+/// gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveLaw {
-    /// Kind.
+    /// Kind of collective.
     pub operation: CollectiveKind,
-    /// Among how many ranks.
+    /// Number of ranks.
     pub ranks: u64,
-    /// Alone or within a run.
+    /// Conditions of its measurements.
     pub regime: Regime,
-    /// Microseconds that the smallest message takes.
+    /// Time of the smallest message, in microseconds.
     pub base_us: f64,
-    /// Bus bandwidth that large messages approach, decimal GB/s.
+    /// Asymptotic bus bandwidth of large messages, in decimal GB/s.
     pub bandwidth_gb: f64,
-    /// Nanoseconds per square root of a byte.
+    /// Ramp, in nanoseconds per square root of a byte.
     pub ramp_ns: f64,
-    /// The smallest message that was measured, bytes.
+    /// Smallest measured message, in bytes.
     pub from_bytes: f64,
-    /// The largest.
+    /// Largest measured message, in bytes.
     pub to_bytes: f64,
     /// Evidence.
     pub evidence: Evidence,
 }
 
 impl CollectiveLaw {
-    /// Whether some link could have it: two ranks or more, times from 0 to a second, a bandwidth above 0 and up to 100,000 GB/s.
+    /// True if the figures are physically possible: two ranks or more, times from 0 s to 1 s, bandwidth above 0 and up to 100,000 GB/s.
     pub fn is_sound(&self) -> bool {
         let within = |value: f64, most: f64| (0.0..=most).contains(&value);
         self.ranks >= 2
@@ -143,111 +142,112 @@ impl CollectiveLaw {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NetworkLaw {
-    /// Share of its NICs that a ring with large messages reaches.
+    /// Share of the NIC bandwidth reached by a ring with large messages.
     pub ring_share: f64,
-    /// Share of the link bandwidth that uniform traffic to all peers reaches.
+    /// Share of the link bandwidth reached by uniform traffic to all peers.
     pub spread_share: f64,
-    /// Multiple of the calculator's latencies between domains.
+    /// Factor on the calculator's latencies between domains.
     pub latency: f64,
-    /// Ranks of the smallest group that was measured.
+    /// Ranks of the smallest measured group.
     pub from_ranks: u64,
-    /// Of the largest.
+    /// Ranks of the largest measured group.
     pub to_ranks: u64,
-    /// Scale-up domains that the smallest group spanned; 0 if the file does not record it.
+    /// Scale-up domains of the measured group that spans the fewest; 0 if the file does not record it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub from_domains: u64,
-    /// The largest.
+    /// Scale-up domains of the measured group that spans the most; 0 if the file does not record it.
     #[serde(default, skip_serializing_if = "is_none")]
     pub to_domains: u64,
-    /// The smallest message that was measured, bytes.
+    /// Smallest measured message, in bytes.
     pub from_bytes: f64,
-    /// The largest.
+    /// Largest measured message, in bytes.
     pub to_bytes: f64,
     /// Evidence.
     pub evidence: Evidence,
 }
 
 impl NetworkLaw {
-    /// Whether groups over that number of domains were measured; true if the file does not record it.
+    /// True if groups over this number of domains were measured, or if the file does not record it.
     pub fn covers(&self, domains: u64) -> bool {
         self.to_domains == 0 || (self.from_domains..=self.to_domains).contains(&domains)
     }
 }
 
-/// What the host costs; holds for the calibration's software generation alone.
+/// Host costs, valid only for the calibration's software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HostCosts {
-    /// Microseconds to launch one kernel of the calculator's count.
+    /// Launch time per kernel counted by the calculator, in microseconds.
     pub us_per_kernel: f64,
-    /// Microseconds per micro-batch and stage, without launches.
+    /// Host time per micro-batch and stage without launches, in microseconds.
     pub us_per_micro_batch: f64,
-    /// Milliseconds per step outside of passes and update.
+    /// Host time per step outside of passes and update, in milliseconds.
     pub ms_per_step: f64,
     /// Evidence.
     pub evidence: Evidence,
 }
 
-/// Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone.
+/// Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StepTimes {
-    /// Multiples of the predicted times of parts, in the order of [`crate::software::Part::ALL`], of runs of other models and formats than
-    /// those measured.
+    /// Factors on the predicted times of the parts, in the order of [`crate::software::Part::ALL`], for runs of models and formats without
+    /// measurements.
     pub factors: [f64; PARTS],
-    /// Covariance of the logarithms of these multiples.
+    /// Covariance of the logarithms of these factors.
     pub covariance: [[f64; PARTS]; PARTS],
     /// Standard deviation of the logarithm of a run's time that no part explains.
     pub residual: f64,
-    /// Read and forgotten: files of earlier versions have degrees of freedom here. They change no interval: the spread of a stack's scale is in
-    /// the covariance, and intervals with the tails of Student's t held 94% after one run and 90% after three, without 92% and 91%.
+    /// Ignored: degrees of freedom, from files of earlier versions. They do not affect intervals, because the covariance already contains
+    /// the spread of a stack's scale. Intervals with Student's t tails covered 94% after one run and 90% after three; without them, 92% and
+    /// 91%.
     #[serde(default, skip_serializing)]
     #[cfg_attr(feature = "schema", schemars(skip))]
     pub freedom: IgnoredAny,
-    /// Different layouts that were measured.
+    /// Number of distinct measured layouts.
     pub layouts: u64,
     /// Evidence.
     pub evidence: Evidence,
-    /// The same of runs of the models and formats of which some were measured.
+    /// Corrections for the models and formats with measured runs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own: Vec<OwnRuns>,
 }
 
-/// Corrections of the parts of a step of runs of one model in one format.
+/// Corrections of the parts of a step, for runs of one model in one format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OwnRuns {
-    /// The model's name, for readers: launch files and users name one model differently.
+    /// Name of the model, for readers: launch files and users name one model differently.
     pub model: String,
-    /// Its parameters, which identify it.
+    /// Number of parameters, which identifies the model.
     pub parameters: u64,
-    /// The format of GEMMs.
+    /// Number format of GEMMs.
     pub format: DataType,
-    /// Multiples of the predicted times of parts.
+    /// Factors on the predicted times of the parts, as in [`StepTimes::factors`].
     pub factors: [f64; PARTS],
-    /// Covariance of the logarithms of these multiples.
+    /// Covariance of the logarithms of these factors.
     pub covariance: [[f64; PARTS]; PARTS],
 }
 
 impl OwnRuns {
-    /// Whether they hold for runs of a model in a format.
+    /// True if they apply to runs of a model in a format.
     pub fn holds(&self, model: &Model, format: DataType) -> bool {
         (self.parameters, self.format) == Self::kind(model, format)
     }
 
-    /// What runs have in common that share factors: the parameters of the model, and the format of GEMMs.
+    /// Key of runs that share factors: the model's parameters and the format of GEMMs.
     pub fn kind(model: &Model, format: DataType) -> (u64, DataType) {
         (model.parameters().total, format)
     }
 }
 
-/// Whether a matrix of finite numbers up to 10,000 is a covariance: symmetric, and no combination of parts has a negative variance.
+/// True if a matrix is a covariance: finite numbers up to 10,000, symmetric, and no combination of parts with a negative variance.
 ///
-/// A matrix is positive definite if and only if its factors `L D L^T` have positive `D`. Files hold rounded numbers, which may take a variance
-/// of zero a little below it: a thousandth of the largest variance is added to each, and the halves may differ by as much.
+/// A matrix is positive definite if and only if its factors `L D L^T` have positive `D`. Files hold rounded numbers, so a variance of zero
+/// may become slightly negative: a thousandth of the largest variance is added to each, and the halves may differ by as much.
 fn is_covariance(matrix: &[[f64; PARTS]; PARTS]) -> bool {
     if !matrix.iter().flatten().all(|value| value.is_finite() && value.abs() <= 1e4) {
         return false;
@@ -274,13 +274,13 @@ fn is_covariance(matrix: &[[f64; PARTS]; PARTS]) -> bool {
 }
 
 impl StepTimes {
-    /// What holds for runs of a model in a format: their own factors and covariance where some were measured, else those of others.
+    /// Factors and covariance for runs of a model in a format: its own if some were measured, else those for other runs.
     pub fn of(&self, model: &Model, format: DataType) -> (&[f64; PARTS], &[[f64; PARTS]; PARTS]) {
         let own = self.own.iter().find(|own| own.holds(model, format));
         own.map_or((&self.factors, &self.covariance), |own| (&own.factors, &own.covariance))
     }
 
-    /// Whether some machine could have them: factors within a hundred, and matrices that are covariances.
+    /// True if the figures are physically possible: factors within a hundred, and matrices that are covariances.
     pub fn is_sound(&self) -> bool {
         let is_variance = |value: f64| value.is_finite() && (0.0..=1e4).contains(&value);
         let sound = |factors: &[f64; PARTS], covariance: &[[f64; PARTS]; PARTS]| {
@@ -292,56 +292,56 @@ impl StepTimes {
     }
 }
 
-/// What was measured on one accelerator with one software generation.
+/// Measurements on one accelerator with one software generation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Calibration {
-    /// [`VERSION`].
+    /// File version, see [`VERSION`].
     pub version: u32,
-    /// The accelerator's identifier in the catalogue.
+    /// Identifier of the accelerator in the catalogue.
     pub accelerator: String,
-    /// The software generation of sustained figures; empty when there are none.
+    /// Software generation of sustained figures; empty if there are none.
     #[serde(default)]
     pub software: String,
-    /// The scale-up link of collective laws; empty when there are none.
+    /// Scale-up link of collective laws; empty if there are none.
     #[serde(default)]
     pub link: String,
     /// Sustained over measured rate of collectives within the run, if a trace recorded it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub collective_rate: Option<CollectiveRate>,
-    /// The network, where nccl-tests crossed domains.
+    /// Network law, if nccl-tests crossed scale-up domains.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkLaw>,
-    /// The host, where a trace showed it.
+    /// Host costs, if a trace recorded them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<HostCosts>,
-    /// Parts of the step, where whole steps were measured.
+    /// Corrections of the parts of a step, if whole steps were measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<StepTimes>,
-    /// Operators.
+    /// Rates of operators.
     #[serde(default, rename = "rate")]
     pub rates: Vec<Rate>,
-    /// Collectives inside a domain.
+    /// Laws of collectives inside a scale-up domain.
     #[serde(default, rename = "collective")]
     pub collectives: Vec<CollectiveLaw>,
-    /// What it was read from, for messages; not in the file.
+    /// Path of the source file, for messages; not written to the file.
     #[serde(skip)]
     pub file: String,
 }
 
-/// Collectives within a run over collectives alone.
+/// Rate of collectives within a run, relative to collectives alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CollectiveRate {
-    /// The law's time over the time in the run, waiting left out.
+    /// Time by the law over the time in the run, waits excluded.
     pub rate: f64,
     /// Evidence.
     pub evidence: Evidence,
 }
 
-/// Samples below which a figure is doubtful.
+/// Number of samples below which a figure is doubtful.
 pub const FEW: u64 = 8;
 
 impl Rate {
@@ -350,7 +350,7 @@ impl Rate {
         rate_at(&self.points, work)
     }
 
-    /// The smallest and the largest work that was measured.
+    /// Smallest and largest measured work.
     pub fn range(&self) -> (f64, f64) {
         let end = |point: Option<&(f64, f64)>| point.map_or(0.0, |(work, _)| *work);
         (end(self.points.first()), end(self.points.last()))
@@ -391,7 +391,7 @@ impl TryFrom<String> for Operators {
 }
 
 impl Operators {
-    /// For people and tables: `products.bf16`, `attention.forward`, ...
+    /// Name in tables and reports: `products.bf16`, `attention.forward`, ...
     pub fn name(self) -> String {
         match self {
             Self::Products(format) => format!("products.{}", format.name()),
@@ -405,7 +405,7 @@ impl Operators {
 }
 
 impl Calibration {
-    /// One without any figure.
+    /// Calibration without figures.
     pub fn empty(accelerator: &str) -> Self {
         Self {
             version: VERSION,
@@ -422,7 +422,7 @@ impl Calibration {
         }
     }
 
-    /// Whether there is no figure in it.
+    /// True if it has no figures.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty()
             && self.collectives.is_empty()
@@ -432,13 +432,13 @@ impl Calibration {
             && self.steps.is_none()
     }
 
-    /// The rate of operators that holds: the sustained one before the burst one.
+    /// Rate of operators in use: sustained if available, else burst.
     pub fn rate(&self, operators: Operators) -> Option<&Rate> {
         let of = |regime| self.rates.iter().find(|r| r.operators == operators && r.regime == regime);
         of(Regime::Sustained).or_else(|| of(Regime::Burst))
     }
 
-    /// The rate of products in a format; 16-bit formats stand for each other, as do the 8-bit ones.
+    /// Rate of GEMMs in a format. 16-bit formats substitute for each other, as do 8-bit formats.
     pub fn products(&self, format: DataType) -> Option<&Rate> {
         let other = match format {
             DataType::Bf16 => Some(DataType::Fp16),
@@ -451,7 +451,7 @@ impl Calibration {
         of(format).or_else(|| other.and_then(of))
     }
 
-    /// The link model of a collective for an exact number of ranks: the sustained one, else the burst one.
+    /// Law of a collective for an exact number of ranks: sustained if available, else burst.
     pub fn collective(&self, operation: CollectiveKind, ranks: u64) -> Option<&CollectiveLaw> {
         let of = |regime| {
             self.collectives
@@ -461,7 +461,7 @@ impl Calibration {
         of(Regime::Sustained).or_else(|| of(Regime::Burst))
     }
 
-    /// Every figure with its name and what it stands on.
+    /// All figures: name, regime and evidence.
     pub fn evidence(&self) -> Vec<(String, Regime, &Evidence)> {
         let rates = self.rates.iter().map(|r| (r.operators.name(), r.regime, &r.evidence));
         let laws = self

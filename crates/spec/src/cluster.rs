@@ -1,7 +1,7 @@
-//! What a model is trained on: accelerators, the domains that join them, and the network between.
+//! Clusters: accelerators, their scale-up domains, and the network between domains.
 //!
-//! Responsible for: figures of hardware with their sources. Refuses to know efficiencies (what a kernel or a collective
-//! reaches is measured, and lives with the calculator). Bandwidths are decimal and one direction.
+//! Responsible for: hardware figures with their sources. Excludes efficiencies of kernels and collectives, which are measured and belong to
+//! the calculator. Bandwidths are decimal and one direction.
 
 mod accelerators;
 mod check;
@@ -20,46 +20,45 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// One accelerator: what a rank sees.
+/// One accelerator, as used by one rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Accelerator {
     /// Catalogue identifier, such as `h100-sxm5-80gb`.
     pub id: String,
-    /// The vendor's name for it.
+    /// Name given by the vendor.
     pub name: String,
-    /// The vendor.
+    /// Vendor.
     pub vendor: String,
-    /// The architecture: `Ampere`, `Hopper`, `Blackwell`, ...
+    /// Architecture: `Ampere`, `Hopper`, `Blackwell`, ...
     pub architecture: String,
     /// Year of introduction.
     pub year: u32,
-    /// Multiprocessors, compute units or cores.
+    /// Number of multiprocessors, compute units or cores.
     pub compute_units: Option<u32>,
-    /// Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports
-    /// as total.
+    /// Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes.
     pub memory: Bytes,
     /// Memory bandwidth.
     pub memory_bandwidth: BytesPerSecond,
     /// Dense peak rate of matrix products by number format; a missing format is not supported.
     pub peak: BTreeMap<DataType, FlopPerSecond>,
-    /// Best dense bf16 rate that a sweep of shapes measured, if known.
+    /// Best measured dense bf16 rate over a sweep of shapes; `None` if not measured.
     pub measured_matmul: Option<FlopPerSecond>,
-    /// The scale-up link's name (`NVLink4`).
+    /// Name of the scale-up link, such as `NVLink4`.
     pub scale_up_link: String,
-    /// Bandwidth of one device into its scale-up domain, one direction.
+    /// Scale-up bandwidth of one device, one direction.
     pub scale_up_bandwidth: BytesPerSecond,
-    /// Devices that one scale-up domain usually joins.
+    /// Usual number of devices in a scale-up domain.
     pub scale_up_domain: u64,
-    /// Usual network bandwidth per device, one direction.
+    /// Usual network bandwidth per device, one direction; `None` if unknown.
     pub network_bandwidth: Option<BytesPerSecond>,
-    /// Bandwidth to the host, one direction.
+    /// Bandwidth to the host, one direction; `None` if unknown.
     pub host_bandwidth: Option<BytesPerSecond>,
-    /// Design power.
+    /// Design power in watts; `None` if unknown.
     pub power: Option<Watts>,
-    /// Price per device and hour.
+    /// Price per device-hour; `None` if not in the catalogue.
     pub price: Option<HourlyPrice>,
-    /// Patterns of the names that drivers and traces print.
+    /// Patterns of the device names in drivers and traces.
     pub device_name_patterns: Vec<String>,
     /// Source of the values.
     pub source: String,
@@ -67,56 +66,56 @@ pub struct Accelerator {
     pub notes: String,
 }
 
-/// A range of prices per device-hour, with when and where it was read.
+/// Range of prices per device-hour, with date and source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HourlyPrice {
-    /// Lowest seen.
+    /// Lowest price found.
     pub low: Option<Dollars>,
-    /// The one used by default.
+    /// Default price.
     pub typical: Dollars,
-    /// Highest seen.
+    /// Highest price found.
     pub high: Option<Dollars>,
     /// Date and source.
     pub source: String,
 }
 
-/// Many accelerators and what joins them.
+/// A cluster of equal accelerators and its links.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
-    /// Preset name, or what the user called it.
+    /// Name of the preset, or label set by the user.
     pub name: String,
-    /// The accelerator; all devices are equal.
+    /// Accelerator. All devices are equal.
     pub accelerator: Accelerator,
-    /// Accelerators in one server.
+    /// Accelerators per node.
     pub devices_per_node: u64,
-    /// Accelerators in the cluster that the run uses.
+    /// Accelerators used by the run.
     pub devices: u64,
-    /// The scale-up domain.
+    /// Scale-up domain.
     pub scale_up: ScaleUp,
-    /// The network between domains.
+    /// Network between scale-up domains.
     pub network: Network,
-    /// The host's share per node.
+    /// Host resources per device.
     pub host: Host,
     /// Source of the values.
     pub source: String,
-    /// What was measured on it, if anything: the calculator's laws are corrected by it.
+    /// Calibration that corrects the calculator's laws; `None` without measurements.
     #[serde(skip)]
     pub calibration: Option<Arc<Calibration>>,
 }
 
-/// The domain within which devices reach each other at full scale-up bandwidth.
+/// Scale-up domain: devices with full scale-up bandwidth to each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleUp {
     /// Devices per domain (8 in a DGX, 72 in an NVL72 rack).
     pub domain_size: u64,
-    /// Bandwidth of one device, one direction.
+    /// Bandwidth per device, one direction.
     pub bandwidth: BytesPerSecond,
-    /// The link's name.
+    /// Name of the link.
     pub link: String,
-    /// Whether switches reduce in the network (NVLink SHARP).
+    /// True if switches reduce in the network (NVLink SHARP).
     pub in_network_reduction: bool,
 }
 
@@ -126,14 +125,14 @@ pub struct ScaleUp {
 pub struct Network {
     /// Bandwidth per device, one direction (NICs of a node shared equally).
     pub bandwidth: BytesPerSecond,
-    /// `InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`.
+    /// Technology: `InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`.
     pub kind: String,
     /// One-way latency between two nodes under one switch.
     pub latency: Seconds,
-    /// Tiers from the leaf upwards.
+    /// Tiers, from the leaf upwards.
     pub tiers: Vec<Tier>,
-    /// How much longer traffic to all peers takes because rails are joined through domains alone, whose step is not hidden; 1 where
-    /// the network joins them.
+    /// Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
+    /// network joins the rails.
     #[serde(skip_serializing_if = "is_one")]
     pub rail_forwarding: f64,
 }
@@ -151,13 +150,13 @@ fn is_one(factor: &f64) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tier {
-    /// Its name (`leaf`, `spine`, `core`).
+    /// Name, such as `leaf`, `spine` or `core`.
     pub name: String,
     /// Devices below one switch group of the tier.
     pub devices: u64,
     /// Down-bandwidth over up-bandwidth; 1 is non-blocking.
     pub oversubscription: f64,
-    /// Latency that passing the tier adds, one way.
+    /// One-way latency added by the tier.
     pub latency: Seconds,
 }
 
@@ -167,9 +166,9 @@ pub struct Tier {
 pub struct Host {
     /// CPU memory per device.
     pub memory_per_device: Bytes,
-    /// CPU memory bandwidth per device (the CPU optimizer's limit).
+    /// CPU memory bandwidth per device, which limits an optimizer on the host.
     pub memory_bandwidth_per_device: BytesPerSecond,
-    /// Power of everything in the node that is not an accelerator, per device.
+    /// Power of the node without accelerators, per device.
     pub power_per_device: Watts,
     /// Facility power over machine power.
     pub power_usage_effectiveness: f64,

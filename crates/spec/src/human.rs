@@ -1,11 +1,11 @@
-//! Numbers for people: durations, sizes, rates, counts, money.
+//! Numbers in readable form: durations, sizes, rates, counts, money.
 //!
-//! Responsible for: the number formats of all tables, messages and pages. ASCII only, about three significant
-//! digits. Refuses to compute, and to be read back by machines (JSON carries the numbers).
+//! Responsible for: number formats of all tables, messages and the web UI. ASCII only, about three significant digits. Computes nothing;
+//! programs read the numbers from JSON instead.
 
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts};
 
-/// A number with `digits` significant digits, without an exponent, with commas between thousands when it is large.
+/// Number with `digits` significant digits, without an exponent, with commas between thousands.
 fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 {
         return "0".to_owned();
@@ -13,14 +13,14 @@ fn significant(x: f64, digits: usize) -> String {
     let magnitude = x.abs().log10().floor();
     let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 12.0) as usize;
     let text = format!("{x:.decimals$}");
-    // Rounding may have carried into another digit (9.996 to 10.00): one decimal too many then.
+    // Rounding may have added an integer digit (9.996 to 10.00), which makes one decimal too many.
     let carried =
         text.trim_start_matches('-').parse::<f64>().is_ok_and(|y| y > 0.0 && y.log10().floor() > magnitude);
     let text = if carried && decimals > 0 { format!("{x:.*}", decimals - 1) } else { text };
     with_commas(&text)
 }
 
-/// Commas between the thousands of a plain decimal number.
+/// Inserts commas between the thousands of a plain decimal number.
 fn with_commas(text: &str) -> String {
     let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
     let (whole, fraction) = rest.split_once('.').map_or((rest, None), |(w, f)| (w, Some(f)));
@@ -37,13 +37,13 @@ fn with_commas(text: &str) -> String {
     }
 }
 
-/// A number with the largest unit in which it is at least 1. Units rise; the first is taken for anything smaller.
+/// Number in the largest unit with a value of at least 1. Units are in ascending order; smaller numbers use the first.
 fn scaled(x: f64, digits: usize, units: &[(f64, &str)]) -> String {
     if !x.is_finite() {
         return not_a_number(x);
     }
     let fitting = |(scale, _): &&(f64, &str)| {
-        // What rounds up to 1000 of a unit is 1 of the next.
+        // A number that rounds up to 1000 of a unit is 1 of the next.
         let rounding = 5.0 / 10f64.powf(digits as f64);
         x.abs() >= *scale * (1.0 - rounding / 10.0)
     };
@@ -97,7 +97,7 @@ pub fn bytes(amount: Bytes) -> String {
     scaled(amount.get(), 3, &units)
 }
 
-/// An amount of data in decimal units, for what travels on links: `1.34 GB`.
+/// Amount of data in decimal units, for link traffic: `1.34 GB`.
 pub fn bytes_decimal(amount: Bytes) -> String {
     scaled(
         amount.get(),
@@ -118,7 +118,7 @@ pub fn flop_rate(rate: FlopPerSecond) -> String {
     scaled(rate.get(), 3, &units)
 }
 
-/// An amount of arithmetic: `1.2 PFLOP`; beyond, in powers of ten as papers write it: `3.8e25 FLOP`.
+/// Amount of arithmetic: `1.2 PFLOP`. Larger amounts are powers of ten as in publications: `3.8e25 FLOP`.
 pub fn flop(amount: Flop) -> String {
     let x = amount.get();
     if x.is_finite() && x.abs() >= 1e21 {
@@ -127,7 +127,7 @@ pub fn flop(amount: Flop) -> String {
     scaled(x, 3, &[(1.0, " FLOP"), (1e9, " GFLOP"), (1e12, " TFLOP"), (1e15, " PFLOP"), (1e18, " EFLOP")])
 }
 
-/// A large count as model cards print it: `405.9B`, `14.8T`, `512`.
+/// Large count as in model cards: `405.9B`, `14.8T`, `512`.
 pub fn count(n: f64) -> String {
     if n.is_finite() && n.abs() < 10_000.0 {
         return if n.fract() == 0.0 { with_commas(&format!("{n:.0}")) } else { significant(n, 4) };
@@ -151,7 +151,7 @@ pub fn several(n: u64, noun: &str) -> String {
     format!("{} {stem}{ending}", whole(n))
 }
 
-/// A list of counts with run lengths: `0, 126 x 1, 0`. Long lists are shortened in the middle.
+/// List of counts with run lengths: `0, 126 x 1, 0`. Long lists are shortened in the middle.
 pub fn counts(list: &[u64]) -> String {
     const MOST: usize = 12;
     let mut parts: Vec<String> = Vec::new();
@@ -168,8 +168,7 @@ pub fn counts(list: &[u64]) -> String {
     parts.join(", ")
 }
 
-/// Text that may stand between the tags and in the attributes of XML and HTML. XML 1.0 has hardly any control characters: they become
-/// spaces.
+/// Escapes text for content and attributes of XML and HTML. Control characters become spaces, because XML 1.0 forbids nearly all of them.
 pub fn markup(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -185,7 +184,7 @@ pub fn markup(text: &str) -> String {
     out
 }
 
-/// Sorted whole numbers with runs drawn together, as in `0-3, 7`; long lists end in how many more there are.
+/// Sorted whole numbers with consecutive ones merged, as in `0-3, 7`. A long list is cut and ends in the number of omitted entries.
 pub fn ranges(list: &[u32]) -> String {
     const SHOWN: usize = 12;
     let mut runs: Vec<(u32, u32)> = Vec::new();
@@ -234,7 +233,7 @@ pub fn percent(share: f64) -> String {
         return not_a_number(share);
     }
     let text = format!("{:.1}%", share * 100.0);
-    // Nothing has no sign.
+    // Zero has no sign.
     if text == "-0.0%" { "0.0%".to_owned() } else { text }
 }
 
@@ -248,7 +247,7 @@ pub fn energy(energy: KilowattHours) -> String {
     scaled(energy.get(), 3, &[(1.0, " kWh"), (1e3, " MWh"), (1e6, " GWh"), (1e9, " TWh")])
 }
 
-/// A text cut to a length that a message can hold.
+/// Shortens a text to the length of a message.
 pub fn shorten(text: &str) -> String {
     if text.chars().count() <= 80 {
         text.to_owned()

@@ -1,10 +1,8 @@
-//! What is trained, on what, and how: [`model::Model`], [`cluster::Cluster`], [`plan::Plan`], and the catalogue.
+//! Specifications of a run: [`model::Model`], [`cluster::Cluster`], [`plan::Plan`], and the catalogue.
 //!
-//! This crate reads no file and no clock, prints nothing and spawns nothing: text in, values out. It builds for
-//! `wasm32-unknown-unknown`.
+//! This crate is pure: it maps text to values, without access to files, clocks, threads or output. It builds for `wasm32-unknown-unknown`.
 //!
-//! A run file is read with [`run::parse`], and everything that it leaves open is filled in by one function, [`plan::PlanSpec::resolve`],
-//! for every command:
+//! [`run::parse`] reads a run file. One function fills in all open settings for every command: [`plan::PlanSpec::resolve`].
 //!
 //! ```
 //! use railwright_spec::problem::Problem;
@@ -16,7 +14,7 @@
 //! assert_eq!((run.plan.tensor_parallel, run.plan.data_parallel), (4, 16));
 //! assert!(warnings.is_empty());
 //!
-//! // What is wrong is a value, too: what, where, and what to do about it.
+//! // A problem is a value too, with message, place and hint.
 //! let wrong = run::parse("plan.tensor_paralel = 4\n", "run.toml").expect_err("a mistyped key");
 //! assert!(wrong.hint.is_some_and(|hint| hint.contains("tensor_parallel")));
 //! # Ok::<(), Problem>(())

@@ -1,11 +1,10 @@
-//! What is trained: a model as the exact list of its weight matrices, layer by layer.
+//! Models: the exact list of weight matrices, layer by layer.
 //!
-//! Responsible for: the structure of a decoder (or encoder) stack, every parameter with its shape, how tensor and
-//! expert parallelism cut it, and what each layer does with tokens. Refuses to know about hardware, precision or
-//! batch. Start reading at [`Model`], then [`Layer`] and [`Weight`].
+//! Responsible for: the structure of a decoder or encoder stack, every parameter with its shape, its sharding by tensor and expert
+//! parallelism, and the operations of each layer. Independent of hardware, precision and batch. Start reading at [`Model`], then [`Layer`]
+//! and [`Weight`].
 //!
-//! The structure is the only truth: parameter counts, matrix products, memory and traffic are all read off the same
-//! list of weights, so they cannot disagree.
+//! Parameter counts, GEMMs, memory and traffic all derive from this one list of weights, so they cannot disagree.
 
 mod bounds;
 mod build;
@@ -23,45 +22,45 @@ pub use hugging_face::{families, from_hugging_face};
 
 use serde::{Deserialize, Serialize};
 
-/// A model's whole structure.
+/// Complete structure of a model.
 ///
-/// Layers that are equal share one [`Layer`] value: `layers[i]` is an index into `layer_kinds`.
+/// Equal layers share one [`Layer`] value: `layers[i]` is an index into `layer_kinds`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
-    /// The catalogue name, or what the user called it.
+    /// Name in the catalogue, or label set by the user.
     pub name: String,
-    /// The family as Hugging Face's `model_type` names it (`llama`, `deepseek_v3`, ...); `custom` for dimensions typed in.
+    /// Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without a file.
     pub family: String,
     /// Width of the residual stream.
     pub hidden_size: u64,
-    /// Rows of the word embedding before any padding that a framework adds.
+    /// Rows of the word embedding, without padding by a framework.
     pub vocabulary: u64,
     /// Longest sequence declared by the configuration, in tokens; 0 if not declared.
     pub max_positions: u64,
-    /// Whether the head reuses the word embedding.
+    /// True if the head reuses the word embedding.
     pub tied_embeddings: bool,
     /// Position encoding.
     pub position: Position,
-    /// The distinct layers.
+    /// Distinct layers.
     pub layer_kinds: Vec<Layer>,
-    /// For each layer in order, its kind.
+    /// Kind of each layer in order, an index into `layer_kinds`.
     pub layers: Vec<usize>,
-    /// Weights in front of the first layer: word embedding, learned positions, embedding norm.
+    /// Weights before the first layer: word embedding, learned positions, embedding norm.
     pub embedding: Vec<Weight>,
-    /// Weights between the last layer and the head: the final norm.
+    /// Weights between the last layer and the head: final norm.
     pub final_norm: Vec<Weight>,
-    /// The head's own weights; empty when tied (its matrix product still runs).
+    /// Weights of the head; empty if tied to the word embedding (its GEMM still runs).
     pub head: Vec<Weight>,
-    /// Multi-token-prediction modules, if the model has them.
+    /// Multi-token-prediction modules; `None` if the model has none.
     pub multi_token_prediction: Option<MultiTokenPrediction>,
     /// Further stacks with tokens of their own: an encoder, a vision or audio tower.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub towers: Vec<Tower>,
-    /// Parts of the file that are neither counted nor priced, by their keys.
+    /// Keys of the file's parts that are neither counted nor priced.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
-    /// What the reader wants the user to know (a vision tower skipped, a field that was assumed).
+    /// Notes from the reader for the user, such as a skipped vision tower or an assumed field.
     pub notes: Vec<String>,
 }
 
@@ -69,13 +68,13 @@ pub struct Model {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Tower {
-    /// What it is: `vision`, `audio`, `encoder`.
+    /// Kind of tower: `vision`, `audio`, `encoder`.
     pub name: String,
-    /// Positions per sample that the stack works on, as the configuration has them; `None` where the data decides (a text encoder).
+    /// Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder).
     pub tokens: Option<u64>,
-    /// Positions that it hands to the main stack, fewer where patches are merged.
+    /// Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data.
     pub handed_on: Option<u64>,
-    /// The stack; its head is what connects it to the main one.
+    /// Layers of the tower. The head of this stack is the connection to the main one.
     pub stack: Model,
 }
 
@@ -90,7 +89,7 @@ pub enum Position {
     Rotary,
     /// A bias on attention scores.
     Alibi,
-    /// None.
+    /// No position encoding.
     None,
 }
 
@@ -98,32 +97,31 @@ pub enum Position {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MultiTokenPrediction {
-    /// How many modules, one behind another.
+    /// Number of modules in sequence.
     pub depth: u64,
-    /// The layer that each module runs, an index into [`Model::layer_kinds`].
+    /// Layer of each module, an index into [`Model::layer_kinds`].
     pub layer_kind: usize,
-    /// The weights of one module in addition to its layer (norms, projection); embedding and head are shared
-    /// with the model.
+    /// Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model.
     pub weights: Vec<Weight>,
 }
 
-/// One layer: what mixes tokens, what transforms each token, and every weight of both.
+/// One layer: token mixer, feed-forward, and the weights of both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layer {
-    /// A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
+    /// Short name for reports: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
     pub name: String,
     /// Module that mixes tokens along the sequence.
     pub mixer: Mixer,
     /// Module that transforms each token.
     pub feed_forward: FeedForward,
-    /// Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2).
+    /// Number of norms over the hidden width in one pass (2 for pre-norm layers, 4 for gemma 2).
     pub norms: u64,
-    /// The kind of norm.
+    /// Kind of norm.
     pub norm: Norm,
-    /// Whether attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
+    /// True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
     pub parallel_residual: bool,
-    /// Every trainable tensor.
+    /// All trainable tensors.
     pub weights: Vec<Weight>,
 }
 
@@ -145,8 +143,8 @@ pub enum Norm {
 pub enum Mixer {
     /// Multi-head, grouped-query or multi-query attention.
     Attention(Attention),
-    /// Multi-head latent attention (DeepSeek-V2): keys and values from a low-rank latent. In training it runs as
-    /// attention with `heads` key-value heads.
+    /// Multi-head latent attention (DeepSeek-V2): keys and values from a low-rank latent. In training it runs as attention with `heads`
+    /// key-value heads.
     Latent(LatentAttention),
     /// Linear attention with a recurrent state (gated delta net, KDA).
     Linear(LinearAttention),
@@ -158,15 +156,15 @@ pub enum Mixer {
     Convolution(Convolution),
     /// Several mixers, parallel (attention and Mamba) or sequential (attention and cross-attention).
     Several {
-        /// Each of them.
+        /// The mixers, in order.
         mixers: Vec<Mixer>,
     },
     /// Counted, but without a cost model.
     Unpriced {
-        /// Kind.
+        /// Kind of mixer.
         name: String,
     },
-    /// The layer has none.
+    /// The layer has no token mixer.
     None,
 }
 
@@ -203,7 +201,7 @@ pub enum Span {
     Window(u64),
     /// Tokens of the same chunk of `n`.
     Chunk(u64),
-    /// All `n` tokens of another stack (cross-attention); 0 where the data decides.
+    /// All `n` tokens of another stack (cross-attention); 0 if they depend on the data.
     Memory(u64),
 }
 
@@ -213,7 +211,7 @@ pub enum Span {
 pub struct LatentAttention {
     /// Query heads.
     pub heads: u64,
-    /// Rank of the query latent; `None` when queries are projected directly.
+    /// Rank of the query latent; `None` if queries are projected directly.
     pub q_lora_rank: Option<u64>,
     /// Rank of the key-value latent.
     pub kv_lora_rank: u64,
@@ -290,7 +288,7 @@ pub enum FeedForward {
     Dense(Mlp),
     /// Routed experts, optionally with a shared expert or a dense MLP.
     MixtureOfExperts(MixtureOfExperts),
-    /// The layer has none.
+    /// The layer has no feed-forward.
     None,
 }
 
@@ -300,9 +298,9 @@ pub enum FeedForward {
 pub struct Mlp {
     /// Inner width.
     pub intermediate_size: u64,
-    /// Whether a gate matrix multiplies the up projection (SwiGLU and kin).
+    /// True if a gate matrix multiplies the up projection (SwiGLU and variants).
     pub gated: bool,
-    /// The activation.
+    /// Activation function.
     pub activation: Activation,
 }
 
@@ -325,17 +323,17 @@ pub enum Activation {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MixtureOfExperts {
-    /// Routed experts in all.
+    /// Number of routed experts.
     pub experts: u64,
-    /// Experts that one token visits.
+    /// Experts per token.
     pub top_k: u64,
-    /// One expert.
+    /// Shape of one expert.
     pub expert: Mlp,
     /// Total width of the shared experts (or of a parallel dense MLP); 0 without.
     pub shared_intermediate_size: u64,
     /// Groups of experts for group-limited routing, 1 without.
     pub routing_groups: u64,
-    /// Groups that one token may visit.
+    /// Maximum groups per token.
     pub top_k_groups: u64,
 }
 
@@ -343,23 +341,23 @@ pub struct MixtureOfExperts {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Weight {
-    /// Its name inside the layer, as Hugging Face names it without prefix (`q_proj`, `down_proj`, `input_layernorm`).
+    /// Name inside the layer, as in Hugging Face without prefix (`q_proj`, `down_proj`, `input_layernorm`).
     pub name: String,
-    /// The module that it belongs to.
+    /// Module of the weight.
     pub module: Module,
     /// Rows: the output width of a matrix, the length of a vector.
     pub rows: u64,
     /// Columns: the input width of a matrix, 1 for a vector.
     pub columns: u64,
-    /// How many of it (routed experts); 0 where an earlier layer holds it and this one executes it again; 1 elsewhere.
+    /// Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight and this one executes it again.
     pub copies: u64,
-    /// How tensor parallelism cuts it.
+    /// Sharding by tensor parallelism.
     pub cut: Cut,
-    /// Purpose.
+    /// Role in the forward pass.
     pub usage: Usage,
 }
 
-/// The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+/// Module of a layer; the unit of recompute and of memory reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -388,54 +386,53 @@ pub enum Module {
     MultiTokenPrediction,
 }
 
-/// How tensor parallelism cuts a weight among its ranks.
+/// Sharding of a weight over tensor-parallel ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cut {
-    /// Every rank holds all of it.
+    /// Every rank holds the whole weight.
     Replicated,
-    /// Rows (the output) are divided.
+    /// Rows (the output) are sharded.
     Column,
-    /// Columns (the input) are divided, and the results summed.
+    /// Columns (the input) are sharded, and the results are summed.
     Row,
-    /// Rows are divided by heads, but at most into this many parts; ranks beyond share (multi-query keys and values).
+    /// Rows are sharded by heads into at most this many parts; further ranks share a part (multi-query keys and values).
     Heads(u64),
-    /// Rows are divided after padding (word embedding, head).
+    /// Rows are sharded after padding (word embedding, head).
     Vocabulary,
 }
 
-/// What a weight does in the forward pass.
+/// Role of a weight in the forward pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Usage {
-    /// A matrix product with the activations. Weights of one layer that carry the same label are executed as one
-    /// product (`qkv`, `gate_up`).
+    /// A GEMM with the activations. Weights of one layer with the same label run as one GEMM (`qkv`, `gate_up`).
     Matmul {
-        /// The label of the fused product.
+        /// Label of the fused GEMM.
         fused: String,
     },
-    /// A norm's scale, a bias, a scalar per head: read once, no matrix product.
+    /// A norm's scale, a bias or a scalar per head: read once, no GEMM.
     Vector,
-    /// A table that is looked up.
+    /// A lookup table.
     Table,
 }
 
 impl Weight {
-    /// Parameters in it, all copies and all shards together.
+    /// Number of parameters over all copies and shards.
     pub fn parameters(&self) -> u64 {
         self.rows * self.columns * self.copies
     }
 
-    /// Whether it belongs to routed experts, and is cut by expert parallelism.
+    /// True for a weight of routed experts, which expert parallelism shards.
     pub fn is_routed(&self) -> bool {
         self.module == Module::Experts
     }
 }
 
 impl Mixer {
-    /// The mixers that run in the layer: none, one, or each of several.
+    /// Mixers of the layer: none, one, or several.
     pub fn each(&self) -> &[Self] {
         match self {
             Self::None => &[],
@@ -451,12 +448,12 @@ impl Model {
         &self.layer_kinds[self.layers[index]]
     }
 
-    /// Layers, without multi-token prediction.
+    /// Number of layers, without multi-token prediction.
     pub fn num_layers(&self) -> u64 {
         self.layers.len() as u64
     }
 
-    /// Whether any layer routes tokens to experts.
+    /// True if any layer routes tokens to experts.
     pub fn is_mixture_of_experts(&self) -> bool {
         self.layers
             .iter()

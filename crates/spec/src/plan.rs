@@ -1,6 +1,6 @@
-//! How a model is trained: parallel degrees, batch, precision, recompute, schedule, overlap.
+//! Training plans: parallel sizes, batch, precision, recompute, schedule, overlap.
 //!
-//! Responsible for: the choices, and whether they are possible ([`validate`]). Refuses to know how long anything takes.
+//! Responsible for: the settings, and their validation ([`validate`]). Independent of run times.
 
 mod batch;
 mod degrees;
@@ -41,81 +41,81 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Plan {
-    /// Ranks that share each matrix.
+    /// Tensor-parallel size: ranks that shard each weight matrix.
     pub tensor_parallel: u64,
-    /// Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+    /// True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
     pub sequence_parallel: bool,
-    /// Pipeline stages.
+    /// Pipeline-parallel size: number of stages.
     pub pipeline_parallel: u64,
-    /// Model chunks per stage (interleaving), 1 for none.
+    /// Model chunks per stage (interleaving); 1 without interleaving.
     pub virtual_stages: u64,
-    /// Ranks that share each sequence.
+    /// Context-parallel size: ranks that shard each sequence.
     pub context_parallel: u64,
-    /// How they share it.
+    /// Context-parallel algorithm.
     pub context_kind: ContextKind,
-    /// Replicas of the model (shards included).
+    /// Data-parallel size, sharded replicas included.
     pub data_parallel: u64,
-    /// Ranks among which routed experts are spread.
+    /// Expert-parallel size: ranks that share the routed experts.
     pub expert_parallel: u64,
-    /// Ranks that share each expert matrix.
+    /// Expert tensor-parallel size: ranks that shard each expert matrix.
     pub expert_tensor_parallel: u64,
-    /// Tensors that data-parallel ranks shard.
+    /// Data-parallel sharding (ZeRO stage, FSDP or HSDP).
     pub sharding: Sharding,
-    /// Devices of each scale-up domain that the job uses; `None` uses all of them.
+    /// Devices used per scale-up domain; `None`: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<u64>,
-    /// Which dimension lies innermost, in Megatron's notation.
+    /// Order of parallel dimensions in the rank layout.
     pub rank_order: RankOrder,
-    /// Sequences per micro-batch and replica.
+    /// Micro-batch size in sequences, per replica.
     pub micro_batch: u64,
-    /// Sequences per step.
+    /// Global batch size in sequences.
     pub global_batch: u64,
-    /// Tokens per sequence.
+    /// Sequence length in tokens.
     pub sequence_length: u64,
     /// Number formats.
     pub precision: Precision,
-    /// The optimizer.
+    /// Optimizer.
     pub optimizer: Optimizer,
-    /// Rank and targets of LoRA's adapters; `None` where all weights are trained. [`Plan::adapters`] reads it.
+    /// Rank and targets of LoRA adapters; `None` if all weights are trained. Read through [`Plan::adapters`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lora: Option<Lora>,
-    /// What is recomputed in the backward pass.
+    /// Activation checkpointing policy.
     pub recompute: Recompute,
-    /// What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-    /// [`Plan::recompute`] on all of them.
+    /// Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: [`Plan::recompute`] on all
+    /// stages.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage_recompute: Option<Vec<StageRecompute>>,
     /// Tensors in host memory.
     pub offload: Offload,
-    /// The pipeline schedule.
+    /// Pipeline schedule.
     pub schedule: Schedule,
-    /// Layers per virtual stage in pipeline order; `None` divides evenly.
+    /// Layers per virtual stage in pipeline order; `None`: even division.
     pub layers_per_stage: Option<Vec<u64>>,
     /// Communication that overlaps with compute.
     pub overlap: Overlap,
-    /// The attention kernel.
+    /// Attention kernel.
     pub attention_kernel: AttentionKernel,
-    /// The software generation, an identifier of `catalog/software.toml`.
+    /// Software generation, an identifier of `catalog/software.toml`.
     pub software: String,
-    /// Whether dropout is on (it adds masks to memory and passes to time).
+    /// True if dropout is on, which adds masks to memory and passes to time.
     pub dropout: bool,
-    /// Tokens that the busiest expert gets over the mean; 1 is balanced.
+    /// Load of the busiest expert relative to the mean; 1 is balanced.
     pub expert_imbalance: f64,
-    /// Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+    /// Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
     pub expert_capacity: Option<f64>,
-    /// Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
-    /// over the whole sequence.
+    /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+    /// sequence.
     pub document_length: Option<u64>,
-    /// Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+    /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
     pub vocabulary_multiple: u64,
 }
 
-/// Sharding of a sequence over ranks.
+/// Context-parallel algorithm: sharding of a sequence over ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ContextKind {
-    /// Keys and values travel around a ring, hidden behind attention; causal load balanced by pairing ends.
+    /// Keys and values are sent around a ring, overlapped with attention. Causal load is balanced by pairing both ends of the sequence.
     Ring,
     /// Keys and values are gathered before attention.
     AllGather,
@@ -123,26 +123,26 @@ pub enum ContextKind {
     Ulysses,
 }
 
-/// Tensors that data-parallel ranks shard.
+/// Tensors sharded over data-parallel ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharding {
-    /// ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+    /// ZeRO stage. 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters (FSDP full shard).
     pub zero_stage: u8,
-    /// Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+    /// Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
     pub group: Option<u64>,
-    /// With stage 3: whether parameters are dropped after the forward pass and gathered again.
+    /// With stage 3: true if parameters are freed after the forward pass and gathered again.
     pub reshard_after_forward: bool,
 }
 
 impl Sharding {
-    /// DeepSpeed's ZeRO of a stage, over all data-parallel ranks: stage 3 gathers parameters again in the backward pass.
+    /// DeepSpeed's ZeRO of a stage over all data-parallel ranks. Stage 3 gathers parameters again in the backward pass.
     pub const fn zero(zero_stage: u8) -> Self {
         Self { zero_stage, group: None, reshard_after_forward: zero_stage == 3 }
     }
 }
 
-/// Which parallel dimension takes neighbouring ranks, innermost first.
+/// Order of parallel dimensions in the rank layout, innermost first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RankOrder {
@@ -158,21 +158,21 @@ pub enum RankOrder {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Precision {
-    /// Matrix products.
+    /// GEMMs.
     pub compute: DataType,
-    /// Parameters as the forward pass keeps them.
+    /// Parameters in the forward pass.
     pub parameters: DataType,
     /// Gradient accumulation.
     pub gradients: DataType,
-    /// Gradients on the wire.
+    /// Gradients during reduction.
     pub gradient_reduce: DataType,
-    /// Master weights; `None` keeps none.
+    /// Master weights; `None`: none are kept.
     pub master: Option<DataType>,
-    /// Each optimizer moment.
+    /// Optimizer moments.
     pub moments: DataType,
-    /// Activations between products.
+    /// Activations between GEMMs.
     pub activations: DataType,
-    /// Whether attention's products run in the compute format too (rare).
+    /// True if attention GEMMs run in the compute format too (rare).
     pub narrow_attention: bool,
 }
 
@@ -191,41 +191,41 @@ pub enum Optimizer {
     Muon,
     /// Adafactor: factored second moment.
     Adafactor,
-    /// Low-rank adapters: the base weights are frozen, only adapters train, by Adam.
+    /// Low-rank adapters: frozen base weights, adapters trained by Adam.
     Lora,
 }
 
-/// What the backward pass computes again instead of keeping.
+/// Activation checkpointing policy: activations that the backward pass recomputes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "mode")]
 pub enum Recompute {
-    /// Nothing.
+    /// No recompute.
     None,
     /// Some modules of every layer (or of the first `layers` of each stage).
     Selective {
-        /// Selection.
+        /// Recomputed modules.
         modules: BTreeSet<RecomputeModule>,
-        /// Layers per stage that do; `None` is all.
+        /// Layers per stage with recompute; `None`: all.
         layers: Option<u64>,
     },
-    /// Whole layers (or the first `layers` of each stage): only a layer's input is kept.
+    /// Whole layers (or the first `layers` of each stage). Only the input of a layer is kept.
     Full {
-        /// Layers per stage that do; `None` is all.
+        /// Layers per stage with recompute; `None`: all.
         layers: Option<u64>,
     },
 }
 
-/// A part of a layer that can be recomputed.
+/// A module of a layer that can be recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RecomputeModule {
-    /// Softmax attention itself: scores, softmax, dropout, and the product with values (Korthikanti's selective).
+    /// Core attention: scores, softmax, dropout, and the product with values (Korthikanti's selective recompute).
     CoreAttention,
     /// Norms.
     Norm,
-    /// The activation between the MLP's matrices.
+    /// Activation between the MLP's matrices.
     Activation,
     /// The whole dense MLP.
     Mlp,
@@ -233,19 +233,19 @@ pub enum RecomputeModule {
     Moe,
     /// The up-projections of latent attention.
     LatentUpProjection,
-    /// Every second matrix product and all that is cheap (torch's op-selective policy).
+    /// Every second GEMM and all inexpensive operators (torch's op-selective policy).
     Operators,
 }
 
-/// Tensors in host memory.
+/// Tensors offloaded to host memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Offload {
-    /// Share of the optimizer states, stepped on the CPU.
+    /// Share of the optimizer states, 0 to 1, updated on the CPU.
     pub optimizer: f64,
-    /// Share of the activations of each layer.
+    /// Share of the activations of each layer, 0 to 1.
     pub activations: f64,
-    /// Share of the parameters.
+    /// Share of the parameters, 0 to 1.
     pub parameters: f64,
 }
 
@@ -257,33 +257,33 @@ pub struct Overlap {
     pub gradient_reduce: bool,
     /// Parameter gathering with the forward pass.
     pub parameter_gather: bool,
-    /// Tensor-parallel communication with matrix products (async TP, userbuffers).
+    /// Tensor-parallel communication with GEMMs (async TP, userbuffers).
     pub tensor: bool,
-    /// Stage-to-stage transfers with compute.
+    /// Pipeline send and receive with compute.
     pub pipeline: bool,
     /// Expert all-to-all with compute.
     pub expert: bool,
 }
 
-/// The kernel that runs softmax attention.
+/// Kernel of softmax attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionKernel {
-    /// What the software generation uses on the accelerator.
+    /// Default of the software generation on the accelerator.
     Auto,
-    /// Separate products and softmax, scores in memory.
+    /// Separate GEMMs and softmax, with scores in memory.
     Unfused,
     /// FlashAttention 1.
     Flash1,
     /// FlashAttention 2.
     Flash2,
-    /// FlashAttention 3 or cuDNN of that generation, or newer.
+    /// FlashAttention 3, cuDNN of the same generation, or newer.
     Flash3,
 }
 
 impl AttentionKernel {
-    /// The name in run files and in keys of the catalogue.
+    /// Name in run files and in keys of the catalogue.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Auto => "auto",
@@ -296,12 +296,12 @@ impl AttentionKernel {
 }
 
 impl Plan {
-    /// How often a step reduces the gradients of each parameter, as far as sharding decides it.
+    /// Gradient reductions of each parameter per step, as set by sharding.
     ///
-    /// Sharded gradients (ZeRO-2) have no room for a whole copy to add up in, so every micro-batch reduces its own. With interleaved stages a
-    /// chunk runs the backward passes of as many micro batches as there are stages one after another, so a whole copy of one chunk is enough
-    /// and each such round is reduced once. Stages of one chunk alternate between micro batches: frameworks then keep whole gradients and
-    /// reduce once, as ZeRO-1 does (PyTorch's pipelines switch gradient synchronisation off until the last micro batch).
+    /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its own. With interleaved stages,
+    /// a chunk runs the backward passes of as many consecutive micro-batches as there are stages. One whole copy of a chunk is then enough,
+    /// and each such round is reduced once. Stages of one chunk alternate between micro-batches. Frameworks then keep whole gradients and
+    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronisation until the last micro-batch).
     pub fn gradient_reductions(&self, micro_batches: u64) -> u64 {
         match (self.sharding.zero_stage, self.pipeline_parallel, self.virtual_stages) {
             (2, 0 | 1, _) => micro_batches,
@@ -310,14 +310,14 @@ impl Plan {
         }
     }
 
-    /// Whether gradients are held in shards between backward passes: see [`Self::gradient_reductions`].
+    /// True if gradients are stored as shards between backward passes, see [`Self::gradient_reductions`].
     pub fn holds_gradient_shards(&self) -> bool {
         let is_one_chunk = self.pipeline_parallel > 1 && self.virtual_stages <= 1;
         self.sharding.zero_stage >= 3 || (self.sharding.zero_stage == 2 && !is_one_chunk)
     }
 
-    /// The plan with the first value of each choice that places every rank equally: the kind of context parallelism on one context rank, and
-    /// the order of ranks without stages or without replicas.
+    /// Canonical form among plans with equal placement: the first context-parallel algorithm on one context rank, and the first rank order
+    /// without pipeline stages or without replicas.
     #[must_use]
     pub fn placed_alike(mut self) -> Self {
         if self.context_parallel == 1 {
@@ -329,7 +329,7 @@ impl Plan {
         self
     }
 
-    /// Ranks in all.
+    /// World size: number of ranks.
     pub fn world_size(&self) -> u64 {
         self.tensor_parallel * self.context_parallel * self.pipeline_parallel * self.data_parallel
     }
@@ -339,12 +339,12 @@ impl Plan {
         self.global_batch / (self.micro_batch * self.data_parallel).max(1)
     }
 
-    /// Whether each stage's passes alternate over several chunks of it.
+    /// True if the passes of a stage alternate over several chunks.
     pub fn is_interleaved(&self) -> bool {
         self.schedule.interleaves() && self.virtual_stages > 1
     }
 
-    /// The counts that the schedule depends on.
+    /// Counts that the schedule depends on.
     pub fn counts(&self) -> Counts {
         Counts {
             stages: self.pipeline_parallel,
@@ -358,7 +358,7 @@ impl Plan {
         self.global_batch * self.sequence_length
     }
 
-    /// Ranks that share one copy of what is sharded (dense weights).
+    /// Ranks that share one copy of sharded dense weights.
     pub fn shard_group(&self) -> u64 {
         let all = self.data_parallel * self.context_parallel;
         if self.sharding.zero_stage == 0 { 1 } else { self.sharding.group.unwrap_or(all).min(all).max(1) }

@@ -1,15 +1,15 @@
-//! Number formats and what they cost in bytes.
+//! Number formats and their sizes in bytes.
 
 use serde::{Deserialize, Serialize};
 
-/// A number format of tensors or of matrix products.
+/// A number format of tensors or GEMMs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum DataType {
     /// 32-bit float.
     Fp32,
-    /// 32-bit storage, 19-bit products (TensorFloat-32).
+    /// 32-bit storage, GEMMs with 19-bit inputs (TensorFloat-32).
     Tf32,
     /// 16-bit float.
     Fp16,
@@ -26,7 +26,7 @@ pub enum DataType {
 }
 
 impl DataType {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Self; 8] =
         [Self::Fp32, Self::Tf32, Self::Fp16, Self::Bf16, Self::Fp8, Self::Mxfp8, Self::Nvfp4, Self::Int8];
 
@@ -41,7 +41,7 @@ impl DataType {
         }
     }
 
-    /// Its name as flags and files spell it.
+    /// Name in flags and files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fp32 => "fp32",
@@ -55,7 +55,7 @@ impl DataType {
         }
     }
 
-    /// From its name.
+    /// Format of a name; `None` if unknown.
     pub fn from_name(name: &str) -> Option<Self> {
         let lower = name.to_ascii_lowercase();
         let lower = match lower.as_str() {
@@ -68,7 +68,7 @@ impl DataType {
         Self::ALL.into_iter().find(|t| t.name() == lower)
     }
 
-    /// Whether it is narrower than 16 bits (activations then are cast for every product).
+    /// True if narrower than 16 bits, so that activations are cast for every GEMM.
     pub const fn is_narrow(self) -> bool {
         matches!(self, Self::Fp8 | Self::Mxfp8 | Self::Nvfp4 | Self::Int8)
     }

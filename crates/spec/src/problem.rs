@@ -1,40 +1,40 @@
-//! A problem of an input: what, where, why, the nearest valid name, and a remedy.
+//! Problems of inputs: message, place, hint and remedies.
 //!
-//! Responsible for: one error type for everything that comes from outside. Refuses to print; the printer adds
-//! `error:` and `hint:` and colour. Messages are lowercase fragments without a full stop.
+//! Responsible for: one error type for all outside input. Messages are lowercase fragments without a full stop. Excludes output: the
+//! printer adds `error:`, `hint:` and colour.
 
 use serde::{Deserialize, Serialize};
 use std::convert::Infallible;
 
-/// Cancellation check that long work calls periodically; an error stops the work and is its result.
+/// Cancellation check that long work calls periodically. An error stops the work and is its result.
 pub type Wanted<'a, E = Problem> = &'a dyn Fn() -> Result<(), E>;
 
-/// For work that is never cancelled.
+/// Check for work that is never cancelled.
 pub const ALWAYS: Wanted<'static, Infallible> = &|| Ok(());
 
-/// Something wrong with an input.
+/// A problem of an input.
 #[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{}{message}", place.as_ref().map(|p| format!("{p}: ")).unwrap_or_default())]
 pub struct Problem {
-    /// What is wrong, and why, in a lowercase fragment.
+    /// Problem and cause, in a lowercase fragment.
     pub message: String,
-    /// Place.
+    /// Place in the input; `None` if unknown.
     pub place: Option<Box<Place>>,
-    /// What to do about it, or the nearest valid name.
+    /// Action or nearest valid name; `None` without one.
     pub hint: Option<String>,
-    /// Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+    /// Known settings that each remove this problem; the hint contains them in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remedies: Vec<Remedy>,
 }
 
-/// A setting that makes a problem go away.
+/// A setting that removes a problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
-    /// The dotted key of a run file.
+    /// Dotted key of a run file.
     pub key: String,
-    /// Its value, as a run file or a flag takes it.
+    /// Value, as in a run file or a flag.
     pub value: String,
 }
 
@@ -42,15 +42,15 @@ pub struct Remedy {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Place {
-    /// The file, or what stands for it (`--set`, `--tp`).
+    /// File, or its substitute (`--set`, `--tp`).
     pub file: String,
-    /// The line, from 1, if known.
+    /// Line from 1; `None` if unknown.
     pub line: Option<usize>,
-    /// The column, from 1, if known.
+    /// Column from 1; `None` if unknown.
     pub column: Option<usize>,
-    /// The dotted key, if known.
+    /// Dotted key; `None` if unknown.
     pub key: Option<String>,
-    /// The offending line of text, if known.
+    /// Line of text with the problem; `None` if unknown.
     pub text: Option<String>,
 }
 
@@ -71,32 +71,32 @@ impl std::fmt::Display for Place {
 }
 
 impl Problem {
-    /// A problem with a message alone.
+    /// Problem with a message only.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into(), place: None, hint: None, remedies: Vec::new() }
     }
 
-    /// The same, with advice.
+    /// Adds a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, with a setting that makes it go away.
+    /// Adds a setting that removes the problem.
     #[must_use]
-    #[allow(clippy::needless_pass_by_value)] // numbers and names alike
+    #[allow(clippy::needless_pass_by_value)] // accepts numbers and names
     pub fn remedy(mut self, key: impl Into<String>, value: impl ToString) -> Self {
         self.remedies.push(Remedy { key: key.into(), value: value.to_string() });
         self
     }
 
-    /// Whether a setting of a key is known to make it go away.
+    /// True if a known setting of the key removes the problem.
     pub fn is_mended_by(&self, key: &str) -> bool {
         self.remedies.iter().any(|remedy| remedy.key == key)
     }
 
-    /// The same, in a file (kept if a place is known already, but for an empty file name).
+    /// Sets the file, unless the place already has one.
     #[must_use]
     pub fn in_file(mut self, file: impl Into<String>) -> Self {
         let place = self.place.get_or_insert_with(Box::default);
@@ -106,14 +106,14 @@ impl Problem {
         self
     }
 
-    /// The same, at a dotted key.
+    /// Sets the dotted key.
     #[must_use]
     pub fn at_key(mut self, key: impl Into<String>) -> Self {
         self.place.get_or_insert_with(Box::default).key = Some(key.into());
         self
     }
 
-    /// The same, at a byte offset of a text: line, column and the line itself are read off.
+    /// Sets the place from a byte offset of a text: line, column and the text of the line.
     #[must_use]
     pub fn at_offset(mut self, text: &str, offset: usize) -> Self {
         let offset = (0..=offset.min(text.len())).rev().find(|&o| text.is_char_boundary(o)).unwrap_or(0);
@@ -127,12 +127,12 @@ impl Problem {
     }
 }
 
-/// The longest text that may be a mistyped name, in bytes.
+/// Longest text in bytes that is compared with known names.
 const LONGEST_NAME: usize = 256;
 
-/// The names nearest to a mistyped one, best first, at most three; empty when none is near.
+/// Known names nearest to a mistyped one, best first, at most three; empty if none is near.
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
-    // No name is this long, and the distance from every one would take minutes to a text of a megabyte.
+    // Names are never this long, and edit distances to a text of a megabyte would take minutes.
     if name.len() > LONGEST_NAME {
         return Vec::new();
     }
@@ -142,7 +142,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
         .map(|candidate| {
             let lower = candidate.to_lowercase();
             let contained = if !wanted.is_empty() && lower.contains(&wanted) { 0.25 } else { 0.0 };
-            // One slip of the finger is near, however short the word (Jaro sees nothing of `mlp` in `mpl`).
+            // A single typing error is near even in short words (Jaro similarity of `mlp` and `mpl` is low).
             let slip = wanted.len().min(lower.len()) > 2 && strsim::osa_distance(&wanted, &lower) == 1;
             let slip = if slip { 0.85 } else { 0.0 };
             (strsim::jaro_winkler(&wanted, &lower).max(slip) + contained, candidate)
@@ -154,7 +154,7 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<
     scored.into_iter().take(3).map(|(_, candidate)| candidate).collect()
 }
 
-/// A hint with the nearest valid names, with all names if they are few, or with the command that lists them.
+/// Hint with the nearest valid names, with all names if they are few, or with `otherwise`, the command that lists them.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, otherwise: &str) -> String {
     let near = nearest(name, known);
     if near.is_empty() {
@@ -164,18 +164,18 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>, ot
     }
 }
 
-/// Something doubtful that did not stop the work.
+/// A doubtful setting or result that did not stop the work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Warning {
-    /// A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+    /// Stable identifier for `railwright explain`, such as `memory-margin-small`.
     pub id: String,
-    /// What is doubtful and what to do, in one sentence.
+    /// Warning in one sentence, with the action if there is one.
     pub message: String,
 }
 
 impl Warning {
-    /// A warning.
+    /// Creates a warning.
     pub fn new(id: impl Into<String>, message: impl Into<String>) -> Self {
         Self { id: id.into(), message: message.into() }
     }

@@ -1,7 +1,6 @@
-//! Physical quantities and identifiers as types, so that a byte is never added to a second.
+//! Physical quantities and identifiers as types, so that units are never mixed.
 //!
-//! Responsible for: arithmetic that keeps units right, and nothing else. Refuses to format for people
-//! (that is [`crate::human`]) and to parse (that is the readers').
+//! Responsible for: arithmetic with correct units. Excludes formatting (see [`crate::human`]) and parsing (see the readers).
 //!
 //! Bandwidths are decimal (1 GB/s = 1e9 B/s) and in one direction. Memory is counted in bytes; a GiB is
 //! 2^30 bytes and is written as GiB.
@@ -31,15 +30,15 @@ macro_rules! quantity {
         }
 
         impl $name {
-            /// Nothing of it.
+            /// Zero.
             pub const ZERO: Self = Self(0.0);
 
-            /// From a number in the unit that the type names.
+            /// Quantity from a number in the unit of the type.
             pub const fn new(value: f64) -> Self {
                 Self(value)
             }
 
-            /// The number in the unit that the type names.
+            /// Number in the unit of the type.
             pub const fn get(self) -> f64 {
                 self.0
             }
@@ -56,7 +55,7 @@ macro_rules! quantity {
                 Self(self.0.min(other.0))
             }
 
-            /// Whether it is an ordinary number, neither NaN nor infinite.
+            /// True if the number is neither NaN nor infinite.
             pub fn is_finite(self) -> bool {
                 self.0.is_finite()
             }
@@ -129,11 +128,11 @@ quantity!(
     Flop, "FLOP"
 );
 quantity!(
-    /// A rate of arithmetic in floating-point operations a second.
+    /// A rate of arithmetic in floating-point operations per second.
     FlopPerSecond, "FLOP/s"
 );
 quantity!(
-    /// A bandwidth in bytes a second, decimal, one direction.
+    /// A bandwidth in bytes per second, decimal, one direction.
     BytesPerSecond, "B/s"
 );
 quantity!(
@@ -210,17 +209,17 @@ impl Bytes {
 }
 
 impl BytesPerSecond {
-    /// From GB/s (1e9 bytes a second).
+    /// From GB/s (1e9 bytes per second).
     pub const fn from_gb(gb: f64) -> Self {
         Self(gb * 1e9)
     }
 
-    /// In GB/s (1e9 bytes a second).
+    /// In GB/s (1e9 bytes per second).
     pub const fn gb(self) -> f64 {
         self.0 / 1e9
     }
 
-    /// From Gbit/s (1e9 bits a second).
+    /// From Gbit/s (1e9 bits per second).
     pub const fn from_gbit(gbit: f64) -> Self {
         Self(gbit * 1e9 / 8.0)
     }
@@ -256,19 +255,19 @@ macro_rules! identifier {
 }
 
 identifier!(
-    /// A global rank: one process on one accelerator, from 0.
+    /// A global rank, from 0: one process on one accelerator.
     Rank
 );
 identifier!(
-    /// A pipeline stage: one rank's place along the pipeline, from 0.
+    /// A pipeline stage, from 0.
     Stage
 );
 identifier!(
-    /// A layer of the model, from 0.
+    /// A layer of the model, counted from 0.
     LayerIndex
 );
 identifier!(
-    /// A micro-batch of one step, from 0.
+    /// A micro-batch of one step, counted from 0.
     MicroBatch
 );
 

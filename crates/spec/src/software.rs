@@ -1,9 +1,8 @@
 //! Software generations: the behaviour of a framework version that a plan does not specify.
 //!
-//! Responsible for: the few calibrated constants of each generation (kernels it fuses, what a launch costs the host, what of
-//! its communication is exposed, what rate its matrix products sustain against the burst tables), each documented in
-//! `catalog/software.toml` with how it was obtained. Refuses to know any run: constants are by generation, accelerator
-//! architecture and operator.
+//! Responsible for: the few calibrated constants of each generation, documented with their origin in `catalog/software.toml`. They are
+//! fused kernels, host cost of a launch, exposed share of communication, and sustained over burst rate of GEMMs. Constants depend on
+//! generation, accelerator architecture and operator, never on a run.
 
 mod features;
 mod identified;
@@ -24,15 +23,15 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// How the code of a framework reaches the device: what decides how many kernels it launches and what a launch costs the host.
+/// Execution mode of a framework, which determines the number of kernels and the host cost of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Execution {
     /// PyTorch modules, operation by operation.
     Eager,
-    /// Modules whose kernels are fused by hand (Transformer Engine, C++ and CUDA).
+    /// Modules with hand-fused kernels (Transformer Engine, C++ and CUDA).
     Fused,
-    /// Graphs of a compiler (`torch.compile`, XLA).
+    /// Compiled graphs (`torch.compile`, XLA).
     Compiled,
 }
 
@@ -40,133 +39,133 @@ pub enum Execution {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Software {
-    /// Its identifier, as `plan.software` names it, with the features laid over it: `megatron-core-2025+cuda-graphs`.
+    /// Identifier as in `plan.software`, with its features: `megatron-core-2025+cuda-graphs`.
     pub id: String,
-    /// The framework that it is a version of, as `catalog/intervals.toml` names it; generations that differ in kind have one of their own.
+    /// Framework by its name in `catalog/intervals.toml`. Generations of a different kind have a framework of their own.
     pub framework: String,
-    /// Title for people.
+    /// Title for reports.
     pub name: String,
-    /// Origin of its constants.
+    /// Origin of the constants.
     pub source: String,
-    /// Lowercase fragments of framework names that mean this generation, for readers of logs and tables.
+    /// Lowercase fragments of framework names that identify this generation in logs and tables.
     #[serde(default)]
     pub matches: Vec<String>,
-    /// Plans and accelerators for which it is assumed where none names a generation.
+    /// Plans and accelerators with this generation as default.
     #[serde(default)]
     pub usual: Vec<Usual>,
-    /// What attention runs on by architecture; `default` for the rest.
+    /// Attention kernel by architecture; `default` for others.
     pub attention: BTreeMap<String, AttentionKernel>,
-    /// Sustained over burst rate of matrix products by architecture and width (`Hopper`, `Hopper.fp8`); `default` for the rest.
+    /// Sustained over burst rate of GEMMs by architecture and width (`Hopper`, `Hopper.fp8`); `default` for others.
     pub matmul: BTreeMap<String, f64>,
-    /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for the rest. A kernel that keeps the
-    /// matrix units busier runs further into the power limit, so that the rate is not of the architecture alone.
+    /// Sustained over burst rate of attention by architecture and kernel (`Hopper.flash3`); `default` for others. A kernel with higher
+    /// utilisation of the matrix units is limited more by power, so the rate depends on the kernel too.
     pub attention_rate: BTreeMap<String, f64>,
-    /// Whether unfused attention scales, masks and normalises scores in one kernel.
+    /// True if one kernel scales, masks and normalises scores of unfused attention.
     pub fused_softmax: bool,
-    /// Bytes that element-wise kernels move over the least that full fusion would move.
+    /// Bytes moved by element-wise kernels, relative to the minimum of full fusion.
     pub elementwise_passes: f64,
-    /// Bytes that an RMSNorm composed of the framework's own operators moves per element of its input, forward and backward; absent where one
-    /// kernel does it, which moves the least times the passes.
+    /// Bytes per input element moved by an RMSNorm composed of the framework's operators, forward and backward. Absent if one kernel does
+    /// it, which moves the minimum times `elementwise_passes`.
     #[serde(default)]
     pub norm_bytes: Option<[f64; 2]>,
-    /// The same of rotary embedding, per rotated element of queries and keys.
+    /// Bytes moved by rotary embedding composed of the framework's operators, per rotated element of queries and keys, forward and
+    /// backward.
     #[serde(default)]
     pub rotary_bytes: Option<[f64; 2]>,
-    /// Bytes that GELU composed of the framework's own operators moves per element, forward and backward; absent where one kernel does it.
+    /// Bytes per element moved by GELU composed of the framework's operators, forward and backward. Absent if one kernel does it.
     #[serde(default)]
     pub composed_gelu_bytes: Option<[f64; 2]>,
-    /// Bytes per trained parameter and pass that a cast of fp32 weights to the compute format moves where it runs in every micro-batch
-    /// (autocast): once forward, once for the gradient, once more where the forward pass is recomputed.
+    /// Bytes per trained parameter and pass moved by a cast of fp32 weights to the compute format, if it runs in every micro-batch
+    /// (autocast). There is one pass forward, one for the gradient, and one more if the forward pass is recomputed.
     #[serde(default)]
     pub weight_cast_bytes: f64,
-    /// Whether experts' grouped products run in the format of the master weights, because automatic casts do not reach them.
+    /// True if grouped GEMMs of experts run in the format of the master weights, because automatic casts do not apply to them.
     #[serde(default)]
     pub experts_in_master_format: bool,
-    /// The same for casts to narrow formats: finding scales, casting, transposing, apart or fused.
+    /// Bytes moved by casts to narrow formats, relative to the minimum of full fusion: scales, casts and transposes, separate or fused.
     pub cast_passes: f64,
     /// Bytes moved per logit by softmax and cross entropy, forward and backward together.
     pub loss_bytes_per_logit: f64,
     /// Host microseconds to launch one kernel, framework and autograd included; with CUDA graphs near zero.
     pub host_us_per_kernel: f64,
-    /// Microseconds, per rank of the tensor group, that the host loses at each tensor-parallel collective while receives from another
-    /// node's pipeline stage are pending: with one hardware queue the collective is launched behind them. Zero where receives have a
-    /// queue of their own.
+    /// Host stall in microseconds, per rank of the tensor group, at each tensor-parallel collective while receives from a pipeline stage on
+    /// another node are pending. With one hardware queue, the collective is launched behind them. Zero if receives have a queue of their
+    /// own.
     pub pipelined_collective_stall_us: f64,
-    /// Microseconds, per rank of a tensor group that spans scale-up domains, that each of its collectives takes longer: ring steps follow one
-    /// another, and each waits for a proxy thread of the host. Part of the collective, at the rate of collectives.
+    /// Additional time in microseconds of each collective, per rank of a tensor group that spans scale-up domains. Ring steps are
+    /// sequential, and each waits for a host proxy thread. Part of the collective, at the rate of collectives.
     pub spanning_collective_stall_us: f64,
-    /// Host microseconds per transfer between stages while both ends wait: shapes and types that go ahead as messages of their own. Zero
-    /// where shapes are agreed once.
+    /// Host microseconds per transfer between stages while both ends wait: shapes and types are sent as separate messages. Zero if shapes
+    /// are agreed once.
     pub host_us_per_transfer: f64,
     /// Host microseconds per micro-batch and pipeline stage, independent of layers.
     pub host_us_per_micro_batch: f64,
-    /// Host milliseconds per step: data loader, logging, loss reduction, gradient norm synchronisation.
+    /// Host milliseconds per step: data loader, logging, loss reduction, gradient-norm synchronisation.
     pub host_ms_per_step: f64,
-    /// Share of tensor-parallel communication that stays exposed when overlapped.
+    /// Exposed share of tensor-parallel communication when overlapped.
     pub tensor_overlap_exposed: f64,
-    /// Share of the second gather of inputs, for weight gradients, that stays exposed even without other overlap.
+    /// Exposed share of the second gather of inputs, for weight gradients, even without other overlap.
     pub weight_gather_exposed: f64,
-    /// Share of expert-parallel communication that stays exposed when overlapped.
+    /// Exposed share of expert-parallel communication when overlapped.
     pub expert_overlap_exposed: f64,
-    /// Whether dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
+    /// True if dispatch and combine are fused kernels that send a token once per node (DeepEP, HybridEP).
     pub fused_expert_dispatch: bool,
-    /// Rate of the experts' grouped products over that of dense ones, beyond their tables (uneven groups,
-    /// separate launches), by architecture and format as `matmul`.
+    /// Rate of grouped expert GEMMs relative to dense ones, in addition to their tables (uneven groups, separate launches), by architecture
+    /// and format as in `matmul`.
     pub expert_rate: BTreeMap<String, f64>,
-    /// Whether expert communication that spans scale-up domains is overlapped even when the plan does not ask.
+    /// True if expert communication that spans scale-up domains is overlapped even if the plan does not set it.
     pub overlap_spanning_experts: bool,
-    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero where shapes stay on the device.
+    /// Host microseconds per expert layer and direction to read token counts back and size buffers; zero if shapes stay on the device.
     pub host_us_per_expert_layer: f64,
     /// Kernels of routing and permutation per layer and direction.
     pub router_kernels: f64,
-    /// Sustained over measured rate of collectives (other streams, PCIe, unequal arrival).
+    /// Sustained over measured rate of collectives, reduced by other streams, PCIe and unequal arrival.
     pub collective_rate: f64,
-    /// Share of overlapped data-parallel communication by which compute is slowed.
+    /// Slowdown of compute, as a share of the overlapped data-parallel communication time.
     pub overlap_slowdown: f64,
-    /// Growth of the step per doubling of devices beyond one domain: unequal chips, network noise.
+    /// Growth of step time per doubling of devices beyond one domain, from unequal devices and network noise.
     pub jitter_per_doubling: f64,
-    /// Bytes of memory traffic per parameter in the optimizer step (Adam, fp32 states): all passes.
+    /// Bytes of memory traffic per parameter in the optimizer step, over all passes (Adam, fp32 states).
     pub optimizer_bytes_per_parameter: f64,
-    /// Elements of one bucket of gradients; each is reduced by itself.
+    /// Elements per gradient bucket; each bucket is reduced separately.
     pub gradient_bucket_elements: f64,
-    /// The bucket grows to this many elements per data-parallel rank, if that is more.
+    /// Minimum elements per gradient bucket and data-parallel rank: the bucket grows to this size.
     pub gradient_bucket_elements_per_rank: f64,
-    /// Whether each rank of a ZeRO-1 or ZeRO-2 group broadcasts the tensors that it has stepped, one rank after another, where others gather
-    /// all shards at once.
+    /// True if each rank of a ZeRO-1 or ZeRO-2 group broadcasts its updated tensors, one rank after another; false if all shards are
+    /// gathered at once.
     pub broadcasts_parameters: bool,
-    /// Whether the optimizer's moments wait in pageable host memory between steps, so that inference has the device's.
+    /// True if the optimizer's moments are in pageable host memory between steps, so that device memory is available for inference.
     #[serde(default)]
     pub parks_moments: bool,
-    /// How its code reaches the device.
+    /// Execution mode.
     pub execution: Execution,
-    /// Whether replicas that shard nothing (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's
-    /// DDP), independently of sharded gradients: in the last micro-batch, or in every micro-batch if passes
-    /// of pipeline stages interleave.
+    /// True if replicas without sharding (ZeRO-0) reduce gradients in hooks of the backward pass (PyTorch's DDP), independently of sharded
+    /// gradients: in the last micro-batch, or in every micro-batch if passes of pipeline stages interleave.
     pub replicas_reduce_in_hooks: bool,
-    /// Communication that the generation overlaps by default.
+    /// Communication overlapped by default.
     pub overlap: Overlap,
     /// Default ZeRO stage.
     pub zero_stage: u8,
-    /// Number format of accumulated gradients; absent is fp32, `bf16` stands for the 16-bit format of the run.
+    /// Number format of accumulated gradients; absent: fp32. `bf16` represents the 16-bit format of the run.
     #[serde(default)]
     pub gradients: Option<DataType>,
-    /// Number format of gradients on the wire, likewise.
+    /// Number format of gradients during reduction; absent: fp32. `bf16` represents the 16-bit format of the run.
     #[serde(default)]
     pub gradient_reduce: Option<DataType>,
-    /// Whether its recipes train with dropout.
+    /// True if recipes of the generation use dropout.
     pub dropout: bool,
-    /// Whether tensor parallelism shards experts by default.
+    /// True if tensor parallelism shards experts by default.
     pub expert_tensor_follows_tensor: bool,
-    /// How it lays layers on pipeline stages.
+    /// Default assignment of layers to pipeline stages.
     pub stage_split: StageSplit,
-    /// Multiple to which it pads the vocabulary, times tensor parallel.
+    /// Multiple to which the vocabulary is padded, times the tensor-parallel size.
     pub vocabulary_multiple: u64,
-    /// What its users can choose at all.
+    /// Features available to users.
     pub offers: Offers,
 }
 
-/// The constants measured by a calibration, with the factors of step times that hold for some runs; `None` where it has none. The bytes of element-wise kernels are
-/// scaled by their rates, so that their time is the measured one.
+/// Constants measured by a calibration, with the factors of step times for some runs; `None` if there are neither. Bytes of element-wise
+/// kernels are scaled by their rates, so that their time is the measured one.
 pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> Option<Software> {
     let sustained =
         |operators| calibration.is_sustained(operators).then(|| calibration.rate(operators)).flatten();
@@ -205,7 +204,7 @@ pub fn calibrated(calibration: &Calibration, factors: Option<[f64; PARTS]>) -> O
     Some(own)
 }
 
-/// The file of generations, read.
+/// Parsed catalogue of generations.
 #[derive(Debug)]
 struct Catalogue {
     generations: Vec<Software>,
@@ -216,18 +215,18 @@ struct Catalogue {
 static CATALOGUE: LazyLock<Result<Catalogue, String>> =
     LazyLock::new(|| Catalogue::parse(railwright_catalog::SOFTWARE));
 
-/// Reads a file of generations: each `[[generation]]` is laid over the one that its `based_on` names, or over `[defaults]`.
+/// Reads a catalogue of generations. Each `[[generation]]` overrides the one in its `based_on`, or `[defaults]`.
 pub fn parse(text: &str) -> Result<Vec<Software>, String> {
     Catalogue::parse(text).map(|catalogue| catalogue.generations)
 }
 
-/// A generation's constants from its keys.
+/// Constants of a generation from its keys.
 fn software(table: toml::Table) -> Result<Software, String> {
     let id = table.get("id").and_then(toml::Value::as_str).ok_or("a generation without an id")?.to_owned();
     table.try_into().map_err(|e: toml::de::Error| format!("generation `{id}`: {e}"))
 }
 
-/// Lays keys over keys: tables by architecture key by key, all else as a whole.
+/// Merges keys: tables by architecture are merged key by key, other values replaced.
 fn lay_over(below: &mut toml::Table, above: &toml::Table) {
     for (key, value) in above {
         match (below.get_mut(key), value) {
@@ -257,7 +256,7 @@ impl Catalogue {
                 }
                 None => defaults.clone(),
             };
-            // One generation is usual, not all that descend from it.
+            // Derived generations do not inherit the role of default.
             base.remove("usual");
             lay_over(&mut base, &own);
             tables.push(base);
@@ -271,23 +270,23 @@ impl Catalogue {
     }
 }
 
-/// The bundled file; `None` if it does not read, which a test rules out.
+/// Bundled catalogue; `None` if it is invalid, which a test excludes.
 fn catalogue() -> Option<&'static Catalogue> {
     CATALOGUE.as_ref().ok()
 }
 
-/// The bundled generations.
+/// Bundled generations.
 pub fn generations() -> &'static [Software] {
     catalogue().map_or(&[], |catalogue| &catalogue.generations)
 }
 
-/// The generations of one framework, the oldest first.
+/// Generations of one framework, oldest first.
 pub fn generations_of(framework: &str) -> impl Iterator<Item = &'static Software> {
     generations().iter().filter(move |generation| generation.framework == framework)
 }
 
 impl Software {
-    /// A constant by architecture and number format: `Hopper.fp8`, then `Hopper`, then `default`, then 1.
+    /// Constant by architecture and number format: `Hopper.fp8`, then `Hopper`, then `default`, then 1.
     pub fn rate(table: &BTreeMap<String, f64>, architecture: &str, format: &str) -> f64 {
         let exact = format!("{architecture}.{format}");
         let by_format = format!("default.{format}");
@@ -298,7 +297,7 @@ impl Software {
             .unwrap_or(1.0)
     }
 
-    /// The same with a host at a multiple of its rate: launches, stalls, and what each micro-batch and expert layer takes it.
+    /// Scales the host's speed by `rate`: launches, stalls, and costs per micro-batch and expert layer.
     #[must_use]
     pub fn with_host_rate(&self, rate: f64) -> Self {
         Self {
@@ -310,7 +309,7 @@ impl Software {
         }
     }
 
-    /// The attention kernel that a plan asks for; else the generation's on the architecture.
+    /// Attention kernel of a plan; if `auto`, the generation's default on the architecture.
     pub fn asked_kernel(&self, plan: &Plan, architecture: &str) -> AttentionKernel {
         match plan.attention_kernel {
             AttentionKernel::Auto => self.attention_kernel(architecture),
@@ -323,7 +322,7 @@ impl Software {
         Self::rate(&self.attention_rate, architecture, kernel.name())
     }
 
-    /// The attention kernel that the generation runs on an architecture.
+    /// Default attention kernel on an architecture.
     pub fn attention_kernel(&self, architecture: &str) -> AttentionKernel {
         self.attention
             .get(architecture)
@@ -367,7 +366,8 @@ mod tests {
         assert_eq!(Software::rate(&table, "Volta", "fp16"), 0.7);
     }
 
-    /// FlashAttention 3 came with Hopper in 2024: a generation that names its kernel does not inherit another for the chips of its time.
+    /// FlashAttention 3 was released for Hopper in 2024. A generation with a specified kernel does not inherit another one for that
+    /// architecture.
     #[test]
     fn a_named_attention_kernel_holds_on_hopper() {
         let file: toml::Table = toml::from_str(railwright_catalog::SOFTWARE).expect("reads");
@@ -380,7 +380,7 @@ mod tests {
         assert_eq!(kernel("nanotron-2024"), AttentionKernel::Flash2);
     }
 
-    /// The rate of one kernel is not that of another on the same architecture.
+    /// Rates of different kernels on one architecture are independent.
     #[test]
     fn attention_rates_are_of_a_kernel() {
         let fused = by_id("megatron-core-2024").expect("known");

@@ -1,8 +1,8 @@
 //! Order statistics.
 //!
-//! Responsible for: the median and the quantile of all reports, by one convention. Weighted values and confidence intervals are elsewhere.
+//! Responsible for: median and quantile in all reports, by one convention. Excludes weighted values and confidence intervals.
 
-/// The median: of an even number the mean of the two in the middle, 0 of none. Reorders the values.
+/// Median: the mean of the two middle values if their number is even, 0 without values. Reorders the values.
 ///
 /// ```
 /// use railwright_spec::median;
@@ -18,7 +18,7 @@ pub fn median(values: &mut [f64]) -> f64 {
     if even { f64::midpoint(below.iter().copied().fold(f64::NEG_INFINITY, f64::max), upper) } else { upper }
 }
 
-/// The lower of the two values in the middle, so that it is one of the values; the middle one of an odd number, 0 of none. Reorders the values.
+/// Lower median: the lower of the two middle values, so that it is one of the values; 0 without values. Reorders the values.
 pub fn lower_median(values: &mut [f64]) -> f64 {
     if values.is_empty() {
         return 0.0;
@@ -26,14 +26,14 @@ pub fn lower_median(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by((values.len() - 1) / 2, f64::total_cmp).1
 }
 
-/// The quantile of a share between 0 and 1, linear between neighbours as in NumPy; `None` of none. Reorders the values.
+/// Quantile of a share between 0 and 1, linear between neighbours as in NumPy; `None` without values. Reorders the values.
 pub fn quantile(values: &mut [f64], share: f64) -> Option<f64> {
     quantiles(values, [share]).map(|[found]| found)
 }
 
-/// The quantiles of shares between 0 and 1, linear between neighbours as in NumPy; `None` of no values. Reorders the values.
+/// Quantiles of shares between 0 and 1, linear between neighbours as in NumPy; `None` without values. Reorders the values.
 ///
-/// For `n` ascending values and the place `h = share * (n - 1)`, it is `x[floor(h)] + (h - floor(h)) * (x[ceil(h)] - x[floor(h)])`
+/// For `n` ascending values and the position `h = share * (n - 1)`, it is `x[floor(h)] + (h - floor(h)) * (x[ceil(h)] - x[floor(h)])`
 /// (Hyndman and Fan 1996, definition 7).
 pub fn quantiles<const N: usize>(values: &mut [f64], shares: [f64; N]) -> Option<[f64; N]> {
     let last = values.len().checked_sub(1)?;

@@ -1,25 +1,25 @@
-//! Topics: what identifiers mean, written in files of headings and paragraphs that `railwright explain` and the page read.
+//! Topics: the meaning of identifiers, in files with headings and paragraphs for `railwright explain` and the web UI.
 //!
-//! Responsible for: the form of such a file: groups behind `# `, topics behind `## id: title`, then paragraphs. Refuses to know any topic;
-//! the crates that make up identifiers explain them.
+//! Responsible for: the format of such a file: groups after `# `, topics after `## id: title`, then paragraphs. Each topic is in the crate
+//! that defines its identifier.
 
 use serde::Serialize;
 
-/// Something that has an identifier.
+/// Explanation of an identifier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Topic {
-    /// Its identifier.
+    /// Identifier.
     pub id: String,
-    /// Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+    /// Group: `warning`, `time`, `memory`, `finding`, `concept`, ...
     pub group: &'static str,
-    /// A line.
+    /// Title of one line.
     pub title: String,
-    /// A paragraph.
+    /// Text of one paragraph.
     pub text: String,
 }
 
-/// The topics of a file, in its order.
+/// Topics of a file, in its order.
 pub fn parse(text: &'static str) -> Vec<Topic> {
     let mut all = Vec::new();
     for chunk in text.split("\n# ").skip(1) {

@@ -1,9 +1,9 @@
-//! The catalogue against exact parameter counts, row by row, to the digit. Their source is in
-//! `data/models.csv`: instantiated configurations, not this program.
+//! The catalogue against exact parameter counts, row by row. Their source is in `data/models.csv`: instantiated configurations, not this
+//! program.
 
 use railwright_spec::model::{Model, by_name};
 
-/// Rows that cannot be met, with the reason.
+/// Rows without an exact match, with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[];
 
 fn last_layer(model: &Model) -> u64 {
@@ -44,7 +44,7 @@ fn every_row_to_the_digit() {
             ("params_active_excl_embed_in", count.active_without_embedding),
             ("params_last_layer", last_layer(&model)),
         ] {
-            // An empty cell of a count means that there is none of it.
+            // An empty cell of a count means zero.
             let theirs: u64 =
                 if cell(column).is_empty() { 0 } else { cell(column).parse().expect("a number") };
             if ours != theirs {

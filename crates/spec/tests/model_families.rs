@@ -1,13 +1,13 @@
-//! The default configuration of every model type of transformers against its parameter count on the meta device, to the digit.
+//! Default configuration of every model type of transformers against its exact parameter count on the meta device.
 //!
-//! `data/families.jsonl` comes from `data/families.py`: nothing in it was counted by this program. What is not met stands in
-//! `data/families_open.csv` with the reason; a type that is met has to leave that list, so it can only get shorter.
+//! `data/families.jsonl` is the output of `data/families.py`, independent of this program. Types without an exact match are in
+//! `data/families_open.csv` with the reason. A type with a match must be removed from that list, so it can only get shorter.
 
 use railwright_spec::model::{Model, from_hugging_face};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// Groups with the number of types that were built, and the least number of them that are met.
+/// Groups with the number of types that were built, and the minimum number with an exact match.
 const GROUPS: &[(&str, usize, usize)] = &[
     ("causal", 173, 158),
     ("masked", 50, 26),
@@ -28,7 +28,7 @@ fn open() -> BTreeMap<String, (String, String)> {
     rows.map(|row| (format!("{} {}", &row[0], &row[1]), (row[2].to_owned(), row[3].to_owned()))).collect()
 }
 
-/// Everything that is trained: towers too.
+/// All trained parameters, towers included.
 fn total(model: &Model) -> u64 {
     model.parameters().total
 }

@@ -1,4 +1,4 @@
-//! What holds for all dimensions and all texts: no panic, sums of parts, active never above total.
+//! Properties of all dimensions and all texts: no panic, totals equal the sum of parts, active never above total.
 
 use proptest::prelude::*;
 use railwright_spec::model::{
@@ -22,10 +22,10 @@ fn check(model: &Model) {
     assert!(count.word_embedding > 0);
     assert_eq!(count.head == 0, model.tied_embeddings);
     assert!(model.layers.iter().all(|&kind| kind < model.layer_kinds.len()));
-    // Layers that are equal share one value.
+    // Equal layers share one value.
     for (index, kind) in model.layer_kinds.iter().enumerate() {
         assert!(!model.layer_kinds[..index].contains(kind), "{}: kind {index} twice", model.name);
-        // Weights under one label run as one product: the same input for all.
+        // Weights with one label run as one GEMM, so all have the same input.
         for weight in &kind.weights {
             let Usage::Matmul { fused } = &weight.usage else { continue };
             let same = |w: &&Weight| matches!(&w.usage, Usage::Matmul { fused: other } if other == fused);
@@ -63,7 +63,7 @@ prop_compose! {
         flags in proptest::collection::vec(proptest::option::of(any::<bool>()), 6),
         style in proptest::option::of(prop_oneof![Just(Style::Gpt), Just(Style::Llama)]),
         position in proptest::option::of(prop_oneof![Just(Position::Learned), Just(Position::Rotary), Just(Position::None)]),
-        // Fields that belong to experts or to latent attention are refused without them, so mostly they come together.
+        // Fields of experts or latent attention are rejected without the others, so they are mostly generated together.
         latent in prop_oneof![4 => Just(true), 1 => Just(false)],
         experts in proptest::option::of(0u64..9),
     ) -> Dimensions {

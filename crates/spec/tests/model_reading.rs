@@ -69,7 +69,7 @@ fn gemma_3_files_rely_on_class_defaults_and_the_reader_reports_it() {
     // The text tower of the 4B model with the padded vocabulary of 262,208 rows.
     assert_eq!(model.parameters().total, 3_880_263_168);
     assert!(model.notes.iter().any(|note| note.contains("num_attention_heads")), "{:?}", model.notes);
-    // The same file without nesting has to name its heads.
+    // The same file without nesting must set its heads.
     let text = r#"{"model_type": "gemma3_text", "hidden_size": 2560, "num_hidden_layers": 34, "intermediate_size": 1}"#;
     assert!(from_hugging_face(text, "x").expect_err("a problem").message.contains("num_attention_heads"));
 }
@@ -78,7 +78,7 @@ fn gemma_3_files_rely_on_class_defaults_and_the_reader_reports_it() {
 fn kimi_linear_counts_near_its_name() {
     let model = read(include_str!("fixtures/config/kimi-linear-48b.json"));
     let count = model.parameters();
-    // Published as 48B with 3B active (model card); exact counts are not printed there.
+    // Published as 48B with 3B active (model card), without exact counts.
     assert!((47.5e9..49.5e9).contains(&(count.total as f64)), "{count:?}");
     assert!((2.5e9..3.6e9).contains(&(count.active_without_embedding as f64)), "{count:?}");
     let latent =
@@ -91,7 +91,7 @@ fn models_beside_the_table_count_as_published() {
     let total = |name: &str| by_name(name).expect(name).parameters().total;
     // Model card of MPT-7B: 6.7B; the exact figure is that of its weight files.
     assert_eq!(total("mpt-7b"), 6_649_286_656);
-    // Nemotron-4 reports: 15B is 3.1B of embeddings and 12.5B others; 340B is 9.4B and 331.6B.
+    // Nemotron-4 reports: 15B has 3.1B of embeddings and 12.5B others; 340B has 9.4B and 331.6B.
     for (name, embeddings, others) in [("nemotron-4-15b", 3.1e9, 12.5e9), ("nemotron-4-340b", 9.4e9, 331.6e9)]
     {
         let count = by_name(name).expect(name).parameters();
@@ -99,7 +99,7 @@ fn models_beside_the_table_count_as_published() {
         assert!((ours / embeddings - 1.0).abs() < 0.02, "{name}: {ours}");
         assert!(((count.total as f64 - ours) / others - 1.0).abs() < 0.005, "{name}: {count:?}");
     }
-    // Named 120B with 12B active; experts project tokens to 1,024 before they work.
+    // Named 120B with 12B active; experts project tokens down to 1,024.
     let count = by_name("nemotron-3-super").expect("super").parameters();
     assert!((118e9..125e9).contains(&(count.total as f64)), "{count:?}");
     assert!((11.5e9..13.5e9).contains(&(count.active as f64)), "{count:?}");
@@ -160,7 +160,7 @@ fn windows_follow_each_familys_pattern() {
     assert_eq!(olmo.iter().filter(|&&s| s == Span::Causal).count(), 16);
     let mistral = spans(&by_name("mistral-7b-v0.1").expect("mistral"));
     assert!(mistral.iter().all(|&s| s == Span::Window(4096)));
-    // Qwen 2.5 files carry a window that `use_sliding_window` leaves off.
+    // Qwen 2.5 files have a window that `use_sliding_window` disables.
     assert!(spans(&by_name("qwen2.5-7b").expect("qwen")).iter().all(|&s| s == Span::Causal));
 }
 

@@ -1,7 +1,6 @@
 //! The schema and the reference page in the repository match the table of keys, and the examples are valid.
 //!
-//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` writes
-//! them again.
+//! After a change of keys, `RAILWRIGHT_UPDATE=1 cargo test -p railwright-spec --test run_reference` updates them.
 
 use railwright_spec::problem::Problem;
 use railwright_spec::run;

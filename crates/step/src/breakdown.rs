@@ -1,16 +1,16 @@
-//! Where the step's time goes: every picosecond of every rank gets exactly one label.
+//! Time breakdown of a step: every picosecond of every rank has exactly one label.
 //!
-//! Responsible for: the labels and their precedence. Compute hides communication, moving data hides waiting for other ranks, communication
-//! hides copies, those hide the host; what is left is bubble while the pipeline runs and idle otherwise. The parts of a rank add up to the
-//! step exactly.
-//! Refuses to judge.
+//! Responsible for: the labels and their precedence. Compute precedes communication, transfers precede waits for other ranks, communication
+//! precedes copies, and copies precede host work. The rest is bubble while the pipeline runs, else idle. The parts of a rank add up exactly
+//! to the step.
+//! Excludes judgement of the result.
 
 use crate::intervals::{Intervals, computes};
 use crate::{Activity, Dimension, Phase, RankTimeline, Step, Time};
 use railwright_spec::quantity::{Rank, Stage};
 use serde::Serialize;
 
-/// What a moment is counted as.
+/// Label of a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -23,23 +23,23 @@ pub enum Label {
     Waiting,
     /// Copies between device and host without overlapped compute or communication.
     Copy,
-    /// The host at work and nothing else.
+    /// Host work only.
     Host,
-    /// Nothing, while the pipeline runs.
+    /// No work while the pipeline runs.
     Bubble,
-    /// Nothing, otherwise.
+    /// No work otherwise.
     Idle,
 }
 
 impl Label {
-    /// Every label, in the order in which they are shown.
+    /// All labels, in display order.
     pub fn all() -> impl Iterator<Item = Self> {
         let compute = Phase::ALL.into_iter().map(Self::Compute);
         let exposed = Dimension::ALL.into_iter().map(Self::Exposed);
         compute.chain(exposed).chain([Self::Waiting, Self::Copy, Self::Host, Self::Bubble, Self::Idle])
     }
 
-    /// Label.
+    /// Display name.
     pub fn name(self) -> String {
         match self {
             Self::Compute(phase) => phase.name().to_owned(),
@@ -53,32 +53,33 @@ impl Label {
     }
 }
 
-/// Where the time of a step goes.
+/// Time breakdown of a step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Breakdown {
-    /// The step.
+    /// Step time.
     pub duration: Time,
-    /// Each rank, in the step's order.
+    /// Breakdown of each rank, in the order of the step.
     pub ranks: Vec<RankBreakdown>,
-    /// The mean over ranks, labels in order, none that is nothing. Rounded down, so it may miss the step by a picosecond each.
+    /// Mean over ranks, in the order of labels, without zeros. Each part is rounded down, so the sum may be a picosecond per label below
+    /// the step.
     pub mean: Vec<(Label, Time)>,
 }
 
-/// Where the time of a rank goes.
+/// Time breakdown of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankBreakdown {
     /// Rank.
     pub rank: Rank,
-    /// Stage.
+    /// Pipeline stage.
     pub stage: Stage,
-    /// Labels in order, none that is nothing; they add up to the step.
+    /// Time by label, in the order of labels, without zeros; adds up to the step.
     pub parts: Vec<(Label, Time)>,
 }
 
 impl RankBreakdown {
-    /// The time under a label.
+    /// Time of a label; zero if absent.
     pub fn get(&self, label: Label) -> Time {
         self.parts.iter().find(|(l, _)| *l == label).map_or(Time::ZERO, |(_, time)| *time)
     }
@@ -110,7 +111,7 @@ pub fn breakdown(step: &Step) -> Breakdown {
     Breakdown { duration: step.duration(), ranks, mean }
 }
 
-/// From the first to the last pass of any rank; `None` with fewer than two stages, where nothing is a bubble.
+/// From the first to the last pass of any rank; `None` with fewer than two stages, which have no bubbles.
 pub(crate) fn pipeline_window(step: &Step) -> Option<(Time, Time)> {
     if step.stages() < 2 {
         return None;
@@ -123,14 +124,14 @@ pub(crate) fn pipeline_window(step: &Step) -> Option<(Time, Time)> {
     })
 }
 
-/// The stretches under each label, which share no moment and leave none out.
+/// Intervals of each label, which are disjoint and cover the whole window.
 pub(crate) fn labelled(
     step: &Step,
     rank: &RankTimeline,
     pipeline: Option<(Time, Time)>,
 ) -> Vec<(Label, Intervals)> {
     let window = (step.start, step.end);
-    // One walk over the spans; labels then take what is left in their order.
+    // One pass over the spans; labels then take the remaining time in their order.
     let labels: Vec<Label> = Label::all().collect();
     let mut stretches: Vec<Vec<(Time, Time)>> = vec![Vec::new(); labels.len()];
     for span in rank.streams.iter().flat_map(|stream| stream.spans.iter()) {
@@ -157,7 +158,7 @@ pub(crate) fn labelled(
     labelled
 }
 
-/// The place of [`Label::Copy`] in [`Label::all`], which phases, dimensions and waiting come before.
+/// Index of [`Label::Copy`] in [`Label::all`], after phases, dimensions and waits.
 const COPY: usize = Phase::ALL.len() + Dimension::ALL.len() + 1;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Pipeline bubbles: when each rank has nothing to do while the pipeline runs, and at which end of it.
+//! Pipeline bubbles: idle time of each rank while the pipeline runs, by position.
 //!
-//! Responsible for: the gaps and their place (before the rank's first pass, between passes, after its last). Refuses to blame;
-//! [`crate::critical_path`] and [`crate::imbalance`] help with that.
+//! Responsible for: the gaps and their position (before the rank's first pass, between passes, after its last). Causes are in
+//! [`crate::critical_path`] and [`crate::imbalance`].
 
 use crate::breakdown::{Label, labelled, pipeline_window};
 use crate::intervals::{Intervals, computes};
@@ -17,19 +17,19 @@ pub struct Bubbles {
     pub rank: Rank,
     /// Stage.
     pub stage: Stage,
-    /// Before its first pass.
+    /// Bubble time before the first pass.
     pub fill: Time,
-    /// Between its passes.
+    /// Bubble time between passes.
     pub steady: Time,
-    /// After its last pass.
+    /// Bubble time after the last pass.
     pub drain: Time,
-    /// All of them over the time that the pipeline runs.
+    /// Bubble time as a share of the pipeline's run time, 0 to 1.
     pub fraction: f64,
-    /// The longest, at most eight, longest first.
+    /// Up to eight longest bubbles as start and end, longest first.
     pub longest: Vec<(Time, Time)>,
 }
 
-/// Every rank's bubbles; none when there are fewer than two stages.
+/// Bubbles of every rank; empty with fewer than two stages.
 pub fn bubbles(step: &Step) -> Vec<Bubbles> {
     let Some(window) = pipeline_window(step) else { return Vec::new() };
     let ranks = step.ranks.iter().map(|rank| {

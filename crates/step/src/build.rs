@@ -1,7 +1,6 @@
-//! Building a step from passes: each pass of a pipeline is filled with the parts that it is made of.
+//! Builds a step from passes and their parts.
 //!
-//! Responsible for: laying the parts of a pass into its stretch of time, on the streams that they run on. Refuses to order
-//! passes; the calculator's schedule has timed them.
+//! Responsible for: placement of the parts of a pass on their streams, within its time. The calculator's schedule orders and times passes.
 
 use crate::{
     Activity, CollectiveId, DependencyKind, Dimension, NameId, OperatorFamily, Phase, Span, SpanRef, Step,
@@ -14,26 +13,26 @@ use railwright_spec::quantity::{LayerIndex, MicroBatch, Seconds};
 pub struct Part {
     /// Name.
     pub name: NameId,
-    /// Action.
+    /// Activity.
     pub activity: Activity,
     /// Kind of operator.
     pub operator: OperatorFamily,
     /// Duration. Sequential parts are scaled by the same factor to fill the pass.
     pub duration: Seconds,
-    /// Where it runs.
+    /// Stream.
     pub stream: StreamKind,
-    /// Whether the next part starts at the same time instead of after it.
+    /// True if the next part starts at the same time instead of after it.
     pub overlapped: bool,
-    /// Layer.
+    /// Layer; `None` for parts outside layers.
     pub layer: Option<LayerIndex>,
-    /// Bytes moved, 0 if unknown.
+    /// Bytes moved; 0 if unknown.
     pub bytes: u64,
-    /// Its communication.
+    /// Collective; `None` for compute.
     pub collective: Option<CollectiveId>,
 }
 
 impl Part {
-    /// Compute in sequence.
+    /// Sequential compute.
     pub fn compute(name: NameId, operator: OperatorFamily, duration: Seconds) -> Self {
         Self {
             name,
@@ -48,7 +47,7 @@ impl Part {
         }
     }
 
-    /// Communication for a dimension, in sequence unless `overlapped`.
+    /// Communication of a dimension, sequential unless `overlapped`.
     pub fn communication(
         name: NameId,
         dimension: Dimension,
@@ -66,7 +65,7 @@ impl Part {
         }
     }
 
-    /// The same, in a layer.
+    /// Sets the layer.
     #[must_use]
     pub fn in_layer(mut self, layer: LayerIndex) -> Self {
         self.layer = Some(layer);
@@ -74,28 +73,28 @@ impl Part {
     }
 }
 
-/// A pass that has been timed.
+/// A pass with its times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedPass {
     /// Index of the rank.
     pub rank: usize,
-    /// The phase of all its parts.
+    /// Phase of all its parts.
     pub phase: Phase,
-    /// Micro-batch.
+    /// Micro-batch; `None` outside of the pipeline.
     pub micro_batch: Option<MicroBatch>,
     /// Virtual stage.
     pub chunk: Option<u32>,
     /// Start time.
     pub start: Time,
-    /// Until when.
+    /// End time.
     pub end: Time,
 }
 
-/// Writes a pass into a step, and returns its first and last span.
+/// Writes a pass into a step. Returns its first and last span.
 ///
-/// Parts in sequence fill the pass from start to end without a gap. An overlapped part starts where the sequence stands, or
-/// when its stream is free, keeps its own duration, and may outlast the pass. Without parts in sequence the pass is one span
-/// called `whole`.
+/// Sequential parts fill the pass from start to end without a gap. An overlapped part starts at the current position of the sequence, or
+/// when its stream is free. It keeps its own duration and may outlast the pass. Without sequential parts, the pass is one span named
+/// `whole`.
 pub fn write_pass(
     step: &mut Step,
     pass: &TimedPass,
@@ -128,7 +127,7 @@ pub fn write_pass(
             (start, start + Time::from_seconds(part.duration))
         } else {
             reached += part.duration.get();
-            // Each end is rounded from the pass's start, so that the last part ends where the pass does.
+            // Each end is rounded relative to the start of the pass, so that the last part ends with the pass.
             let end = (pass.start + Time((length * reached / sequence).round() as i64)).min(pass.end).max(at);
             (std::mem::replace(&mut at, end), end)
         };
@@ -143,7 +142,7 @@ pub fn write_pass(
         };
         let pushed = step.push(pass.rank, part.stream, row);
         if !part.overlapped {
-            // What follows on another stream waited for what came before it.
+            // A part on another stream depends on the part before it.
             if let (Some(before), Some(next)) = (last, pushed)
                 && before.stream != next.stream
             {
@@ -156,27 +155,27 @@ pub fn write_pass(
     first.zip(last)
 }
 
-/// One end of a message: the rank's index, the span that made or uses what is sent, and when this end is at it.
+/// One end of a message: the rank, the pass that produces or consumes the data, and the time of the transfer at this end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MessageEnd {
     /// Index of the rank.
     pub rank: usize,
-    /// The pass at this end.
+    /// Pass at this end.
     pub pass: SpanRef,
     /// Start time.
     pub start: Time,
-    /// Until when.
+    /// End time.
     pub end: Time,
-    /// What the span is called.
+    /// Name of the span.
     pub name: NameId,
-    /// Which of the rank's pipeline streams it is on.
+    /// Number of the rank's pipeline stream.
     pub lane: u8,
-    /// Its communication.
+    /// Collective; `None` if not described.
     pub collective: Option<CollectiveId>,
 }
 
-/// A message from one stage to another: a span at each end, and what waits for what. A message that would overlap the one
-/// before it on its stream is shown from that one's end; one that takes no time is shown as an arrow alone.
+/// Writes a message from one stage to another: a span at each end, and the dependencies. A message that would overlap the previous one on
+/// its stream starts at that one's end. A message without duration is only a dependency.
 pub fn write_message(step: &mut Step, from: &MessageEnd, to: &MessageEnd, bytes: u64) {
     let (send, receive) = (write_end(step, from, bytes), write_end(step, to, bytes));
     if let Some(send) = send {
@@ -214,7 +213,7 @@ fn write_end(step: &mut Step, end: &MessageEnd, bytes: u64) -> Option<SpanRef> {
     step.push(end.rank, stream, span)
 }
 
-/// Adds a dependency, unless showing a crowded message later made it untrue.
+/// Adds a dependency, unless a later display time of a message contradicts it.
 fn depend(step: &mut Step, from: SpanRef, to: SpanRef, kind: DependencyKind) {
     if step.span(from).zip(step.span(to)).is_some_and(|(from, to)| from.end <= to.start) {
         step.depend(from, to, kind);

@@ -1,19 +1,18 @@
 //! A step as a trace for Perfetto and Chrome: open it in <https://ui.perfetto.dev>.
 //!
-//! Responsible for: the JSON trace event format. A process per rank, sorted by stage; a thread per stream; a complete event
-//! per span with its micro batch, chunk, layer, bytes and collective; an arrow per message; a counter of memory. Times are
-//! microseconds with six digits behind the point, so that nothing is rounded. The same step gives the same bytes. Refuses to
-//! hold the text: it is written as it is made.
+//! Responsible for: the JSON trace event format. A process per rank, sorted by stage; a thread per stream; a complete event per span with
+//! its micro-batch, chunk, layer, bytes and collective; an arrow per message; a counter of memory. Times are microseconds with six
+//! decimals, so nothing is rounded. Equal steps give equal bytes. The text is streamed, never held in memory.
 
 use crate::{Activity, DependencyKind, RankTimeline, Span, Step, Stream, StreamKind, Time};
 use std::fmt::{self, Write};
 
-/// Output.
+/// Contents of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Arrows from the pass that produces an activation or gradient to its receiver.
+    /// True for arrows from the pass that produces an activation or gradient to its receiver.
     pub flows: bool,
-    /// Counters of memory.
+    /// True for memory counters.
     pub memory: bool,
 }
 
@@ -27,12 +26,12 @@ impl Default for Options {
 pub fn to_string(step: &Step, options: Options) -> String {
     let spans: usize = step.ranks.iter().flat_map(|r| &r.streams).map(|s| s.spans.len()).sum();
     let mut text = String::with_capacity(160 * spans + 4096);
-    // Writing to a string does not fail.
+    // Writing to a string is infallible.
     let _ = write_trace(step, options, &mut text);
     text
 }
 
-/// Writes the trace, one event a line.
+/// Writes the trace, one event per line.
 pub fn write_trace(step: &Step, options: Options, out: &mut impl Write) -> fmt::Result {
     let names: Vec<String> = step.names.iter().map(quoted).collect();
     let mut line = String::with_capacity(512);
@@ -193,7 +192,7 @@ impl<W: Write> Writer<'_, W> {
         let messages = step.dependencies.iter().filter(|d| d.kind == DependencyKind::Message);
         for (id, message) in messages.enumerate() {
             let (Some(from), Some(to)) = (step.span(message.from), step.span(message.to)) else { continue };
-            // An arrow leaves from inside of its span, or the viewer would bind it to the next one.
+            // An arrow must start inside its span, or the viewer binds it to the next one.
             let leave = from.start.max(Time(from.end.0 - 1));
             let ends = [("s", message.from, leave, ""), ("f", message.to, to.start, ",\"bp\":\"e\"")];
             for (phase, at, time, binding) in ends {
@@ -217,7 +216,7 @@ impl<W: Write> Writer<'_, W> {
     }
 }
 
-/// A number without the detour through the formatter, which would take most of the time.
+/// Appends an integer without the formatter, which would dominate the run time.
 fn integer(text: &mut String, mut value: u64) {
     let mut digits = [0u8; 20];
     let mut at = digits.len();
@@ -232,7 +231,7 @@ fn integer(text: &mut String, mut value: u64) {
     text.extend(digits[at..].iter().map(|&digit| char::from(digit)));
 }
 
-/// Microseconds with as many of six decimals as are needed.
+/// Appends microseconds with the required number of at most six decimals.
 fn micros(text: &mut String, time: Time) {
     if time.0 < 0 {
         text.push('-');

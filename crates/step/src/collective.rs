@@ -1,7 +1,6 @@
 //! The communication of a span: operation, process group and bytes.
 //!
-//! Responsible for: the description that network design and bandwidth analyses read. Independent of duration
-//! and algorithm.
+//! Responsible for: the description used by network design and bandwidth analyses. Independent of duration and algorithm.
 
 use railwright_spec::quantity::{Bytes, Rank};
 use serde::Serialize;
@@ -11,28 +10,28 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CollectiveKind {
-    /// Sum on all ranks.
+    /// The sum on all ranks.
     AllReduce,
-    /// Everyone gets everyone's part.
+    /// All parts on all ranks.
     AllGather,
     /// One part of the sum on each rank.
     ReduceScatter,
-    /// Everyone gets a part from everyone.
+    /// One part from each rank to each rank.
     AllToAll,
     /// Data of one rank on all ranks.
     Broadcast,
-    /// One rank gets the sum.
+    /// The sum on one rank.
     Reduce,
-    /// One rank to another.
+    /// From one rank to another.
     Send,
-    /// The other end of [`CollectiveKind::Send`].
+    /// Receiving end of [`CollectiveKind::Send`].
     Receive,
     /// Synchronization without data.
     Barrier,
 }
 
 impl CollectiveKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 9] = [
         Self::AllReduce,
         Self::AllGather,
@@ -45,7 +44,7 @@ impl CollectiveKind {
         Self::Barrier,
     ];
 
-    /// The field's name for it.
+    /// Usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all_reduce",
@@ -61,24 +60,24 @@ impl CollectiveKind {
     }
 }
 
-/// A collective, by its place in [`crate::Step::collectives`].
+/// A collective: index into [`crate::Step::collectives`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CollectiveId(pub u32);
 
-/// A group of ranks, by its place in [`crate::Step::groups`].
+/// A process group: index into [`crate::Step::groups`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupId(pub u32);
 
-/// A communication as all its spans share it. Spans with the same description share one entry.
+/// Description of a collective. Spans with equal descriptions share one entry.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Collective {
-    /// Kind.
+    /// Kind of collective.
     pub kind: CollectiveKind,
     /// Process group.
     pub group: GroupId,
-    /// The size by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the buffer
-    /// before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.
+    /// Size in bytes by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the input of a
+    /// reduce-scatter, one rank's buffer of an all-to-all, the message of a send.
     pub bytes: Bytes,
-    /// The other end of a send or a receive.
+    /// Other end of a send or receive; `None` for other kinds.
     pub peer: Option<Rank>,
 }

@@ -1,9 +1,10 @@
-//! A timeline in columns, for a canvas that draws tens of thousands of spans: what `railwright timeline --format columns` prints and the page shows.
+//! A timeline in columns, for a canvas with tens of thousands of spans: output of `railwright timeline --format columns` and input of the
+//! web UI.
 //!
-//! Responsible for: the answer ([`Columns`]): tracks of spans in order of their starts, each column an array, with classes for colours, bubbles as
-//! spans of their own, the critical path, messages, and marks of what analyses found. Times are whole nanoseconds since the step began, both ends of a span
-//! rounded the same way, so that neighbours still touch and never overlap. What is merged for being small is counted. Refuses to know whether a step was
-//! modelled ([`of_step`]) or measured (the profiler fills the same value through [`Track::of`]).
+//! Responsible for: the answer ([`Columns`]): tracks of spans by start time, one array per column, with classes for colours, bubbles as
+//! spans, the critical path, messages, and marks of findings. Times are whole nanoseconds since the start of the step. Both ends of a span
+//! are rounded the same way, so neighbours touch and never overlap. Merged small spans are counted. Independent of the origin of a step:
+//! modelled ([`of_step`]) or measured (the profiler uses [`Track::of`]).
 
 mod arrows;
 mod counter;
@@ -24,18 +25,18 @@ use crate::{Activity, Dimension, Origin, Phase, Span};
 use serde::Serialize;
 use std::io;
 
-/// What colours a span. A class is the same in every view.
+/// Class of a span, which determines its colour in all views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
     /// The forward pass.
     Forward,
-    /// A backward pass, or the half of it that makes the gradient of the input.
+    /// A backward pass, or its gradient of the input.
     Backward,
-    /// The half of a backward pass that makes the gradient of the weights.
+    /// Weight gradients of a divided backward pass.
     WeightGradient,
-    /// Forward work done again.
+    /// Recomputed forward work.
     Recompute,
     /// Tensor parallel communication.
     Tensor,
@@ -47,25 +48,25 @@ pub enum Class {
     Pipeline,
     /// Expert parallel communication.
     Expert,
-    /// Nothing to do while the pipeline runs.
+    /// Pipeline bubble.
     Bubble,
-    /// Reducing gradients, clipping, updating.
+    /// Gradient reduction, clipping and update.
     Optimizer,
     /// Copies.
     Copy,
-    /// The host at work.
+    /// Host work.
     Host,
     /// Anything else, or unknown.
     #[default]
     Other,
-    /// Communication for an unknown sake.
+    /// Communication of an unknown dimension.
     Communication,
-    /// Within communication: until the last rank has come.
+    /// Wait within communication, until the last rank enters.
     Waiting,
 }
 
 impl Class {
-    /// All classes; a colour is a place in this list.
+    /// All classes; a colour is an index into this list.
     pub const ALL: [Self; 16] = [
         Self::Forward,
         Self::Backward,
@@ -85,7 +86,7 @@ impl Class {
         Self::Waiting,
     ];
 
-    /// As answers write it.
+    /// Name in answers.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -107,7 +108,7 @@ impl Class {
         }
     }
 
-    /// Of arithmetic.
+    /// Class of compute by phase.
     pub const fn of_phase(phase: Phase) -> Self {
         match phase {
             Phase::Forward => Self::Forward,
@@ -119,7 +120,7 @@ impl Class {
         }
     }
 
-    /// Of communication.
+    /// Class of communication by dimension.
     pub const fn of_dimension(dimension: Dimension) -> Self {
         match dimension {
             Dimension::Tensor => Self::Tensor,
@@ -131,7 +132,7 @@ impl Class {
         }
     }
 
-    /// Of a span.
+    /// Class of a span.
     pub const fn of(span: &Span) -> Self {
         match span.activity {
             Activity::Compute => Self::of_phase(span.phase),
@@ -143,7 +144,7 @@ impl Class {
     }
 }
 
-/// What a line of the critical path or of a rank's bubbles comes to.
+/// Time of one kind, on the critical path or in a rank's bubbles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
@@ -153,29 +154,29 @@ pub struct Part {
     pub time_ns: i64,
 }
 
-/// A stretch of the critical path on a rank that is not shown.
+/// A part of the critical path on a rank that is not shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Elsewhere {
     /// Rank.
     pub rank: u32,
-    /// Start time in nanoseconds since the step began.
+    /// Start in nanoseconds since the start of the step.
     pub at: i64,
     /// Duration in nanoseconds.
     pub length: i64,
 }
 
-/// A rank's bubbles.
+/// Bubbles of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BubbleRow {
     /// Rank.
     pub rank: u32,
-    /// Stage.
+    /// Pipeline stage.
     pub stage: u32,
-    /// By place (fill, steady, drain) or by cause.
+    /// Bubble time by position (fill, steady, drain) or by cause.
     pub parts: Vec<Part>,
-    /// All of them over the time that the pipeline runs.
+    /// Bubble time as a share of the pipeline's run time, 0 to 1.
     pub share: f64,
 }
 
@@ -185,44 +186,44 @@ pub struct BubbleRow {
 pub struct Columns {
     /// Name.
     pub label: String,
-    /// Writer.
+    /// Origin of the timeline.
     pub origin: Origin,
-    /// Step time.
+    /// Step time in nanoseconds.
     pub duration_ns: i64,
     /// The displayed range; the whole step unless a part is requested.
     pub window: Window,
-    /// Tracks in the order in which they are drawn.
+    /// Tracks in display order.
     pub tracks: Vec<Track>,
-    /// What spans are called; spans hold places in this list.
+    /// Names of spans; spans contain indices into this list.
     pub names: Vec<String>,
-    /// What colours mean; spans hold places in this list.
+    /// Classes of spans; spans contain indices into this list.
     pub classes: Vec<Class>,
-    /// The critical path, first to last: tracks and spans.
+    /// Critical path from first to last span, as index of track and index of span.
     pub critical: Vec<[u32; 2]>,
-    /// What the critical path is made of, most first; adds up to the step, but for a nanosecond each.
+    /// Time on the critical path by kind, largest first. The sum is the step time, up to a nanosecond per kind.
     pub critical_parts: Vec<Part>,
-    /// Where the critical path leaves what is shown: its stretches on ranks that could be shown and are not, first to last.
+    /// Parts of the critical path on ranks that are not shown, in order.
     pub critical_elsewhere: Vec<Elsewhere>,
-    /// Messages, launches, collectives, and what waits waited for.
+    /// Arrows: messages, launches, collectives, and causes of waits.
     pub arrows: Arrows,
-    /// What kinds of arrows mean; arrows hold places in this list.
+    /// Kinds of arrows; arrows contain indices into this list.
     pub arrow_kinds: Vec<ArrowKind>,
-    /// Counters of groups.
+    /// Counters, such as memory, next to their group of tracks.
     pub counters: Vec<Counter>,
     /// Bubbles of ranks.
     pub bubbles: Vec<BubbleRow>,
-    /// What was found where.
+    /// Findings with their place in the timeline.
     pub marks: Vec<Mark>,
-    /// Spans before merging.
+    /// Number of spans before merging.
     pub spans: u64,
-    /// Spans that were merged into others, because a track exceeded the limit.
+    /// Number of spans merged into others because their track exceeded the limit.
     pub merged: u64,
-    /// Ranks that could be shown and are not.
+    /// Ranks of the step that are not shown.
     pub hidden_ranks: Vec<u32>,
 }
 
 impl Columns {
-    /// An empty timeline of a step of this length.
+    /// An empty timeline of this step time.
     pub fn new(label: impl Into<String>, origin: Origin, duration_ns: i64) -> Self {
         Self {
             label: label.into(),
@@ -235,10 +236,10 @@ impl Columns {
         }
     }
 
-    /// As JSON in one line, under a version of the answers' schema. Written as it is: most of it is numbers.
+    /// JSON in one line with a schema version. Streamed, because most of it is numbers.
     pub fn to_json(&self, schema_version: u32) -> String {
         let mut text = Vec::new();
-        // The value has no map and no float that is not finite; memory takes all of it.
+        // Cannot fail: the value has no map and no non-finite float, and memory accepts all text.
         let _ = self.write_json(schema_version, &mut text);
         String::from_utf8(text).unwrap_or_default()
     }
@@ -258,7 +259,7 @@ impl Columns {
         out.write_all(b"\n")
     }
 
-    /// Adds a track and counts its spans; its place.
+    /// Adds a track and counts its spans. Returns its index.
     pub fn add(&mut self, track: Track) -> u32 {
         let id = self.tracks.len() as u32;
         self.spans += track.spans;

@@ -1,24 +1,24 @@
-//! Two steps side by side: where the second one takes more or less time than the first.
+//! Comparison of two steps.
 //!
-//! Responsible for: differences by label, on the mean of ranks and on each stage, largest first. It does not matter who wrote
-//! which step. Refuses to explain a difference.
+//! Responsible for: differences by label, on the mean of ranks and on each stage, largest first. Independent of the origin of the steps.
+//! Excludes causes of a difference.
 
 use crate::breakdown::{Label, RankBreakdown, breakdown};
 use crate::{Step, Time};
 use railwright_spec::quantity::Stage;
 use serde::Serialize;
 
-/// The difference of two steps.
+/// Difference of two steps.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// The first step.
+    /// Step time of the first.
     pub first: Time,
-    /// The second step.
+    /// Step time of the second.
     pub second: Time,
-    /// On the mean of all ranks, largest difference first.
+    /// Differences on the mean of all ranks, largest first.
     pub mean: Vec<Difference>,
-    /// On the mean of each stage's ranks, for stages that both have: largest difference first.
+    /// Differences on the mean of each stage's ranks, for stages of both steps, largest first.
     pub stages: Vec<(Stage, Vec<Difference>)>,
 }
 
@@ -26,16 +26,16 @@ pub struct Comparison {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Subject.
+    /// Label.
     pub label: Label,
-    /// In the first step.
+    /// Time in the first step.
     pub first: Time,
-    /// In the second step.
+    /// Time in the second step.
     pub second: Time,
 }
 
 impl Difference {
-    /// Excess of the second.
+    /// Time of the second less that of the first.
     pub fn change(&self) -> Time {
         self.second - self.first
     }

@@ -1,18 +1,17 @@
-//! The critical path: the chain of spans that makes the step as long as it is.
+//! The critical path: the chain of spans that determines the step time.
 //!
-//! Responsible for: walking back from the last span, each time to the span that was waited for (the one before it on its
-//! stream, or one that it depends on, whichever ended last), and adding up what the chain is made of. Refuses to guess
-//! dependencies that the step does not have.
+//! Responsible for: tracing back from the last span, each time to the predecessor that ended last (the previous span on its stream, or a
+//! dependency), and the time by label on the chain. Uses only recorded dependencies.
 
 use crate::breakdown::Label;
 use crate::{Activity, SpanRef, Step, Time};
 
-/// The chain that makes the step as long as it is.
+/// Chain of spans that determines the step time.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct CriticalPath {
-    /// Its spans, first to last.
+    /// Spans from first to last.
     pub spans: Vec<SpanRef>,
-    /// What it is made of, most first; gaps between its spans are [`Label::Idle`]. Adds up to the step.
+    /// Time by label, largest first; gaps between spans are [`Label::Idle`]. Adds up to the step.
     pub parts: Vec<(Label, Time)>,
     /// Number of transitions between ranks.
     pub crossings: usize,
@@ -44,19 +43,19 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         }
     };
     let mut until = step.end;
-    // No path is longer than all spans; more would be a circle.
+    // No path is longer than all spans; a longer one would be a cycle.
     let most = span_count(step);
     while let Some(here) = at {
         let Some(span) = step.span(here) else { break };
         add(Label::Idle, until - span.end.min(until));
-        // An overlap cannot be in a valid step; were there one, no moment would be counted twice.
+        // Overlap is impossible in a valid step; with an invalid one, no moment counts twice.
         add(label(span.activity, span.phase), span.end.min(until) - span.start.min(until));
         until = until.min(span.start);
         path.spans.push(here);
         let before = here.span.checked_sub(1).map(|span| SpanRef { span, ..here });
         let first = edges.partition_point(|(to, _)| *to < here);
         let waited = edges[first..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
-        // What ended last was waited for. A predecessor must be earlier, so that the walk ends on any input.
+        // The predecessor is the span that ended last. It must be earlier, so that the loop ends on any input.
         let earlier =
             |r: &SpanRef| step.span(*r).is_some_and(|s| (s.end, s.start) <= (span.start, span.start));
         let next =

@@ -8,7 +8,7 @@ use crate::{Activity, Dimension, Step, Time};
 use railwright_spec::quantity::Rank;
 use serde::Serialize;
 
-/// One dimension's communication on one rank.
+/// Communication of one dimension on one rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exposure {
@@ -16,15 +16,15 @@ pub struct Exposure {
     pub rank: Rank,
     /// Dimension.
     pub dimension: Dimension,
-    /// Time in which it communicates, streams that do so at once counted once.
+    /// Communication time; concurrent streams count once.
     pub total: Time,
-    /// Overlapped with compute.
+    /// Time overlapped with compute.
     pub hidden: Time,
-    /// Of that, without. Dimensions that are exposed at once each count it, unlike in [`crate::breakdown`].
+    /// Time without overlapped compute. Concurrent exposed dimensions each count it, unlike in [`crate::breakdown`].
     pub exposed: Time,
 }
 
-/// Every rank's and dimension's communication; what is nothing is left out.
+/// Communication by rank and dimension, without zeros.
 pub fn exposure(step: &Step) -> Vec<Exposure> {
     let window = (step.start, step.end);
     let mut rows = Vec::new();

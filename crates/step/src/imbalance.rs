@@ -1,7 +1,7 @@
-//! Imbalance: how unlike the ranks and the stages are.
+//! Imbalance of compute between ranks and stages.
 //!
-//! Responsible for: compute time by phase across ranks, who has most, and what the mean would save. Refuses to count waiting:
-//! who waits has less to do, and that is already in the compute times.
+//! Responsible for: compute time by phase across ranks, its maximum, and the excess over the mean. Excludes waits, which are a consequence
+//! of unequal compute times.
 
 use crate::intervals::{Intervals, computes};
 use crate::{Phase, Step, Time};
@@ -12,21 +12,21 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Imbalance {
-    /// The phase; `None` is all compute together.
+    /// Phase; `None` for all compute.
     pub phase: Option<Phase>,
-    /// Compute time by rank, in the step's order.
+    /// Compute time by rank, in the order of the step.
     pub ranks: Vec<(Rank, Time)>,
-    /// Their mean.
+    /// Mean of the ranks.
     pub mean: Time,
-    /// The most.
+    /// Maximum of the ranks.
     pub most: Time,
     /// First rank with the maximum.
     pub slowest: Rank,
-    /// The most over the mean, less one: 0 is balanced.
+    /// Maximum over mean, less 1; 0 is balanced.
     pub excess: f64,
 }
 
-/// Imbalance of all compute, then of each phase that there is.
+/// Imbalance of all compute, then of each phase in the step.
 pub fn imbalance(step: &Step) -> Vec<Imbalance> {
     let phases = std::iter::once(None).chain(Phase::ALL.into_iter().map(Some));
     phases.filter_map(|phase| across(step, phase)).collect()

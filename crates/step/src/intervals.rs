@@ -1,16 +1,15 @@
-//! Sets of stretches of time: sorted, apart from each other, none empty.
+//! Sets of time intervals: sorted, disjoint, none empty.
 //!
-//! Responsible for: union, intersection, difference and length, on which the analyses rest. Refuses to remember where a
-//! stretch came from.
+//! Responsible for: union, intersection, difference and length, for all analyses. Intervals have no origin.
 
 use crate::{Activity, RankTimeline, Span, Time};
 
-/// Disjoint stretches in order.
+/// Disjoint intervals in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Intervals(pub(crate) Vec<(Time, Time)>);
 
 impl Intervals {
-    /// The union of stretches in any order.
+    /// Union of intervals in any order.
     pub(crate) fn union_of(mut stretches: Vec<(Time, Time)>) -> Self {
         stretches.retain(|(start, end)| start < end);
         stretches.sort_unstable();
@@ -24,7 +23,7 @@ impl Intervals {
         Self(merged)
     }
 
-    /// When a rank has a span that is wanted, inside of a window.
+    /// Intervals inside a window in which a rank has a span that is `wanted`.
     pub(crate) fn of(rank: &RankTimeline, window: (Time, Time), wanted: impl Fn(&Span) -> bool) -> Self {
         let spans = rank.streams.iter().flat_map(|stream| stream.spans.iter()).filter(wanted);
         Self::union_of(spans.map(|span| (span.start.max(window.0), span.end.min(window.1))).collect())
@@ -34,7 +33,7 @@ impl Intervals {
         self.0.iter().map(|&(start, end)| end - start).sum()
     }
 
-    /// What is in both.
+    /// Intersection.
     pub(crate) fn intersection(&self, other: &Self) -> Self {
         let (mut a, mut b) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut both = Vec::new();
@@ -52,7 +51,7 @@ impl Intervals {
         Self(both)
     }
 
-    /// What is in this one only.
+    /// Difference: intervals only in `self`.
     pub(crate) fn without(&self, other: &Self) -> Self {
         let mut left = Vec::new();
         let mut others = other.0.as_slice();
@@ -79,7 +78,7 @@ impl Intervals {
     }
 }
 
-/// Whether a span is arithmetic.
+/// True if a span is compute.
 pub(crate) fn computes(span: &Span) -> bool {
     span.activity == Activity::Compute
 }

@@ -23,7 +23,7 @@
 //! );
 //! ```
 //!
-//! This crate reads no file and no clock, prints nothing and spawns nothing.
+//! This crate is pure: no access to files, clocks, threads or output.
 
 pub mod breakdown;
 pub mod bubbles;

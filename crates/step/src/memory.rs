@@ -1,28 +1,27 @@
-//! Memory over the step: when it is fullest, and with what.
+//! Memory over the step: peak and its composition.
 //!
-//! Responsible for: the curve that follows from the events of taking and giving back. Refuses to know an allocator: fragmentation is an
-//! event like any other, if someone models it.
+//! Responsible for: the curve from allocations and frees. Excludes allocators: modelled fragmentation is an event like any other.
 
 pub use crate::memory_events::{MemoryEvents, MemoryKind};
 use crate::{Step, Time};
 use railwright_spec::quantity::Rank;
 use serde::Serialize;
 
-/// A rank's fullest moment.
+/// Memory peak of a rank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Peak {
     /// Rank.
     pub rank: Rank,
-    /// First time of this peak.
+    /// First time of the peak.
     pub time: Time,
     /// Number of bytes.
     pub bytes: i64,
-    /// Of what, most first; what is nothing is left out.
+    /// Bytes by kind, largest first, without zeros.
     pub parts: Vec<(MemoryKind, i64)>,
 }
 
-/// Every rank's fullest moment, ranks in the step's order; ranks without events are left out.
+/// Peak of every rank, in the order of the step, without ranks that have no events.
 pub fn peaks(step: &Step) -> Vec<Peak> {
     step.ranks.iter().filter_map(|rank| peak(rank.rank, &rank.memory)).collect()
 }
@@ -44,7 +43,7 @@ fn peak(rank: Rank, events: &MemoryEvents) -> Option<Peak> {
     Some(Peak { rank, time, bytes, parts })
 }
 
-/// A rank's curve: total bytes from each moment on at which they change.
+/// Memory curve of a rank: times of changes with the total bytes from then on.
 pub fn curve(events: &MemoryEvents) -> Vec<(Time, i64)> {
     let mut total = 0i64;
     let mut curve: Vec<(Time, i64)> = Vec::with_capacity(events.iter().len());
@@ -69,12 +68,12 @@ pub fn fullest(events: &MemoryEvents, start: Time, end: Time, pieces: usize) -> 
     let mut held: Held = [0; MemoryKind::ALL.len()];
     let rows: Vec<(Time, MemoryKind, i64)> = events.iter().collect();
     let length = i128::from(end.0.saturating_sub(start.0).max(1));
-    // Which piece a moment lies in, as the number of the piece that begins there or before.
+    // Numerator of the interval index at a time; the denominator is `length`.
     let piece = |time: Time| i128::from(time.0.saturating_sub(start.0)) * pieces as i128;
     for (index, &(time, kind, bytes)) in rows.iter().enumerate() {
         held[kind as usize] = held[kind as usize].saturating_add(bytes);
         let until = rows.get(index + 1).map_or(end, |next| next.0);
-        // What several events of one moment leave behind counts, not what lies between them.
+        // Only the state after all events of one moment counts.
         if until == time && index + 1 < rows.len() {
             continue;
         }
@@ -98,7 +97,7 @@ mod tests {
         let mut events = MemoryEvents::default();
         events.push(Time(0), MemoryKind::Parameters, 100);
         events.push(Time(10), MemoryKind::Activations, 50);
-        // A spike much shorter than a piece.
+        // A spike much shorter than an interval.
         events.push(Time(12), MemoryKind::Workspace, 30);
         events.push(Time(13), MemoryKind::Workspace, -30);
         events.push(Time(40), MemoryKind::Activations, -50);

@@ -1,4 +1,4 @@
-//! Memory that is taken and given back along a step.
+//! Allocations and frees over a step.
 
 use crate::Time;
 use serde::Serialize;
@@ -18,11 +18,11 @@ pub enum MemoryKind {
     Activations,
     /// Logits and the loss.
     Logits,
-    /// Buffers of communication.
+    /// Communication buffers.
     Communication,
-    /// What operators need while they run.
+    /// Temporary buffers of running operators.
     Workspace,
-    /// The driver, the framework and what the allocator cannot use.
+    /// Driver, framework, and memory that the allocator cannot use.
     Overhead,
     /// Anything else, or unknown.
     Other,
@@ -42,7 +42,7 @@ impl MemoryKind {
         Self::Other,
     ];
 
-    /// The field's name for it.
+    /// Usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Parameters => "parameters",
@@ -58,7 +58,7 @@ impl MemoryKind {
     }
 }
 
-/// Taking (positive) and giving back (negative), in order of time. What is held all along is taken at the step's start.
+/// Allocations (positive) and frees (negative) in bytes, by time. Permanent memory is allocated at the start of the step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryEvents {
     time: Vec<Time>,
@@ -74,7 +74,7 @@ impl MemoryEvents {
         self.bytes.push(bytes);
     }
 
-    /// Puts events that were pushed out of order in order; at one moment, giving back comes first.
+    /// Sorts events; at one moment, frees come first.
     pub fn sort(&mut self) {
         let mut rows: Vec<(Time, i64, MemoryKind)> =
             self.iter().map(|(time, kind, bytes)| (time, bytes, kind)).collect();
@@ -90,7 +90,7 @@ impl MemoryEvents {
         (0..self.time.len()).map(|n| (self.time[n], self.kind[n], self.bytes[n]))
     }
 
-    /// Whether it is empty.
+    /// True if there are no events.
     pub fn is_empty(&self) -> bool {
         self.time.is_empty()
     }

@@ -1,15 +1,14 @@
-//! Names of spans, each kept once.
+//! Interned names of spans.
 //!
-//! Responsible for: interning. Refuses to mean anything by a name; [`crate::Phase`], [`crate::Activity`] and
-//! [`crate::OperatorFamily`] do.
+//! Responsible for: interning. Names carry no meaning: see [`crate::Phase`], [`crate::Activity`] and [`crate::OperatorFamily`].
 
 use std::collections::BTreeMap;
 
-/// A name, by its place in [`Names`].
+/// A name: index into [`Names`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
-/// The names of a step.
+/// Names of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
     names: Vec<String>,
@@ -17,7 +16,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The name's place, new or known.
+    /// Index of a name, which is added if new.
     pub fn intern(&mut self, name: &str) -> NameId {
         if let Some(&known) = self.known.get(name) {
             return NameId(known);
@@ -28,12 +27,12 @@ impl Names {
         NameId(id)
     }
 
-    /// The name at a place; empty when there is none.
+    /// Name at an index; empty if there is none.
     pub fn get(&self, id: NameId) -> &str {
         self.names.get(id.0 as usize).map_or("", String::as_str)
     }
 
-    /// All names in the order of their places.
+    /// All names in the order of their indices.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
@@ -43,7 +42,7 @@ impl Names {
         self.names.len()
     }
 
-    /// Whether it is empty.
+    /// True if there are no names.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }

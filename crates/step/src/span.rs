@@ -1,28 +1,28 @@
-//! Spans: what ran from when to when, kept in columns.
+//! Spans of a timeline in columns.
 //!
-//! Responsible for: the vocabulary of a timeline ([`Phase`], [`Activity`], [`Dimension`], [`OperatorFamily`]) and the columns.
-//! Refuses to know which stream it is on or to check order; [`crate::Step`] does.
+//! Responsible for: the vocabulary of a timeline ([`Phase`], [`Activity`], [`Dimension`], [`OperatorFamily`]) and the columns. Streams and
+//! order of spans belong to [`crate::Step`].
 
 use crate::{CollectiveId, NameId, Time};
 use railwright_spec::quantity::{LayerIndex, MicroBatch};
 use serde::Serialize;
 
-/// For which part of the step something runs.
+/// Part of the step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// The forward pass.
+    /// Forward pass.
     Forward,
-    /// Forward work done again for the backward pass.
+    /// Recomputed forward work of the backward pass.
     Recompute,
-    /// A backward pass that is not divided.
+    /// Undivided backward pass.
     Backward,
-    /// The gradient of the input.
+    /// Gradient of the input.
     BackwardInput,
-    /// The gradient of the weights.
+    /// Gradient of the weights.
     BackwardWeight,
-    /// Reducing gradients, clipping, updating and gathering parameters.
+    /// Gradient reduction, clipping, update and parameter gathering.
     Optimizer,
     /// Anything else, or unknown.
     #[default]
@@ -41,7 +41,7 @@ impl Phase {
         Self::Other,
     ];
 
-    /// The field's name for it.
+    /// Usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -54,26 +54,26 @@ impl Phase {
         }
     }
 
-    /// Whether it is part of what runs through the pipeline.
+    /// True if part of a pass through the pipeline.
     pub const fn is_pass(self) -> bool {
         !matches!(self, Self::Optimizer | Self::Other)
     }
 }
 
-/// A parallel dimension, for whose sake ranks communicate.
+/// Parallel dimension of a communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Dimension {
-    /// Tensor (and sequence) parallel.
+    /// Tensor (and sequence) parallelism.
     Tensor,
-    /// Context parallel.
+    /// Context parallelism.
     Context,
-    /// Expert parallel.
+    /// Expert parallelism.
     Expert,
-    /// Pipeline parallel.
+    /// Pipeline parallelism.
     Pipeline,
-    /// Data parallel and its shards.
+    /// Data parallelism, sharding included.
     Data,
     /// None of these, or unknown.
     Other,
@@ -84,7 +84,7 @@ impl Dimension {
     pub const ALL: [Self; 6] =
         [Self::Tensor, Self::Context, Self::Expert, Self::Pipeline, Self::Data, Self::Other];
 
-    /// The field's name for it.
+    /// Usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tensor => "tensor",
@@ -97,36 +97,36 @@ impl Dimension {
     }
 }
 
-/// What a stream does during a span.
+/// Activity of a stream during a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Activity {
-    /// Arithmetic, or moving its operands.
+    /// Compute, including operand movement.
     #[default]
     Compute,
-    /// Communication for a dimension's sake.
+    /// Communication of a dimension.
     Communication(Dimension),
     /// Copies between device and host memory.
     Copy,
-    /// The host at work.
+    /// Host work.
     Host,
-    /// Waiting for someone, recorded as a span of its own.
+    /// Wait for another rank, if recorded as a span.
     Wait,
 }
 
-/// Kind of operator a span is.
+/// Kind of operator of a span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorFamily {
-    /// Matrix products, grouped ones included.
+    /// GEMMs, grouped ones included.
     MatrixProduct,
     /// Softmax attention.
     Attention,
     /// Norms.
     Norm,
-    /// Activation functions and other elementwise work.
+    /// Activation functions and other element-wise kernels.
     Elementwise,
     /// Table lookups.
     Embedding,
@@ -148,7 +148,7 @@ pub enum OperatorFamily {
 }
 
 impl OperatorFamily {
-    /// The field's name for it.
+    /// Usual name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::MatrixProduct => "matrix_product",
@@ -172,9 +172,9 @@ impl OperatorFamily {
 pub struct Span {
     /// Start time.
     pub start: Time,
-    /// Until when.
+    /// End time.
     pub end: Time,
-    /// Action.
+    /// Activity.
     pub activity: Activity,
     /// Part of the step.
     pub phase: Phase,
@@ -182,16 +182,15 @@ pub struct Span {
     pub operator: OperatorFamily,
     /// Name.
     pub name: NameId,
-    /// Micro-batch.
+    /// Micro-batch; `None` if unknown or none.
     pub micro_batch: Option<MicroBatch>,
-    /// Virtual stage, numbered along the pipeline.
+    /// Virtual stage, numbered along the pipeline; `None` if unknown or none.
     pub chunk: Option<u32>,
-    /// Layer.
+    /// Layer; `None` if unknown or none.
     pub layer: Option<LayerIndex>,
-    /// Bytes moved: through memory, over the wire or across the host bus, depending on `activity`; 0 is
-    /// unknown.
+    /// Bytes moved: through memory, over the network or across the host bus, depending on `activity`; 0 if unknown.
     pub bytes: u64,
-    /// Its communication.
+    /// Collective; `None` if it has none or is not described.
     pub collective: Option<CollectiveId>,
 }
 
@@ -202,10 +201,10 @@ impl Span {
     }
 }
 
-/// "None" in a column.
+/// `None` in a column.
 const NONE: u32 = u32::MAX;
 
-/// Spans of one stream in columns, in order of time.
+/// Spans of one stream in columns, by time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spans {
     start: Vec<Time>,
@@ -227,7 +226,7 @@ impl Spans {
         self.start.len()
     }
 
-    /// Whether it is empty.
+    /// True if there are no spans.
     pub fn is_empty(&self) -> bool {
         self.start.is_empty()
     }
@@ -247,7 +246,7 @@ impl Spans {
         self.collective.push(span.collective.map_or(NONE, |c| c.0));
     }
 
-    /// The span at a place.
+    /// Span at an index.
     pub fn get(&self, index: usize) -> Option<Span> {
         let some = |value: u32| (value != NONE).then_some(value);
         Some(Span {
@@ -270,17 +269,17 @@ impl Spans {
         (0..self.len()).map(|index| self.get(index).unwrap_or_default())
     }
 
-    /// The last span's end.
+    /// End of the last span; `None` without spans.
     pub fn last_end(&self) -> Option<Time> {
         self.end.last().copied()
     }
 
-    /// The column of starts.
+    /// Column of start times.
     pub fn starts(&self) -> &[Time] {
         &self.start
     }
 
-    /// The column of ends.
+    /// Column of end times.
     pub fn ends(&self) -> &[Time] {
         &self.end
     }

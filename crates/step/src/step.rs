@@ -1,66 +1,65 @@
 //! The timeline of one training step.
 //!
-//! Responsible for: ranks, their streams, and what connects spans across them. Refuses to analyse; each analysis is a module
-//! of its own.
+//! Responsible for: ranks, their streams, and dependencies across them. Each analysis is a module of its own.
 
 use crate::{Collective, CollectiveId, Dimension, GroupId, MemoryEvents, Names, Span, Spans, Time};
 use railwright_spec::quantity::{Rank, Stage};
 use serde::Serialize;
 
-/// Who wrote a step.
+/// Origin of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Formulas.
+    /// Cost model.
     #[default]
     Modelled,
-    /// A trace.
+    /// Trace.
     Measured,
 }
 
 /// A timeline of one training step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Step {
-    /// What it is called, for titles.
+    /// Title.
     pub name: String,
-    /// Writer.
+    /// Origin.
     pub origin: Origin,
-    /// Where the step begins; nothing is outside of its window.
+    /// Start of the step; all spans are inside its window.
     pub start: Time,
-    /// Where the step ends.
+    /// End of the step.
     pub end: Time,
-    /// The ranks that are shown: all, or one for each pipeline stage.
+    /// Ranks: all of them, or one per pipeline stage.
     pub ranks: Vec<RankTimeline>,
-    /// The names of spans.
+    /// Names of spans.
     pub names: Names,
-    /// Groups of ranks that communicate.
+    /// Process groups.
     pub groups: Vec<Vec<Rank>>,
-    /// Communication of spans.
+    /// Collectives of spans.
     pub collectives: Vec<Collective>,
     /// Dependencies across streams; on one stream, order implies them.
     pub dependencies: Vec<Dependency>,
 }
 
-/// One rank's part of a step.
+/// Timeline of one rank.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RankTimeline {
     /// Rank.
     pub rank: Rank,
-    /// Its pipeline stage.
+    /// Pipeline stage.
     pub stage: Stage,
-    /// Its streams.
+    /// Streams.
     pub streams: Vec<Stream>,
-    /// What it took from memory and gave back.
+    /// Allocations and frees of memory.
     pub memory: MemoryEvents,
 }
 
-/// What a stream is for.
+/// Purpose of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StreamKind {
-    /// Arithmetic.
+    /// Compute.
     Compute,
     /// Communication of a dimension; the number distinguishes streams of one dimension.
     Communication(Dimension, u8),
@@ -71,7 +70,7 @@ pub enum StreamKind {
 }
 
 impl StreamKind {
-    /// Label.
+    /// Display name.
     pub fn name(self) -> String {
         let numbered = |name: String, n: u8| if n == 0 { name } else { format!("{name} {n}") };
         match self {
@@ -83,16 +82,16 @@ impl StreamKind {
     }
 }
 
-/// Spans that run one after the other.
+/// A stream: spans in sequence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
     /// Purpose.
     pub kind: StreamKind,
-    /// What ran on it.
+    /// Spans.
     pub spans: Spans,
 }
 
-/// A span's address.
+/// Address of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpanRef {
     /// Index into [`Step::ranks`].
@@ -103,27 +102,27 @@ pub struct SpanRef {
     pub span: u32,
 }
 
-/// Reason why a span waits for another.
+/// Kind of a dependency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DependencyKind {
-    /// What was sent is needed: an arrow from one stage to another.
+    /// The receiver needs the sent data; shown as an arrow between stages.
     Message,
     /// An event between two streams of one rank.
     Stream,
-    /// The host launched it.
+    /// Launch by the host.
     Launch,
 }
 
-/// `to` cannot start before `from` has ended.
+/// A dependency: `to` cannot start before `from` has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// What must end first.
+    /// Predecessor.
     pub from: SpanRef,
-    /// What waits.
+    /// Dependent span.
     pub to: SpanRef,
-    /// Reason.
+    /// Kind.
     pub kind: DependencyKind,
 }
 
@@ -138,19 +137,19 @@ impl Step {
         self.end - self.start
     }
 
-    /// How many stages its ranks are on.
+    /// Number of pipeline stages of its ranks.
     pub fn stages(&self) -> u32 {
         self.ranks.iter().map(|rank| rank.stage.0 + 1).max().unwrap_or(0)
     }
 
-    /// Adds a rank without streams; its index.
+    /// Adds a rank without streams. Returns its index.
     pub fn add_rank(&mut self, rank: Rank, stage: Stage) -> usize {
         self.ranks.push(RankTimeline { rank, stage, ..RankTimeline::default() });
         self.ranks.len() - 1
     }
 
-    /// Adds a span at the end of a rank's stream, which is made if need be, and widens the window to hold it. `None` if there
-    /// is no such rank.
+    /// Adds a span at the end of a rank's stream, which is created if missing. Extends the window to include it. `None` without such a
+    /// rank.
     pub fn push(&mut self, rank: usize, stream: StreamKind, span: Span) -> Option<SpanRef> {
         let timeline = self.ranks.get_mut(rank)?;
         let at = timeline.streams.iter().position(|s| s.kind == stream).unwrap_or_else(|| {
@@ -164,17 +163,17 @@ impl Step {
         Some(SpanRef { rank: rank as u32, stream: at as u32, span: spans.len() as u32 - 1 })
     }
 
-    /// Where a rank's stream ends so far.
+    /// Current end of a rank's stream; `None` without spans.
     pub fn stream_end(&self, rank: usize, stream: StreamKind) -> Option<Time> {
         self.ranks.get(rank)?.streams.iter().find(|s| s.kind == stream)?.spans.last_end()
     }
 
-    /// Lets one span wait for another.
+    /// Adds a dependency of `to` on `from`.
     pub fn depend(&mut self, from: SpanRef, to: SpanRef, kind: DependencyKind) {
         self.dependencies.push(Dependency { from, to, kind });
     }
 
-    /// The place of a group, new or known. Few groups are expected of a step: the search is linear.
+    /// Index of a process group, which is added if new. The search is linear, because a step has few groups.
     pub fn group(&mut self, ranks: &[Rank]) -> GroupId {
         let known = self.groups.iter().position(|group| group == ranks);
         GroupId(known.unwrap_or_else(|| {
@@ -183,13 +182,13 @@ impl Step {
         }) as u32)
     }
 
-    /// Adds a description of a communication; its place.
+    /// Adds the description of a collective. Returns its index.
     pub fn add_collective(&mut self, collective: Collective) -> CollectiveId {
         self.collectives.push(collective);
         CollectiveId(self.collectives.len() as u32 - 1)
     }
 
-    /// The span at an address.
+    /// Span at an address.
     pub fn span(&self, at: SpanRef) -> Option<Span> {
         let stream = self.ranks.get(at.rank as usize)?.streams.get(at.stream as usize)?;
         stream.spans.get(at.span as usize)

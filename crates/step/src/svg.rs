@@ -15,11 +15,11 @@ pub struct Options {
     pub width: u32,
     /// Height of a row in pixels.
     pub row: u32,
-    /// Numbers of micro-batches in passes that are wide enough.
+    /// True to print micro-batch numbers in passes that are wide enough.
     pub numbers: bool,
-    /// Title above the picture; empty is none.
+    /// Title above the diagram; empty for none.
     pub title: String,
-    /// More ranks than this are not drawn.
+    /// Maximum number of drawn ranks.
     pub most_ranks: usize,
 }
 
@@ -29,7 +29,7 @@ impl Default for Options {
     }
 }
 
-/// What a mark stands for: class, light colour, dark colour, what to call it.
+/// Legend of a kind of mark: class, light colour, dark colour, label.
 const KINDS: [(&str, &str, &str, &str); 9] = [
     ("forward", "#4c8dd6", "#4f8fdb", "forward"),
     ("recompute", "#9bbfe8", "#35618f", "recompute"),
@@ -69,7 +69,7 @@ fn solidity(marks: &[Mark]) -> impl Fn(Option<u32>) -> f64 {
     }
 }
 
-/// A drawn stretch.
+/// A drawn interval.
 #[derive(Clone, Copy)]
 struct Mark {
     start: Time,
@@ -129,7 +129,7 @@ pub fn pipeline(step: &Step, options: &Options) -> String {
 
     let mut out = String::with_capacity(4096 + rows.iter().map(|marks| marks.len() * 90).sum::<usize>());
     let title = if options.title.is_empty() { &step.name } else { &options.title };
-    // Writing to a string does not fail.
+    // Writing to a string is infallible.
     let _ = writeln!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \
@@ -182,7 +182,7 @@ fn draw(out: &mut String, marks: &[Mark], options: &Options, x: &impl Fn(Time) -
     let solid = solidity(marks);
     for mark in marks {
         let (from, to) = (x(mark.start), x(mark.end));
-        // A hair of background between passes, unless that is all there is.
+        // A half-pixel gap between passes, unless they are too narrow.
         let wide = if to - from > 2.0 { to - from - 0.5 } else { to - from };
         let (class, _, _, name) = KINDS[mark.kind];
         let _ = write!(

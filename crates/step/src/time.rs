@@ -1,27 +1,27 @@
-//! Time on a step's clock, in whole picoseconds.
+//! Time of a step's clock, in whole picoseconds.
 //!
-//! Responsible for: exact sums, so that the parts of a step add up to the step to the last digit. A picosecond is fine enough
-//! that rounding a modelled time loses nothing, and 63 bits of them are 106 days. Refuses dates.
+//! Responsible for: exact sums, so that the parts of a step add up to it exactly. Rounding a modelled time to a picosecond loses nothing
+//! relevant, and 63 bits of them are 106 days. Excludes dates.
 
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// A moment on the step's clock, or a stretch of it, in picoseconds.
+/// A moment or a duration of the step's clock, in picoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Time(pub i64);
 
 impl Time {
-    /// The start of the clock, or no time.
+    /// Start of the clock, or no duration.
     pub const ZERO: Self = Self(0);
 
-    /// The nearest picosecond; NaN is zero and what is too large is the largest.
+    /// Nearest picosecond. NaN becomes zero, and values out of range the largest value.
     pub fn from_seconds(seconds: Seconds) -> Self {
         Self((seconds.get() * 1e12).round() as i64)
     }
 
-    /// From whole nanoseconds, as traces count.
+    /// From whole nanoseconds, the unit of traces.
     pub const fn from_nanos(nanos: i64) -> Self {
         Self(nanos.saturating_mul(1000))
     }
@@ -31,7 +31,7 @@ impl Time {
         Seconds::new(self.0 as f64 * 1e-12)
     }
 
-    /// This share of `whole`, 0 of nothing.
+    /// Share of `whole`; 0 if that is zero.
     pub fn share_of(self, whole: Self) -> f64 {
         if whole.0 == 0 { 0.0 } else { self.0 as f64 / whole.0 as f64 }
     }

@@ -1,6 +1,6 @@
-//! Whether a timeline can be.
+//! Validation of a timeline.
 //!
-//! Responsible for: every rule that the analyses rely on. Refuses to mend anything.
+//! Responsible for: every rule that the analyses rely on. Repairs nothing.
 
 use crate::{Dependency, Step};
 use railwright_spec::problem::Problem;
@@ -9,9 +9,9 @@ use railwright_spec::problem::Problem;
 const MOST: usize = 20;
 
 impl Step {
-    /// What is wrong with the timeline; empty when nothing is: spans of a stream in order without overlap, inside the window,
-    /// with known names, collectives and groups; dependencies between spans that exist, the first one ended before the second
-    /// starts; memory in order of time and never below nothing.
+    /// Problems of the timeline; empty if it is valid. Rules: spans of a stream in order without overlap, inside the window, with existing
+    /// names, collectives and groups; dependencies between existing spans, the first of which ends before the second starts; memory events
+    /// by time, with a total that is never negative.
     pub fn validate(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         for rank in &self.ranks {

@@ -72,14 +72,14 @@ fn every_moment_has_one_label() {
         (Label::Compute(Phase::Forward), Time(10)),
         (Label::Compute(Phase::Backward), Time(20)),
         (Label::Compute(Phase::Optimizer), Time(10)),
-        // 45-50 is hidden behind the backward pass.
+        // 45-50 is overlapped with the backward pass.
         (Label::Exposed(Dimension::Data), Time(20)),
         (Label::Bubble, Time(20)),
     ];
     assert_eq!(zero.parts, expected);
     let one = &found.ranks[1];
     assert_eq!(one.get(Label::Bubble), Time(10 + 22));
-    // From the pipeline's end at 50 to the optimizer, and after it.
+    // From the end of the pipeline at 50 to the optimizer, and after it.
     assert_eq!(one.get(Label::Idle), Time(20 + 5));
     assert_eq!(one.get(Label::Exposed(Dimension::Tensor)), Time::ZERO);
 }
@@ -172,7 +172,7 @@ fn the_trace_is_json_that_perfetto_reads() {
     assert_eq!(reduce["args"]["group_size"], 2);
     let sort: Vec<_> = of("M").into_iter().filter(|e| e["name"] == "process_sort_index").collect();
     assert_eq!((&sort[1]["pid"], &sort[1]["args"]["sort_index"]), (&8.into(), &1.into()));
-    // Each arrow binds to a span that is under way on its thread.
+    // Each arrow binds to a running span of its thread.
     for end in of("s").into_iter().chain(of("f")) {
         let time = end["ts"].as_f64().expect("a time");
         let under_way = of("X").into_iter().any(|e| {
@@ -194,7 +194,7 @@ fn the_picture_stands_alone() {
     for forbidden in ["<script", "href", "NaN", "inf"] {
         assert!(!picture.contains(forbidden), "{forbidden}");
     }
-    // A step without anything is a picture, too.
+    // An empty step is also drawn.
     assert!(svg::pipeline(&Step::default(), &svg::Options::default()).contains("</svg>"));
 }
 

@@ -1,4 +1,4 @@
-//! How fast a saved profile opens and answers: the largest trace of the fixtures, eight times.
+//! Benchmark of opening and reading a saved profile: the largest trace of the fixtures, eight times.
 
 use railwright_profiler::Job;
 use railwright_profiler::readers::{self, Keep, Recording};

@@ -1,7 +1,7 @@
 //! ByteDance's operator tables (StragglerAnalysis): one row per operator of every worker and step of a production job, as Parquet.
 //!
-//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before
-//! it starts is skipped and reported. Excludes analysis: replay is in the profiler.
+//! Responsible for: rows to passes, and the job's shape from the numbers in the rows. A row that ends before it starts is skipped and
+//! reported. Excludes analysis, see the replay in the profiler.
 //!
 //! Times are seconds from the start of the step, stored in single precision: at 46 s the resolution is 4 us.
 //! One rank represents all of the same stage and replica, so the stride of rank numbers is their count.
@@ -14,10 +14,10 @@ use std::collections::BTreeSet;
 
 const WANTED: [&str; 9] =
     ["dp_rank", "stage", "rank", "step", "optype", "start_ts", "duration", "seq_id", "mc"];
-/// The micro-batch stands in a column of its own, which messages leave at -1.
+/// Micro-batch column; -1 in rows of messages.
 const MICRO_BATCH: &str = "mb_id";
 
-/// Whether columns are those of such a table.
+/// True for the columns of such a table.
 pub(crate) fn matches(names: &[String]) -> bool {
     ["optype", "start_ts", "duration", "dp_rank", "stage"]
         .iter()
@@ -45,7 +45,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
         let wrong =
             |what: &str| Problem::new(format!("row {row} of the table has no valid {what}")).in_file(label);
         let time = |column, what| {
-            // Half a century is more than any step takes, and two of them lie within `Times`.
+            // The limit is half a century, more than any step; the sum of two such times is within `Times`.
             table.real(column, row).filter(|s| s.abs() < 2e9).ok_or_else(|| wrong(what))
         };
         let (stage, replica) =
@@ -86,7 +86,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<Passes, Problem> {
     Ok(passes)
 }
 
-/// Rows that end before they start: how many, and the first places.
+/// Rows that end before they start: their number and the first positions.
 #[derive(Default)]
 struct Negative {
     count: u64,
@@ -114,7 +114,7 @@ impl Negative {
     }
 }
 
-/// Finds the job's shape, numbers ranks that the table does not, and takes the numbers of messages for micro-batches where they are.
+/// Finds the job's shape, numbers ranks without a number in the table, and interprets the numbers of messages as micro-batches if they are.
 fn shape(passes: &mut Passes) {
     let rows = &mut passes.passes;
     let highest =
@@ -134,7 +134,7 @@ fn shape(passes: &mut Passes) {
     let apart = ranks.iter().fold(0, |divisor, &rank| greatest_common_divisor(divisor, rank));
     let shards = if together > 1 { together } else { apart.max(1) };
     if together > 1 {
-        // Of the ranks of one place, the first is shard 0.
+        // Of the ranks with equal stage and replica, the first is shard 0.
         let mut firsts = workers.iter().peekable();
         let mut shard_of = std::collections::BTreeMap::new();
         while let Some(&(replica, stage, rank)) = firsts.next() {
@@ -339,7 +339,7 @@ mod tests {
         assert!(read("t", &made(&["-1"])).expect_err("nothing left").message.contains("no row of the table"));
     }
 
-    /// Receives are not recorded as waiting for the forward pass before them: what the slow rank computes meanwhile is no waiting.
+    /// Receives are not recorded as waits for the forward pass before them: concurrent compute of the slow rank is not a wait.
     #[test]
     fn a_slow_rank_computes_and_does_not_wait() {
         let passes = table("AR");
@@ -351,7 +351,7 @@ mod tests {
         let share = |part: i64| part as f64 / page.shown.measured as f64;
         assert_eq!(slow.rank, 0, "{}", path.words);
         assert!(share(slow.compute) > 0.9 && share(slow.waiting) < 0.03, "{}", path.words);
-        // The path is one after the other.
+        // Passes on the path are sequential.
         assert!(path.passes.windows(2).all(|w| w[0].end <= w[1].start), "{}", path.words);
         let sum: i64 = path.ranks.iter().map(|r| r.compute + r.communication + r.waiting).sum();
         assert_eq!(sum + path.outside, page.shown.measured, "{}", path.words);

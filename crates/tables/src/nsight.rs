@@ -1,9 +1,8 @@
 //! Exports of Nsight Systems (`nsys export --type sqlite`): a rank's trace for every process and device in it.
 //!
-//! Responsible for: the tables that its documentation names, in the forms that they had over the years; a
-//! table exists only if something was recorded, and columns differ by version, so missing ones are missing in
-//! the trace. Times become nanoseconds since 1970 when the session's start is in the file. Does not write,
-//! run views or guess ranks: they are those of `MPI_RANKS`, else the job numbers them.
+//! Responsible for: the documented tables, in the forms of all versions. A table exists only if something was recorded, and columns differ
+//! by version, so missing ones are missing in the trace. Times become nanoseconds since 1970 if the file has the session's start. Does not
+//! write, run views or guess ranks: they are those of `MPI_RANKS`, else the job numbers them.
 
 pub(crate) mod database;
 mod gpu;
@@ -23,7 +22,7 @@ use railwright_spec::problem::Problem;
 use rusqlite::Connection;
 use std::path::Path;
 
-/// The reader of these exports.
+/// Reader of these exports.
 #[derive(Clone, Copy, Debug)]
 pub struct NsightExport;
 
@@ -45,13 +44,13 @@ impl Reader for NsightExport {
     }
 }
 
-/// Reads an export where it lies, without holding the file in memory.
+/// Reads an export from disk, without loading the file into memory.
 pub fn read_file(label: &str, path: &Path) -> Result<Vec<Recording>, Problem> {
     let bytes = std::fs::metadata(path).map_or(0, |about| about.len());
     read(label, &database::from_file(path).map_err(|error| database::text_of(label, &error))?, bytes)
 }
 
-/// What was read of all processes together; names are joined until ranks part.
+/// Data of all processes together, with one table of names until ranks are separated.
 #[derive(Default)]
 struct Read {
     names: Names,

@@ -1,6 +1,6 @@
-//! Parquet files: our own, written and read column by column, and other people's.
+//! Parquet files: our own, written and read column by column, and those of other writers.
 //!
-//! Responsible for: the format alone. Refuses to know what a column means.
+//! Responsible for: the format only. Independent of the meaning of columns.
 
 mod foreign;
 mod pages;
@@ -16,7 +16,7 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
-/// How a Parquet file begins and ends.
+/// Magic bytes at the start and the end of a Parquet file.
 pub(crate) const MAGIC: &[u8] = b"PAR1";
 
 /// Parquet's error without the name of its kind.
@@ -28,12 +28,12 @@ pub(crate) fn text_of(error: &ParquetError) -> String {
 }
 
 thread_local! {
-    /// Whether this thread is inside [`guarded`].
+    /// True if this thread is inside [`guarded`].
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Calls the library, which panics on some damaged pages (an index beyond its dictionary, for one), and takes a panic for an error, without
-/// the message that a panic prints.
+/// Calls the library and converts its panics to errors, without printing their message. It panics on some damaged pages, such as an index
+/// beyond its dictionary.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, ParquetError> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

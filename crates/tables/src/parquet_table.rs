@@ -1,7 +1,7 @@
 //! Parquet files of other programs.
 //!
-//! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown
-//! tables; tables that only describe others are known, but contain no recording.
+//! Responsible for: detection of tables by column names, which are at the end of the file. Rejects unknown tables; tables that only
+//! describe others are recognised, but contain no recording.
 
 use crate::{bytedance, digest, parquet, projection};
 use bytes::Bytes;
@@ -9,12 +9,11 @@ use railwright_profiler::job::{Family, Standing};
 use railwright_profiler::readers::{Keep, Reader, Recording};
 use railwright_spec::problem::Problem;
 
-/// The reader of Parquet files.
+/// Reader of Parquet files.
 #[derive(Clone, Copy, Debug)]
 pub struct ParquetTable;
 
-/// What a Parquet file is by the columns that its end names: what kind of record, how it belongs to a job, and its format's name. `tail` is the
-/// end of the file, a mebibyte of it.
+/// Detects a Parquet file by its columns: kind of record, role in a job, and name of the format. `tail` is the last mebibyte of the file.
 pub fn parquet_kind(tail: &[u8]) -> Option<(Family, Standing, &'static str)> {
     let names = parquet::names(tail)?;
     if bytedance::matches(&names) {
@@ -95,7 +94,7 @@ mod tests {
         assert_eq!(problem.to_string(), "x: unknown table with the columns `loss`");
     }
 
-    /// Any byte may be wrong: the answer is a recording or a problem, never more.
+    /// With any wrong byte, the result is a recording or a problem.
     #[test]
     fn flipped_bytes_do_no_harm() {
         for at in (0..METADATA.len()).step_by(37) {

@@ -1,8 +1,8 @@
-//! Nsight's recipe `nvtx_gpu_proj_trace` as JAX-Toolbox keeps it: NVTX ranges of a process with the stretch of the device's time that their kernels took.
+//! Nsight's recipe `nvtx_gpu_proj_trace` as used by JAX-Toolbox: NVTX ranges of a process with the device time of their kernels.
 //!
-//! Responsible for: ranges of XLA's thunks to device activities named by their operation, ranges around them to annotations of both sides, ranges of NCCL to
-//! communications of the host. A table has no kernels; the innermost thunk stands for those that it launched. Refuses to join processes:
-//! each counts from the start of its own session.
+//! Responsible for: ranges of XLA's thunks to device activities named by their operation, enclosing ranges to annotations of both sides,
+//! ranges of NCCL to host communications. A table has no kernels; the innermost thunk represents those that it launched. Does not join
+//! processes, whose times start with their own session.
 
 use crate::parquet::Columns;
 use railwright_profiler::RankTrace;
@@ -25,14 +25,14 @@ const WANTED: [&str; 9] = [
     "ParentId",
 ];
 
-/// Whether columns are those of the recipe.
+/// True for the columns of the recipe.
 pub(crate) fn matches(names: &[String]) -> bool {
     ["Projected Start", "Projected Duration", "Orig Start"]
         .iter()
         .all(|wanted| names.iter().any(|name| name == wanted))
 }
 
-/// Whether the columns are those of a companion file: devices, system, threads.
+/// True for the columns of a companion file: devices, system, threads.
 pub(crate) fn describes(names: &[String]) -> bool {
     let is =
         |wanted: &[&str]| names.len() == wanted.len() && wanted.iter().all(|w| names.iter().any(|n| n == w));
@@ -41,7 +41,7 @@ pub(crate) fn describes(names: &[String]) -> bool {
         || names.iter().any(|name| name.starts_with("('TARGET_INFO_GPU'"))
 }
 
-/// A range of the table.
+/// A row of the table.
 struct Range {
     text: String,
     /// Start and duration on the device.
@@ -53,14 +53,14 @@ struct Range {
     parent: Option<i64>,
 }
 
-/// The operation that a thunk's range names.
+/// Operation in the name of a thunk's range.
 fn operation(text: &str) -> Option<&str> {
     let rest = text.strip_prefix("TSL:Thunk:")?;
     let name = rest.split_once("hlo_op=")?.1;
     Some(name.split([',', '#']).next().unwrap_or(name))
 }
 
-/// What an operation of XLA communicates.
+/// Kind of collective of an XLA operation; `None` for other operations.
 fn communication(operation: &str) -> Option<CollectiveKind> {
     let plain = operation.split('.').next().unwrap_or(operation);
     Some(match plain.trim_end_matches("-start").trim_end_matches("-done") {
@@ -84,7 +84,7 @@ pub(crate) fn read(label: &str, bytes: &[u8]) -> Result<RankTrace, Problem> {
     trace.report.bytes = bytes.len() as u64;
     let ranges = ranges(&table, &mut trace)?;
     let named = ranges.iter().filter(|range| operation(&range.text).is_some());
-    // A thunk that holds thunks (a loop, a branch) is a range around them.
+    // A thunk that contains thunks (a loop, a branch) is an enclosing range.
     let around: BTreeSet<i64> = named.filter_map(|range| range.parent).collect();
     let mut threads: BTreeMap<i64, u32> = BTreeMap::new();
     for range in &ranges {
@@ -142,7 +142,7 @@ fn ranges(table: &Columns, trace: &mut RankTrace) -> Result<Vec<Range>, Problem>
         let [original, lasted, thread, launched, id, parent] =
             optional.map(|column| column.and_then(|column| table.whole(column, row)));
         trace.report.events += 1;
-        // A row without a name stands for what no range launched.
+        // A row without a name represents launches outside of all ranges.
         let Some(text) = table.text(name, row).filter(|_| launched != Some(0)) else { continue };
         let time = |start: Option<i64>, long: Option<i64>| {
             let (start, long) = start.zip(long)?;
@@ -215,7 +215,7 @@ mod tests {
         };
     }
 
-    /// Counts taken from the table with another Parquet library.
+    /// Reference counts from the table, by another Parquet library.
     #[test]
     fn thunks_become_activities_of_the_device() {
         let mut trace = read("proc1", fixture!("proc1/nvtx_gpu_proj_trace.parquet")).expect("a trace");

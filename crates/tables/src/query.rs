@@ -1,4 +1,4 @@
-//! SQL over a profile: the columns of ranks as virtual tables of an SQLite in memory, nothing copied.
+//! SQL over a profile: the columns of ranks as virtual tables of an in-memory SQLite, without copies.
 //!
 //! Responsible for: the tables ([`schema()`]), one query at a time ([`Database::ask`]), and errors with the
 //! position in the query and the probable name. Read-only: other statements are rejected, and SQL cannot open

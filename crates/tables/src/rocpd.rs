@@ -1,10 +1,12 @@
 //! Databases of rocprofv3 (rocpd): a rank's trace for every process and GPU in it.
 //!
-//! Responsible for: the tables of the published schema, versions 3 (times in the rows) and 4 (times and tracks in tables of their own), one set of tables for each recorded process.
-//! Refuses views, counters and samples of program counters, and to guess ranks: the job numbers them.
+//! Responsible for: the tables of the published schema, versions 3 (times in the rows) and 4 (times and tracks in tables of their own), one
+//! set of tables per recorded process. Excludes views, counters and samples of program counters. Ranks are not guessed: the job numbers
+//! them.
 //!
-//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`: tables are named `rocpd_<what>_<guid>`, `pid` and `tid` are rows of
-//! `rocpd_info_process` and `rocpd_info_thread`, an event's `stack_id` ties a call to what it launched, times are nanoseconds of `CLOCK_BOOTTIME` or a monotonic clock.
+//! Source: ROCm/rocm-systems, rocprofiler-sdk `rocpd_tables.sql` and `generateRocpd.cpp`. Tables are named `rocpd_<what>_<guid>`, `pid` and
+//! `tid` are rows of `rocpd_info_process` and `rocpd_info_thread`, an event's `stack_id` links a call to its launches, times are
+//! nanoseconds of `CLOCK_BOOTTIME` or a monotonic clock.
 
 use crate::nsight::database::Export;
 use railwright_profiler::RankTrace;
@@ -16,10 +18,10 @@ use railwright_spec::problem::Problem;
 use rusqlite::Result;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The table that every such database has.
+/// Table of every such database.
 const EVENT: &str = "rocpd_event";
 
-/// The recorded processes: what follows the names of their tables.
+/// Recorded processes, by the suffix of their tables.
 fn guids(export: &Export<'_>) -> BTreeSet<String> {
     let of = |name: &str| {
         let rest = name.strip_prefix(EVENT)?;
@@ -28,7 +30,7 @@ fn guids(export: &Export<'_>) -> BTreeSet<String> {
     export.names().filter_map(of).collect()
 }
 
-/// Whether a database is one of rocprofv3.
+/// True for a database of rocprofv3.
 pub(crate) fn is(export: &Export<'_>) -> bool {
     !guids(export).is_empty()
 }
@@ -61,7 +63,7 @@ pub(crate) fn read(
     Ok(traces.into_iter().map(|trace| Recording::Rank(Box::new(trace))).collect())
 }
 
-/// A device activity with its agent and what tied it to its call.
+/// A device activity with its agent and the link to its call.
 struct Row {
     agent: i64,
     stack: Option<i64>,
@@ -69,7 +71,7 @@ struct Row {
     activity: GpuActivity,
 }
 
-/// A call or a range of the host.
+/// A call or range of the host.
 struct Call {
     thread: i64,
     stack: Option<i64>,
@@ -87,11 +89,11 @@ struct Process {
     number: Option<i64>,
     rows: Vec<Row>,
     calls: Vec<Call>,
-    /// Rows whose times are unusable.
+    /// Number of rows with invalid times.
     bad: u64,
 }
 
-/// Where a row's times, thread, agent and stream stand.
+/// Times and tracks of version 4, for rows that refer to them.
 struct Places {
     times: BTreeMap<i64, i64>,
     /// Thread, agent, queue, stream by track.
@@ -203,7 +205,7 @@ impl Process {
             self.bad += 1;
             return;
         };
-        // The stream of HIP, else the queue of the device, behind all streams.
+        // The stream of HIP, else the queue of the device, numbered after all streams.
         let whole = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
         let queue = whole(places.place(&own, 7, 2)).map(|queue| queue.saturating_add(1 << 16));
         let stream = whole(places.place(&own, 8, 3)).filter(|stream| *stream != 0).or(queue).unwrap_or(0);
@@ -220,7 +222,7 @@ impl Process {
         }
         let one = BTreeSet::from([0]);
         let agents = if agents.is_empty() { &one } else { &agents };
-        // Correlations are numbers of 32 bits: stacks are counted again.
+        // Correlations have 32 bits, so stacks are renumbered.
         let stacks: BTreeSet<i64> = self.rows.iter().filter_map(|row| row.stack).collect();
         let numbers: BTreeMap<i64, u32> = stacks.into_iter().zip(1..).collect();
         let mut of_agent: BTreeMap<u32, BTreeSet<i64>> = BTreeMap::new();
@@ -303,20 +305,20 @@ impl Places {
         Ok(places)
     }
 
-    /// From when to when: the cells of the row, else the times that it names.
+    /// Start and end: cells of the row, else the times that it refers to.
     fn times(&self, own: &impl Fn(usize) -> Option<i64>) -> Option<(i64, i64)> {
         let named = |at: usize| own(at).and_then(|id| self.times.get(&id)).copied();
         let (start, end) = (own(0).or_else(|| named(2))?, own(1).or_else(|| named(3))?);
         (end >= start).then_some((start, end))
     }
 
-    /// A cell of the row, else of its track.
+    /// Cell of the row, else of its track.
     fn place(&self, own: &impl Fn(usize) -> Option<i64>, at: usize, in_track: usize) -> Option<i64> {
         own(at).or_else(|| self.tracks.get(&own(4)?)?.get(in_track).copied().flatten())
     }
 }
 
-/// The name of a copy as PyTorch's profiler writes it, so that one table of names serves both.
+/// Name of a copy as in PyTorch's profiler, so that one table of names serves both.
 fn copy_name(name: &str) -> String {
     let upper = name.to_ascii_uppercase();
     let way = [
@@ -329,7 +331,7 @@ fn copy_name(name: &str) -> String {
     found.map_or_else(|| name.to_owned(), |(_, short)| format!("Memcpy {short}"))
 }
 
-/// Kind of activity a region is, by its category and name.
+/// Kind of a region's activity, by its category and name.
 fn host_kind(category: &str, name: &str) -> HostKind {
     let category = category.to_ascii_uppercase();
     if category.contains("MARKER") {

@@ -1,9 +1,8 @@
 //! A saved profile: the ranks of a job and its pipeline passes, in one file that loads fast.
 //!
-//! Responsible for: one tar archive (so that any tool can take it apart) whose first member, [`MANIFEST`],
-//! has the version, the ranks and the checksum of every other member; the columns are Parquet, the rest is
-//! JSON. What was saved comes back equal. Refuses files of newer versions, and members whose checksum is
-//! wrong.
+//! Responsible for: one tar archive, readable by any tool. Its first member, [`MANIFEST`], has the version, the ranks and the checksum of
+//! every other member; columns are Parquet, the rest is JSON. A profile is read back exactly. Rejects files of newer versions, and members
+//! with a wrong checksum.
 //!
 //! Ranks are independent of each other: [`Store::rank`] and [`rank_parts`] may be called concurrently.
 
@@ -27,14 +26,14 @@ use railwright_spec::problem::{Problem, Warning};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The name of the first member.
+/// Name of the first member.
 pub const MANIFEST: &str = "railwright-profile.json";
-/// The version of the file. It grows when older programs could not read it, or would read it wrongly.
+/// Version of the file. It increases when older programs could not read it, or would read it wrongly.
 pub const VERSION: u32 = 1;
 /// Format name in the manifest.
 const FORMAT: &str = "railwright profile";
 
-/// The first member of the archive.
+/// First member of the archive.
 #[derive(Debug, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct Manifest {
@@ -42,8 +41,8 @@ struct Manifest {
     version: u32,
     written_by: String,
     world_size: u32,
-    /// Absent in files of the first writers of this version. All other keys are required: a damaged key is
-    /// not an empty profile.
+    /// Absent in files of the first writers of this version. All other keys are required, so that a damaged key is not read as an empty
+    /// profile.
     #[serde(default)]
     world_size_known: bool,
     ranks: Vec<u32>,
@@ -69,7 +68,8 @@ struct Sealed {
     crc32: u32,
 }
 
-/// Whether a manifest names ranks and parts as the writer does, each once: a rank that is named a hundred times is not read a hundred times.
+/// Checks that a manifest lists each rank and part once, as the writer does. Otherwise a rank listed a hundred times would be read a
+/// hundred times.
 fn check(manifest: &Manifest) -> Result<(), Problem> {
     if manifest.ranks.contains(&NONE) {
         return Err(Problem::new(format!("the manifest lists the invalid rank {NONE}")));
@@ -89,12 +89,12 @@ fn check(manifest: &Manifest) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What was saved.
+/// Content of a saved profile.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Saved {
-    /// The ranks.
+    /// Job with its ranks.
     pub job: Job,
-    /// The pipeline passes of the same job.
+    /// Pipeline passes of the same job.
     pub passes: Vec<Passes>,
 }
 
@@ -138,23 +138,23 @@ fn json(value: &impl Serialize) -> Result<Vec<u8>, Problem> {
     serde_json::to_vec(value).map_err(|error| Problem::new(format!("cannot write JSON: {error}")))
 }
 
-/// Whether bytes begin like a saved profile.
+/// True if bytes start like a saved profile.
 pub fn is_store(head: &[u8]) -> bool {
     head.strip_prefix(MANIFEST.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
 }
 
-/// An opened saved profile; nothing but its manifest was read.
+/// An opened saved profile; only its manifest was read.
 #[derive(Debug)]
 pub struct Store {
     label: String,
     manifest: Manifest,
-    /// Where in the manifest each part is.
+    /// Index of each part in the manifest.
     parts: BTreeMap<String, usize>,
     archive: Archive,
 }
 
 impl Store {
-    /// Opens it.
+    /// Opens a saved profile.
     pub fn open(label: &str, bytes: impl Into<Bytes>) -> Result<Self, Problem> {
         let bytes = bytes.into();
         if !is_store(&bytes) {
@@ -186,23 +186,23 @@ impl Store {
         Ok(Self { label: label.to_owned(), manifest, parts, archive })
     }
 
-    /// How many ranks were saved.
+    /// Number of ranks.
     pub fn ranks(&self) -> usize {
         self.manifest.ranks.len()
     }
 
-    /// The rank at a place.
+    /// Reads the rank at an index.
     pub fn rank(&self, at: usize) -> Result<Member, Problem> {
         let rank = self.manifest.ranks.get(at).ok_or_else(|| self.missing("the rank"))?;
         rank::read(*rank, self).map_err(|problem| problem.in_file(&self.label))
     }
 
-    /// The tables of passes that were saved.
+    /// Reads the tables of passes.
     pub fn passes(&self) -> Result<Vec<Passes>, Problem> {
         (0..self.manifest.passes as usize).map(|index| passes::read(index, self)).collect()
     }
 
-    /// The job of ranks that were read.
+    /// Job of the given ranks.
     pub fn job(&self, mut members: Vec<Member>) -> Job {
         members.sort_by_key(|member| member.rank);
         members.dedup_by_key(|member| member.rank);
@@ -224,12 +224,12 @@ impl Store {
         Ok(Saved { job: self.job(members), passes: self.passes()? })
     }
 
-    /// Whether there is such a member.
+    /// True if the archive has such a member.
     fn has(&self, name: &str) -> bool {
         self.parts.contains_key(name)
     }
 
-    /// A member whose checksum is right.
+    /// Reads a member and checks its checksum.
     fn part(&self, name: &str) -> Result<Bytes, Problem> {
         let sealed = self.parts.get(name).and_then(|at| self.manifest.parts.get(*at));
         let sealed = sealed.ok_or_else(|| self.missing(name))?;
@@ -248,13 +248,13 @@ impl Store {
         Problem::new(format!("the saved profile lacks {what}")).in_file(&self.label)
     }
 
-    /// A problem of a member, with its file.
+    /// Name of a member with its file, for problems.
     fn within(&self, part: &str) -> String {
         format!("{} ({part})", self.label)
     }
 }
 
-/// The reader of saved profiles.
+/// Reader of saved profiles.
 #[derive(Clone, Copy, Debug)]
 pub struct SavedProfile;
 

@@ -26,7 +26,7 @@ fn job(name: &str) -> Passes {
     }
 }
 
-/// The answers for a job, after checking every published one.
+/// Results for a job, after checking every published one.
 fn checked(name: &str) -> WhatIf {
     let passes = job(name);
     let replay = Replay::new(&passes).expect("a replay");
@@ -57,7 +57,7 @@ fn checked(name: &str) -> WhatIf {
     answer
 }
 
-/// Row bytedance_ST: the last stage does most of it.
+/// Row bytedance_ST: the last stage causes most of the slowdown.
 #[test]
 fn the_last_stage_is_to_blame() {
     let answer = checked("ST");
@@ -68,7 +68,7 @@ fn the_last_stage_is_to_blame() {
     );
 }
 
-/// Row bytedance_AR: one worker of sixteen does all of it.
+/// Row bytedance_AR: one worker of sixteen causes all of the slowdown.
 #[test]
 fn one_worker_is_to_blame() {
     let answer = checked("AR");
@@ -80,8 +80,7 @@ fn one_worker_is_to_blame() {
     assert_eq!(answer.worst_ranks.subset.ranks, [0]);
 }
 
-/// The same slow collective in several groups at the same time has one cause: fixing one group alone does not
-/// shorten the step.
+/// A slow collective in several concurrent groups has one cause: fixing one group alone does not shorten the step.
 #[test]
 fn groups_that_are_slow_at_once_are_one_stall() {
     let page = page(job("ST"), &Question::default()).expect("a page");
@@ -93,6 +92,6 @@ fn groups_that_are_slow_at_once_are_one_stall() {
         let of_step = page.steps.iter().find(|s| s.step == stall.step).expect("its step");
         assert_eq!(stall.cost, of_step.stall_cost, "{stall:?}");
     }
-    // Steps 23 and 25 took 169 and 162 ms longer than the median, and would have taken less than it without.
+    // Steps 23 and 25 took 169 and 162 ms longer than the median; without the stall they would have been shorter than it.
     assert!(page.stalls[..2].iter().all(|s| s.cost > 160_000_000), "{:?}", page.stalls);
 }

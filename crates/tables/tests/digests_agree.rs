@@ -1,4 +1,4 @@
-//! Traces and their digests give the same answers.
+//! Traces and their digests give equal results.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use railwright_profiler::testing::Synthetic;
 use railwright_profiler::{Job, RankTrace};
 use railwright_tables::digest::{read_digest, write_digest};
 
-/// The traces of ranks in a folder of fixtures.
+/// Traces of ranks in a folder of fixtures.
 fn fixture(folder: &str) -> Vec<RankTrace> {
     let folder = format!("{}/../../fixtures/traces/{folder}", env!("CARGO_MANIFEST_DIR"));
     let mut paths: Vec<_> =
@@ -33,13 +33,13 @@ fn fixture(folder: &str) -> Vec<RankTrace> {
     traces
 }
 
-/// What comes back from the file of a digest that is called like its trace.
+/// Trace read back from the file of a digest, with the label of its trace.
 fn again(made: &Digest) -> RankTrace {
     let packed = write_digest(made).expect("a digest");
     read_digest(&made.trace.identity.label, &Bytes::from(packed)).expect("a trace")
 }
 
-/// Every answer of the joint analyses, as text.
+/// All results of the joint analyses, as text.
 fn answers(traces: &[RankTrace]) -> Vec<(&'static str, String)> {
     let job = || {
         let mut job = Job::new(traces.to_vec());
@@ -91,7 +91,7 @@ fn recorded_jobs_and_their_digests_agree() {
         "format_samples",
     ] {
         let traces = fixture(folder);
-        // Samples of formats are no job: each by itself.
+        // Samples of formats are not one job, so each is read alone.
         if matches!(folder, "tracelens_samples" | "format_samples" | "kineto_tb_2021") {
             for trace in traces {
                 let label = trace.identity.label.clone();

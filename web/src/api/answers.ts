@@ -1,4 +1,4 @@
-// The answers that several views read, by the names that the page has for them. The types are made from the program's schemas.
+// Answer types used by several views, by their names in the web UI. They are generated from the program's schemas.
 export type { Accelerator } from './schema/accelerators'
 export type { ClusterFields as ClusterEntry } from './schema/clusters'
 export type {

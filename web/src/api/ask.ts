@@ -1,14 +1,14 @@
-// The one way to ask the program a question: a command with its arguments to the answer that `--json` prints.
-// Refuses to compute or to reshape anything: what the program says is what the views get.
+// Interface to the program: runs a command with its arguments and returns the answer of `--json`.
+// Passes answers through unchanged, without computation.
 import { signal } from '@preact/signals'
 import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
 import * as texts from '../words/state'
 
-/** Whether the server did not answer when it was last asked. */
+/** True if the server did not respond to the last request. */
 export const lost = signal(false)
 
-/** A value of a flag: `true` is the bare flag, `false` and `undefined` leave it out, a list repeats it. */
+/** Value of a flag: `true` is the bare flag, `false` and `undefined` omit it, a list repeats it. */
 export type Value = string | number | boolean | readonly (string | number)[] | undefined
 export type Arguments = Readonly<Record<string, Value>>
 
@@ -16,12 +16,12 @@ export const OUTCOMES = ['yes', 'no', 'at-risk', 'cannot-tell', 'invalid', 'inte
 export type Outcome = (typeof OUTCOMES)[number]
 
 export interface Answer<T> {
-  /** What the command prints with `--json`; for other formats see `askText`. */
+  /** Output of the command with `--json`; for other formats see `askText`. */
   readonly answer: T
   readonly outcome: Outcome
-  /** The same question on the command line. */
+  /** Equivalent command line. */
   readonly commandLine: string
-  /** What the command says beside its answer, such as lines of a launch file that it left out. */
+  /** Notes of the command, such as ignored lines of a launch file. */
   readonly notes: readonly string[]
 }
 
@@ -30,27 +30,27 @@ export interface Place {
   readonly line?: number | null
   readonly column?: number | null
   readonly key?: string | null
-  /** Of an argument of the page itself. */
+  /** Argument with the problem, if it is one of the web UI. */
   readonly flag?: string
   readonly origin?: string
 }
 
-/** A problem as the command line would print it behind `error:`. */
+/** A problem as the command line prints it after `error:`. */
 export interface Problem {
   readonly message: string
   readonly place?: Place | string | null
   readonly hint?: string | null
-  /** Settings each of which makes the problem go away. */
+  /** Settings that each remove the problem. */
   readonly remedies?: readonly Remedy[]
 }
 
-/** A setting of a run file that makes a problem go away. */
+/** A setting of a run file that removes a problem. */
 export interface Remedy {
   readonly key: string
   readonly value: string
 }
 
-/** Thrown when the program refuses: everything that is wrong, with hints. */
+/** Thrown when the program rejects a question: all problems with hints. */
 export class Refusal extends Error {
   readonly problems: readonly Problem[]
   readonly status: number
@@ -68,31 +68,31 @@ interface Options {
   readonly signal?: AbortSignal
 }
 
-/** Arguments without what is left out, keys sorted: the same question is the same text. */
+/** Arguments without omitted ones, with sorted keys, so that equal questions are equal texts. */
 export function canonical(values: Arguments): Record<string, unknown> {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined && value !== false && value !== '')
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** The identity of a question, for caches and comparisons. */
+/** Identity of a question, for caches and comparisons. */
 export function identity(command: string, values: Arguments): string {
   return `${command} ${JSON.stringify(canonical(values))}`
 }
 
-/** Asks a command; throws `Refusal` (what is wrong) or an `AbortError` (nobody waits any more). */
+/** Runs a command. Throws `Refusal` (the problems) or an `AbortError` (cancelled). */
 export async function ask<T>(command: string, values: Arguments = {}, options: Options = {}): Promise<Answer<T>> {
   if (report) return answerFromReport<T>(command, values)
   return answered<T>(await post(command, values, 'json', options))
 }
 
-/** Asks a command for its answer as text: `csv`, `md`, `svg`, `html`, `table`. */
+/** Runs a command and returns its output as text: `csv`, `md`, `svg`, `html`, `table`. */
 export async function askText(command: string, values: Arguments, format: string, options: Options = {}): Promise<Answer<string>> {
   if (report) return answerFromReport<string>(`${command}:${format}`, values)
   const response = await post(command, values, format, options)
   return { answer: await response.text(), ...envelope(response) }
 }
 
-/** Fetches an address of the API as it stands; relative, because only the server knows the token. */
+/** Fetches an API URL, relative to the current one, because only the server has the token. */
 export async function fetchApi(path: string, init: RequestInit = {}): Promise<Response> {
   let response: Response
   try {
@@ -107,7 +107,7 @@ export async function fetchApi(path: string, init: RequestInit = {}): Promise<Re
   return response
 }
 
-/** The answer in a response; throws what was refused. */
+/** Answer in a response; throws if the question was rejected. */
 export async function answered<T>(response: Response): Promise<Answer<T>> {
   if (!response.ok) throw await refusal(response)
   return { answer: (await response.json()) as T, ...envelope(response) }
@@ -131,7 +131,7 @@ function envelope(response: Response): Omit<Answer<unknown>, 'answer'> {
   }
 }
 
-/** A header that is written percent-encoded; one with a lone per cent sign is taken as it came. */
+/** Decodes a percent-encoded header; an invalid encoding is returned unchanged. */
 function header(response: Response, name: string): string {
   const text = response.headers.get(name) ?? ''
   try {
@@ -156,7 +156,7 @@ async function refusal(response: Response): Promise<Refusal> {
     const body = JSON.parse(text) as { problems?: Problem[]; command?: string }
     if (Array.isArray(body.problems)) return new Refusal(body.problems, response.status, body.command)
   } catch {
-    // Not JSON: told as it stands.
+    // Not JSON: shown unchanged.
   }
   return new Refusal([{ message: text.trim() || texts.theServerAnswered(response.status) }], response.status)
 }

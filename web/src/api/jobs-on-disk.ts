@@ -1,17 +1,16 @@
-// What lies in the folders that the server was given, as jobs that a view can open. Asked when a view needs it, so that files
-// that came later are found; an older server lists the folders alone.
+// Jobs in the server's folders. Listed when a view needs them, so that new files are found; an older server lists only the folders.
 import { useEffect, useState } from 'preact/hooks'
 import { fetchApi } from './ask'
 import { report } from './report'
 import { start } from './start'
 
 export interface JobOnDisk {
-  /** Relative to what was given at start. */
+  /** Path relative to the folder given at start. */
   readonly name: string
   readonly folder: string
-  /** What goes into the argument `paths`. */
+  /** Value of the argument `paths`. */
   readonly paths: readonly string[]
-  /** As the readers name it; empty when nobody looked. */
+  /** Name of the format, from the reader; empty if not detected. */
   readonly format: string
   readonly ranks: number | null
   readonly files: number | null
@@ -20,13 +19,13 @@ export interface JobOnDisk {
 
 export interface Found {
   readonly jobs: readonly JobOnDisk[]
-  /** Folders hold more than is listed. */
+  /** True if folders contain more than is listed. */
   readonly more: boolean
   readonly loading: boolean
   readonly folder: string | null
 }
 
-/** The view in which a job is opened. */
+/** View that opens a job. */
 export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang' | 'snapshot' {
   if (/snapshot/i.test(job.format)) return 'snapshot'
   if (/flight|record|xpu|metrics/i.test(job.format)) return 'hang'
@@ -37,14 +36,14 @@ export function viewOf(job: Pick<JobOnDisk, 'format'>): 'traces' | 'log' | 'hang
 async function list(): Promise<Omit<Found, 'loading'>> {
   const given = await start()
   const folder = given.folder_of_traces ?? null
-  // A server that tells jobs lists them again; another answers this address with an error.
+  // A server with a list of jobs can list them again; older ones answer this URL with an error.
   if (given.jobs)
     try {
       const response = await fetchApi('traces')
       const { jobs, more } = (await response.json()) as { jobs: JobOnDisk[]; more: boolean }
       if (Array.isArray(jobs)) return { jobs, more, folder }
     } catch {
-      // The folders themselves, then.
+      // The folders themselves are shown instead.
     }
   return {
     jobs: given.traces.map((path) => ({ name: path, folder: path, paths: [path], format: '', ranks: null, files: null, bytes: null })),
@@ -53,7 +52,7 @@ async function list(): Promise<Omit<Found, 'loading'>> {
   }
 }
 
-/** The jobs on disk; `again` changes when it is to be listed afresh. */
+/** Jobs on disk; a change of `again` lists them again. */
 export function useJobsOnDisk(again: unknown = 0): Found {
   const [found, setFound] = useState<Found>({ jobs: [], more: false, loading: !report, folder: null })
   useEffect(() => {

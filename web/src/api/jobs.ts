@@ -1,4 +1,4 @@
-// Long questions: start, progress, stop. What a stopped job found so far is its answer, with outcome `interrupted`.
+// Long questions: start, progress, stop. A stopped job has its partial result as the answer, with outcome `interrupted`.
 import { type Answer, type Arguments, type Outcome, type Problem, Refusal, answered, canonical, fetchApi, lost } from './ask'
 import { playground } from './playground/marker'
 import { answerFromReport, report } from './report'
@@ -14,11 +14,11 @@ export interface Progress {
 export interface Job<T> {
   /** Resolves with the answer (also after `stop`), rejects with a `Refusal`. */
   readonly done: Promise<Answer<T>>
-  /** Asks the program to stop; `done` then holds what was found. */
+  /** Stops the job; `done` then has the partial result. */
   stop(): Promise<void>
 }
 
-/** Starts a command as a job; `onProgress` hears at most ten times a second. */
+/** Starts a command as a job; `onProgress` is called at most ten times per second. */
 export function startJob<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
   if (report) return { done: Promise.resolve().then(() => answerFromReport<T>(command, values)), stop: async () => {} }
   if (playground) return runHere(command, values, onProgress)
@@ -36,7 +36,7 @@ export function startJob<T>(command: string, values: Arguments, onProgress: (pro
   }
 }
 
-/** The playground has no jobs: the question runs in a worker, and stopping it ends the worker with all that it found. */
+/** The playground has no jobs: the question runs in a worker, and stopping it ends the worker without a partial result. */
 function runHere<T>(command: string, values: Arguments, onProgress: (progress: Progress) => void): Job<T> {
   const stop = new AbortController()
   const done = (async () => {
@@ -88,7 +88,7 @@ function listen<T>(
   })
   let failures = 0
   events.onerror = () => {
-    // The browser reconnects by itself; a server that is gone does not come back.
+    // The browser reconnects automatically, but a stopped server does not return.
     if (events.readyState === EventSource.CLOSED || ++failures > 3) {
       events.close()
       lost.value = true

@@ -1,32 +1,32 @@
-// Answers that follow a changing question: as soon as the arguments change it asks again, keeps the old answer meanwhile,
-// and never shows an older answer after a newer one. Refuses to queue: of questions that wait, only the newest is asked.
+// Answers of changing questions: a new question starts with each change of the arguments, the old answer is kept meanwhile, and an older
+// answer never replaces a newer one. There is no queue: of several waiting questions only the newest is sent.
 import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 import { unuse, use, usedOnce } from './used'
 
 export interface Live<T> {
-  /** The newest answer so far; stays while the next is on its way. */
+  /** Newest answer so far, kept until the next one. */
   readonly answer: T | null
   readonly outcome: Answer<T>['outcome']
   readonly commandLine: string
-  /** What the command said beside its answer. */
+  /** Notes of the command. */
   readonly notes: readonly string[]
-  /** Why the newest question has no answer; empty once it has one. */
+  /** Problems of the newest question; empty once it has an answer. */
   readonly problems: readonly Problem[]
-  /** A question is on its way. */
+  /** True while a question is running. */
   readonly loading: boolean
-  /** On its way for longer than 150 ms: dim what is shown. */
+  /** True if it has been running for more than 150 ms: the shown answer is then dimmed. */
   readonly stale: boolean
-  /** Identity of the question that `answer` belongs to. */
+  /** Identity of the question of `answer`. */
   readonly of: string
 }
 
 const EMPTY: Live<never> = { answer: null, outcome: 'yes', commandLine: '', notes: [], problems: [], loading: false, stale: false, of: '' }
 
-/** At most so many questions of one place are on their way; a newer one waits, and the newest of the waiting is asked. */
+/** Maximum concurrent questions of one view; of the waiting ones, only the newest is sent. */
 const IN_FLIGHT = 2
-/** What is on its way for longer is given up as soon as something newer waits. */
+/** Milliseconds after which a running question is cancelled if a newer one waits. */
 const GIVE_UP_AFTER = 250
 const REMEMBERED = 60
 
@@ -41,7 +41,7 @@ function remember(key: string, answer: Answer<unknown>): void {
   }
 }
 
-/** Asks once and remembers: catalogues, keys and other answers that no argument of the user changes. */
+/** Runs a command once and caches the answer: catalogues, keys and other answers that no user argument changes. */
 export async function askOnce<T>(command: string, values: Arguments = {}): Promise<Answer<T>> {
   const key = identity(command, values)
   const known = remembered.get(key)
@@ -51,7 +51,7 @@ export async function askOnce<T>(command: string, values: Arguments = {}): Promi
   return answer
 }
 
-/** A question that changes. `ask(command, values)` puts it, `null` clears; `state` follows. */
+/** A changing question. `ask(command, values)` sets it, `null` clears it, and `state` follows. */
 export class Follower<T> {
   readonly state: Signal<Live<T>> = signal<Live<T>>(EMPTY)
   private sequence = 0
@@ -61,7 +61,7 @@ export class Follower<T> {
   private dim: ReturnType<typeof setTimeout> | undefined
   private rest: ReturnType<typeof setTimeout> | undefined
 
-  /** `pause`: milliseconds of rest before a question is put, for those that are not looked at while a slider moves. */
+  /** `pause`: milliseconds without changes before a question is sent, for views that are not watched while a slider moves. */
   constructor(private readonly pause = 0) {}
 
   put(command: string, values: Arguments | null): void {
@@ -92,12 +92,12 @@ export class Follower<T> {
     }, 150)
     this.waiting = { command, values, sequence }
     clearTimeout(this.rest)
-    // The first question never rests: nothing is shown yet.
+    // The first question is never delayed, because nothing is shown yet.
     if (this.pause === 0 || this.state.value.answer === null) this.launch()
     else this.rest = setTimeout(() => this.launch(), this.pause)
   }
 
-  /** Gives up whatever is on its way. */
+  /** Cancels all running questions. */
   stop(): void {
     this.waiting = null
     unuse(this)
@@ -163,13 +163,13 @@ export class Follower<T> {
   }
 }
 
-/** The answer to a question computed from signals; asks again whenever they change. `null` asks nothing. */
+/** Answer to a question computed from signals; repeated when they change. `null` asks nothing. */
 export function useFollow<T>(command: string, question: () => Arguments | null, pause = 0): ReadonlySignal<Live<T>> {
   const follower = useMemo(() => new Follower<T>(pause), [command])
   useEffect(() => {
     const end = effect(() => {
       const values = question()
-      // What the follower shows is no part of the question: a refusal that changed it would ask itself again, for ever.
+      // The state of the follower must not be a dependency: a rejection changes it, which would repeat the question forever.
       untracked(() => follower.put(command, values))
     })
     return () => {
@@ -180,7 +180,7 @@ export function useFollow<T>(command: string, question: () => Arguments | null, 
   return follower.state
 }
 
-/** The answer to a question that stays. */
+/** Answer to a constant question. */
 export function useAnswer<T>(command: string, values: Arguments | null): Live<T> {
   const follower = useMemo(() => new Follower<T>(), [command])
   const key = values ? identity(command, values) : ''

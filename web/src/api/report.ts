@@ -1,5 +1,5 @@
-// Answers that travel inside the page: a report saved as one HTML file carries them in `<script id="railwright-report">`.
-// Refuses everything that was not asked when the report was written, with a sentence that says so.
+// Answers inside a report: an HTML file with the answers in `<script id="railwright-report">`.
+// Questions that were not asked when the report was saved are rejected with a message.
 import { type Answer, type Arguments, type Outcome, Refusal, identity } from './ask'
 import * as texts from '../words/state'
 
@@ -11,17 +11,17 @@ interface SavedAnswer {
   readonly answer: unknown
 }
 
-/** What the script element holds; documented in web/README.md. */
+/** Content of the script element; documented in web/README.md. */
 export interface Report {
   readonly railwright: string
   readonly title?: string
-  /** Of whoever saved it; shown below the title. */
+  /** Notes of the author, shown below the title. */
   readonly notes?: string
-  /** What it is of, in words. */
+  /** Subject in words. */
   readonly source?: string
-  /** When, as ISO 8601. */
+  /** Time of writing, as ISO 8601. */
   readonly written?: string
-  /** The fragment that the report opens with. */
+  /** URL fragment that the report opens with. */
   readonly fragment: string
   readonly answers: readonly SavedAnswer[]
 }
@@ -32,10 +32,11 @@ function read(): Report | null {
   return JSON.parse(text) as Report
 }
 
-/** The report that this page is, or null when a server answers. */
+/** Data of the report; null if a server answers. */
 export const report: Report | null = read()
 
-/** An answer out of the report: the same question. One that the program wrote (without a time) holds one answer of a command, under the run's own words. */
+/** Answer of the report for an equal question. A report written by the program (without a time) has one answer of a command, under the
+ * names of the run. */
 export function answerFromReport<T>(command: string, values: Arguments): Answer<T> {
   const wanted = identity(command, values)
   const ofCommand = (report?.answers ?? []).filter((saved) => saved.command === command)

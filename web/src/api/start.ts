@@ -1,4 +1,4 @@
-// What `railwright serve` was given at start: a run, traces, examples. Asked once.
+// Start data of `railwright serve`: a run, traces, examples. Fetched once.
 import { fetchApi } from './ask'
 import type { Arguments } from './ask'
 import { report } from './report'
@@ -9,7 +9,7 @@ export interface Start {
   readonly run: Arguments | null
   readonly traces: readonly string[]
   readonly folder_of_traces?: string | null
-  /** What lies in the folders; `useJobsOnDisk` lists it afresh. */
+  /** Jobs in the folders at the start; `useJobsOnDisk` has the current ones. */
   readonly jobs?: readonly unknown[]
   readonly examples?: readonly unknown[]
 }
@@ -18,7 +18,7 @@ const NOTHING: Start = { railwright: report?.railwright ?? '', api: 1, run: null
 
 let known: Promise<Start> | undefined
 
-/** What the server was started with; empty in a report. */
+/** Start data of the server; empty in a report. */
 export function start(): Promise<Start> {
   if (report) return Promise.resolve(NOTHING)
   known ??= fetchApi('start').then((response) => response.json() as Promise<Start>)

@@ -1,9 +1,9 @@
-// Files of the user: sent to the local program and named by a handle that stands wherever a command takes a path.
+// Files of the user: sent to the local program, and referred to by a handle in place of a path.
 // Nothing leaves the machine; the program keeps uploads only until it ends.
 import { fetchApi } from './ask'
 
 export interface Upload {
-  /** Stands wherever a command takes a path: `upload:1/config.json`. */
+  /** Handle in place of a path: `upload:1/config.json`. */
   readonly path: string
   readonly name: string
   readonly bytes: number

@@ -1,5 +1,5 @@
-// Which answers the open view shows: what a report of it must hold.
-// Responsible for: one entry for each place that shows an answer, and what was asked once for all. Refuses to keep what nobody shows.
+// Answers shown by the open view, for a report of it.
+// Responsible for: one entry per view element with an answer, and the cached answers. Answers are dropped when no longer shown.
 import type { Arguments, Outcome } from './ask'
 
 export interface Used {
@@ -13,20 +13,20 @@ export interface Used {
 const shown = new Map<object, Used>()
 const once = new Map<string, Used>()
 
-/** Answers of questions that are asked once are kept for a report up to this number. */
+/** Maximum number of cached answers kept for a report. */
 const MOST_ONCE = 60
 
-/** A place shows an answer from now on. */
+/** Registers an answer shown by a view element. */
 export function use(place: object, answer: Used): void {
   shown.set(place, answer)
 }
 
-/** A place shows nothing any more. */
+/** Removes the answer of a view element. */
 export function unuse(place: object): void {
   shown.delete(place)
 }
 
-/** An answer that is remembered for all, such as a catalogue. */
+/** Registers a cached answer, such as a catalogue. */
 export function usedOnce(key: string, answer: Used): void {
   once.delete(key)
   once.set(key, answer)
@@ -36,7 +36,7 @@ export function usedOnce(key: string, answer: Used): void {
   }
 }
 
-/** All that is shown now. */
+/** All answers currently shown. */
 export function inUse(): readonly Used[] {
   return [...once.values(), ...shown.values()]
 }

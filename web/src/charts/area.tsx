@@ -1,4 +1,4 @@
-// Quantities over time, stacked, against a limit: memory over a step. The pointer or the arrow keys read a moment.
+// Stacked area chart over time with a limit: memory over a step. The pointer or the arrow keys select a time.
 import { useState } from 'preact/hooks'
 import { textWidth } from './fit-text'
 import { linear, ticks } from './scale'
@@ -15,7 +15,7 @@ export interface Layer {
 interface Props {
   readonly label: string
   readonly layers: readonly Layer[]
-  /** The end of the axis; the start is 0. */
+  /** End of the horizontal axis, which starts at 0. */
   readonly duration: number
   readonly width: number
   readonly height: number
@@ -24,7 +24,7 @@ interface Props {
   readonly format: (value: number) => string
   readonly formatTime: (value: number) => string
   readonly mark?: { readonly at: number; readonly value: number; readonly title: string } | null
-  /** The top of the axis, so that two charts compare. */
+  /** Maximum of the vertical axis, so that two charts are comparable. */
   readonly most?: number
 }
 

@@ -1,5 +1,5 @@
-// Which colour a class of time or a kind of memory has, in every view: variables of styles/tokens.css.
-// Canvases read the value by `resolve`; everything else uses `var(...)`, so that light and dark follow by themselves.
+// Colours of classes of time and kinds of memory in all views: variables of styles/tokens.css.
+// Canvases read the value with `resolve`; everything else uses `var(...)`, which follows the theme.
 import * as texts from '../words/charts'
 
 /** Classes of a step's spans, in the order of the API's `classes`. */
@@ -38,12 +38,12 @@ export const CLASS_TITLES: Readonly<Record<Class, string>> = {
   other: 'other',
 }
 
-/** The variable of a class; unknown names are `other`. */
+/** Variable of a class; unknown names are `other`. */
 export function classColour(name: string): string {
   return `var(--class-${(CLASSES as readonly string[]).includes(name) ? name : 'other'})`
 }
 
-/** Kinds of memory, in the order in which they are stacked. */
+/** Kinds of memory, in stacking order. */
 export const KINDS = [
   'parameters',
   'gradients',
@@ -60,7 +60,7 @@ export const KINDS = [
   'context',
 ] as const
 
-/** What the timeline's memory calls the same. */
+/** Synonyms used by the memory counters of the timeline. */
 const SAME: Readonly<Record<string, string>> = {
   optimizer: 'optimizer_moments',
   communication: 'communication_buffers',
@@ -73,13 +73,13 @@ export function kindColour(name: string): string {
   return `var(--kind-${(KINDS as readonly string[]).includes(kind) ? kind : 'context'})`
 }
 
-/** What a variable resolves to now, for canvases and exports. */
+/** Current value of a variable, for canvases and exports. */
 export function resolve(colour: string): string {
   const name = /^var\((--[\w-]+)\)$/.exec(colour)?.[1]
   return name ? getComputedStyle(document.documentElement).getPropertyValue(name).trim() : colour
 }
 
-/** Which class a part of the time breakdown has: `compute.mlp.forward`, `exposed.tensor`, `bubble`, ... */
+/** Class of a part of the time breakdown: `compute.mlp.forward`, `exposed.tensor`, `bubble`, ... */
 export function timeColour(id: string): string {
   const last = id.split('.').at(-1) ?? ''
   if (id.startsWith('compute')) return classColour((CLASSES as readonly string[]).includes(last) ? last : 'forward')
@@ -90,7 +90,7 @@ export function timeColour(id: string): string {
   )
 }
 
-/** A name of the program as words: `communication_buffers` reads `communication buffers`. */
+/** Readable form of a name: `communication_buffers` becomes `communication buffers`. */
 export function words(name: string): string {
   return name.replaceAll('_', ' ')
 }

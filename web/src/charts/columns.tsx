@@ -1,5 +1,5 @@
-// Stacked columns in groups against a limit: memory of stages by kind, one column per scenario. Arrows walk the groups,
-// Enter or a click chooses one.
+// Stacked columns in groups with a limit: memory of stages by kind, one column per scenario. Arrow keys move between groups, Enter or a
+// click selects one.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ticks, linear } from './scale'

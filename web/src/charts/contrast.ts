@@ -1,4 +1,4 @@
-// Luminance of a colour, and the ink that is readable on it (WCAG 2.2). Pure.
+// Luminance of a colour, and a readable text colour on it (WCAG 2.2). Pure.
 
 /** Relative luminance at which black and white text have the same contrast, 4.58:1: (1.05 / 4.58) - 0.05. */
 const EQUAL = 0.179
@@ -8,7 +8,7 @@ export function inkFor(luminance: number): string {
   return luminance > EQUAL ? '#000000' : '#ffffff'
 }
 
-/** Relative luminance of `#rrggbb`; 1 for what is not written so. */
+/** Relative luminance of `#rrggbb`; 1 for other formats. */
 export function luminance(hex: string): number {
   const digits = /^#([0-9a-f]{6})$/i.exec(hex)?.[1]
   if (!digits) return 1

@@ -1,4 +1,4 @@
-// A chart as a file: SVG with its colours written out, PNG at twice the size, CSV from the chart's own rows.
+// Charts as files: SVG with inlined colours, PNG at twice the size, CSV from the chart's rows.
 import * as texts from '../words/charts'
 
 export interface Rows {
@@ -23,7 +23,7 @@ const WRITTEN_OUT = [
   'font-variant-numeric',
 ] as const
 
-/** The SVG as text of its own: what the page's styles say is written into every element. */
+/** Stand-alone text of an SVG, with the computed styles written into every element. */
 export function svgText(svg: SVGSVGElement, title: string): string {
   const clone = svg.cloneNode(true) as SVGSVGElement
   const originals = [svg, ...svg.querySelectorAll('*')]
@@ -53,7 +53,7 @@ export function svgText(svg: SVGSVGElement, title: string): string {
   return new XMLSerializer().serializeToString(clone)
 }
 
-/** An SVG text as PNG. */
+/** Renders an SVG text as PNG. */
 export async function pngFromSvg(text: string, width: number, height: number, scale = 2): Promise<Blob> {
   const image = new Image()
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`
@@ -71,7 +71,7 @@ function pngFromCanvas(canvas: HTMLCanvasElement): Promise<Blob> {
   )
 }
 
-/** Rows as CSV with exact numbers; fields with commas, quotes or line ends are quoted. */
+/** Formats rows as CSV with exact numbers; fields with commas, quotes or line ends are quoted. */
 export function csvText(table: Rows): string {
   const field = (value: string | number | null | undefined) => {
     const text = value === null || value === undefined ? '' : String(value)
@@ -80,20 +80,20 @@ export function csvText(table: Rows): string {
   return `${[table.columns, ...table.rows].map((row) => row.map(field).join(',')).join('\n')}\n`
 }
 
-/** What a saved chart carries beside its drawing, so that it can be read alone. */
+/** Caption of a saved chart, so that it can be read alone. */
 export interface Caption {
   readonly title: string
   /** Scope and unit. */
   readonly about: string
   readonly legend: readonly { readonly title: string; readonly colour: string }[]
-  /** The run or the files, and the date. */
+  /** Run or files, and the date. */
   readonly source: string
 }
 
 const EDGE = 16
 const LINE = 18
 
-/** A drawing with its title, scope, legend and source around it. `drawing` is an SVG of its own; `measure` gives the width of a text. */
+/** Adds title, scope, legend and source to a drawing. `drawing` is a complete SVG; `measure` returns the width of a text. */
 export function captioned(
   drawing: string,
   size: { readonly width: number; readonly height: number },
@@ -135,7 +135,7 @@ export function captioned(
   return { text, width, height }
 }
 
-/** Lines of whole words that fit; a word that is too long stands alone. */
+/** Wraps a text into lines of whole words; a word that is too long has a line of its own. */
 function wrapped(text: string, room: number, measure: (text: string) => number): string[] {
   const lines: string[] = []
   let line = ''
@@ -153,7 +153,7 @@ function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
 }
 
-/** The caption above a CSV, as comments. */
+/** Caption of a CSV as comment lines. */
 export function csvHead(caption: Pick<Caption, 'title' | 'about' | 'source'>): string {
   return [`${caption.title}${caption.about ? `: ${caption.about}` : ''}`, caption.source]
     .map((line) => `# ${line.replaceAll(/[\r\n]+/g, ' ')}\n`)

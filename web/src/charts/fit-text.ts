@@ -1,18 +1,18 @@
-// Text that fits a width: measured once, shortened at the end, left out when too little would remain.
+// Text that fits a width: measured once, shortened at the end, omitted if too little would remain.
 
 let context: CanvasRenderingContext2D | null | undefined
 let family = ''
 const known = new Map<string, number>()
 const REMEMBERED = 4000
 
-/** The width of a text in the charts' type. */
+/** Width of a text in the font of charts. */
 export function textWidth(text: string, size = 11, weight = 400): number {
   const key = `${weight} ${size} ${text}`
   const before = known.get(key)
   if (before !== undefined) return before
   context ??= typeof document === 'undefined' ? null : document.createElement('canvas').getContext('2d')
   if (!context) return text.length * size * 0.6
-  // Asked once: the style of the page is costly to read between two writes.
+  // Read once, because reading styles between writes forces a layout.
   family ||= getComputedStyle(document.body).fontFamily
   const font = `${weight} ${size}px ${family}`
   if (context.font !== font) context.font = font
@@ -22,12 +22,12 @@ export function textWidth(text: string, size = 11, weight = 400): number {
   return width
 }
 
-/** The text, shortened with an ellipsis to a width; empty when fewer than three letters would remain. */
+/** Text shortened to a width with an ellipsis; empty if fewer than three letters would remain. */
 export function fitText(text: string, width: number, size = 11, weight = 400): string {
   return fitted(text, width, size, weight, (length) => `${text.slice(0, length).trimEnd()}…`)
 }
 
-/** The same for names in a column, which often differ in their ends: what is left out is in the middle. */
+/** Name shortened in the middle, because names in a column often differ only at their ends. */
 export function fitName(text: string, width: number, size = 11, weight = 400): string {
   return fitted(text, width, size, weight, (length) => {
     const end = Math.floor(length / 2)

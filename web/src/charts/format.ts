@@ -1,12 +1,12 @@
-// Numbers for people, as the command line writes them: three digits and a prefix that fits; GiB for memory, decimal
-// GB/s for links. Refuses to compute: one number in, one text out.
+// Numbers in the format of the command line: three digits and a matching prefix; GiB for memory, decimal GB/s for links. Each function
+// formats one number.
 import * as texts from '../words/charts'
 
-/** Up to three significant digits without trailing noise: 21.1, 0.516, 1,234. */
+/** Up to three significant digits without trailing zeros: 21.1, 0.516, 1,234. */
 export function digits(value: number, significant = 3): string {
   if (!Number.isFinite(value)) return '–'
   if (value === 0) return '0'
-  // Of the rounded value: 0.9999 has the digits of 1.00.
+  // From the rounded value: 0.9999 has the digits of 1.00.
   const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(significant)))))
   const decimals = Math.max(0, significant - 1 - magnitude)
   const text = value.toFixed(Math.min(decimals, 12))
@@ -15,7 +15,7 @@ export function digits(value: number, significant = 3): string {
 
 function prefixed(value: number, steps: readonly (readonly [number, string])[]): string {
   const size = Math.abs(value)
-  // 999.6 would round to 1000: it belongs to the next prefix.
+  // 999.6 would round to 1000, so it takes the next prefix.
   const step = steps.find(([scale]) => size >= scale * 0.9995) ?? steps[steps.length - 1]
   return step ? `${digits(value / step[0])} ${step[1]}` : digits(value)
 }
@@ -23,7 +23,7 @@ function prefixed(value: number, steps: readonly (readonly [number, string])[]):
 /** 21.1 s, 416 µs; above two minutes 2 min 5 s, 3 h 4 min, 12.4 days. */
 export function seconds(value: number): string {
   const size = Math.abs(value)
-  // Less than a picosecond is what rounding leaves of nothing.
+  // Less than a picosecond is a rounding error of zero.
   if (size < 1e-12) return '0 s'
   if (size >= 86_400 * 2) return texts.days(digits(value / 86_400))
   if (size >= 7200) return texts.hMin(Math.floor(value / 3600), Math.round((value % 3600) / 60))
@@ -49,7 +49,7 @@ export function bytes(value: number): string {
   ])
 }
 
-/** 134 MB, what goes over a network; memory is `bytes`. */
+/** 134 MB, for network traffic; memory uses `bytes`. */
 export function volume(value: number): string {
   if (value === 0) return '0 B'
   return prefixed(value, [
@@ -103,7 +103,7 @@ export function count(value: number): string {
 }
 
 /** $66.6 M, $2.99. */
-/** Dollars; a dash where the price is not known. */
+/** Dollars; a dash if the price is unknown. */
 export function dollars(value: number | null | undefined): string {
   if (value == null) return '–'
   const size = Math.abs(value)
@@ -125,7 +125,7 @@ export function energy(kilowattHours: number): string {
   ])
 }
 
-/** 1.54 MW; a dash where nobody published it. */
+/** 1.54 MW; a dash if unknown. */
 export function power(watts: number | null | undefined): string {
   if (watts == null) return '–'
   return prefixed(watts, [
@@ -137,7 +137,7 @@ export function power(watts: number | null | undefined): string {
 }
 
 /** 51.6%; tiny shares keep two digits. */
-/** A share; a dash where it is not known. */
+/** A share; a dash if unknown. */
 export function percent(share: number | null | undefined): string {
   if (share == null) return '–'
   const value = share * 100
@@ -149,14 +149,14 @@ export function percent(share: number | null | undefined): string {
   return `${value.toFixed(1)}%`
 }
 
-/** A probability, without digits that nobody can vouch for: over 99%, under 1%, 28%. */
+/** A probability without insignificant digits: over 99%, under 1%, 28%. */
 export function chance(probability: number): string {
   if (probability > 0.99) return 'over 99%'
   if (probability < 0.01) return 'under 1%'
   return `${Math.round(probability * 100)}%`
 }
 
-/** Signed difference: +4.2%, −12%; `=` where nothing changes, `≈` where nobody would see it. */
+/** Signed difference: +4.2%, −12%; `=` without change, `≈` for a negligible one. */
 export function relative(value: number, base: number): string {
   if (value === base) return '='
   if (base === 0) return 'new'

@@ -1,5 +1,5 @@
-// The frame of every chart: title, menu that exports PNG, SVG and CSV, and the width that the chart may use.
-// The chart inside draws an `<svg>` or a `<canvas>`; the first one found is what is exported.
+// Frame of every chart: title, menu with PNG, SVG and CSV export, and the available width. The chart draws an `<svg>` or a `<canvas>`; the
+// first one is exported.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { toast } from '../state/toasts'
@@ -12,20 +12,20 @@ import * as texts from '../words/charts'
 
 interface Props {
   readonly title: string
-  /** Muted text behind the title. */
+  /** Muted text after the title. */
   readonly about?: ComponentChildren
   /** File name without suffix. */
   readonly name: string
-  /** What the CSV holds; without it there is no CSV. */
+  /** Rows of the CSV; without them there is no CSV. */
   readonly rows?: () => Rows
-  /** An SVG other than the one on the page, for canvases that can draw one. */
+  /** An SVG other than the displayed one, for canvases that can draw one. */
   readonly svg?: () => string
-  /** Controls left of the menu. */
+  /** Controls to the left of the menu. */
   readonly tools?: ComponentChildren
   readonly menu?: readonly MenuItem[]
   readonly stale?: boolean
   readonly class?: string
-  /** Draws; `width` is what the body offers, in CSS pixels. */
+  /** Draws the chart; `width` is the width of the body, in CSS pixels. */
   readonly children: (width: number) => ComponentChildren
 }
 
@@ -92,7 +92,7 @@ async function exported(format: 'png' | 'svg' | 'csv', section: HTMLElement | nu
   return pngFromSvg(whole.text, whole.width, whole.height)
 }
 
-/** Title, scope, colours and source as they stand on the page. */
+/** Title, scope, colours and source as displayed. */
 function captionOf(section: HTMLElement | null, title: string): Caption {
   const words = (element: Element | null | undefined) => element?.textContent?.replaceAll(/\s+/g, ' ').trim() ?? ''
   const legend = [...(section?.querySelectorAll('.legend li, .chart-keys li') ?? [])].flatMap((item) => {
@@ -102,7 +102,7 @@ function captionOf(section: HTMLElement | null, title: string): Caption {
   return { title, about: words(section?.querySelector('h2 .about')), legend, source: sourceText(new Date()) }
 }
 
-/** The inner width of an element, followed as it changes. */
+/** Inner width of an element, updated when it changes. */
 export function useWidth(of: { current: HTMLElement | null }): number {
   const [width, setWidth] = useState(0)
   useEffect(() => {

@@ -1,5 +1,5 @@
-// A tree of times as an icicle: the whole on top, its parts beneath, widths are times. A click or Enter zooms into a part,
-// Escape or a click on what is above leads out; arrows walk. Several trees share one scale.
+// A tree of times as an icicle chart: the whole at the top, its parts below, widths proportional to time. A click or Enter zooms into a
+// part, Escape or a click above zooms out; arrow keys move. Several trees share one scale.
 import { useState } from 'preact/hooks'
 import type { TimeNode } from '../api/answers'
 import { timeColour } from './colours'
@@ -10,7 +10,7 @@ import { Tip, type TipAt, within } from './tip'
 import * as texts from '../words/charts'
 
 export interface IcicleTree {
-  /** `A`, `B`; empty for one alone. */
+  /** `A`, `B`; empty if there is only one. */
   readonly label: string
   readonly root: TimeNode
 }
@@ -18,14 +18,14 @@ export interface IcicleTree {
 interface Props {
   readonly trees: readonly IcicleTree[]
   readonly width: number
-  /** The part that fills the width; the root without it. */
+  /** Part that fills the width; by default the root. */
   readonly zoom: string
   readonly onZoom: (id: string) => void
   readonly pointed?: string | null
   readonly onPoint?: (id: string | null) => void
-  /** What shares are of; the step without it. */
+  /** Denominator of shares; by default the step. */
   readonly whole?: string
-  /** The colour of a part; by its identifier without it. */
+  /** Colour of a part; by default from its identifier. */
   readonly colour?: (id: string) => string
 }
 
@@ -173,7 +173,7 @@ function fillOf(id: string, meaning: Meaning): string {
   return id === 'step' ? 'var(--sunken)' : id === 'bubble' ? 'url(#hatch)' : meaning.colour(id)
 }
 
-/** What a part is called, as far as there is room; beside the parts, because their own names say more. */
+/** Labels of parts that fit. They are separate elements, because the parts have longer accessible names. */
 function Words(props: { cell: Cell; meaning: Meaning }) {
   const { node, x, width, depth } = props.cell
   const plain = node.id === 'step' || node.id === 'bubble'
@@ -219,7 +219,7 @@ function walk(event: KeyboardEvent, zoom: () => void, out: () => void): void {
   if (next instanceof SVGGElement) next.focus()
 }
 
-/** The nodes from the root to one, or the root alone where it is not found. */
+/** Nodes from the root to one, or only the root if it is not found. */
 function pathTo(root: TimeNode, id: string): TimeNode[] {
   if (root.id === id) return [root]
   for (const child of root.children) {

@@ -1,4 +1,4 @@
-// Which ink is readable on a colour: dark or light, by the contrast that WCAG defines.
+// Text colour with sufficient contrast on a colour: dark or light, by WCAG.
 import { dark } from '../state/theme'
 import { resolve } from './colours'
 import { inkFor, luminance } from './contrast'

@@ -1,4 +1,4 @@
-// Colours with their names.
+// Legend: colours with their names.
 import * as texts from '../words/charts'
 
 export interface LegendItem {

@@ -15,7 +15,7 @@ export function linear(domain: readonly [number, number], range: readonly [numbe
   return Object.assign(scale, { domain, range, invert: (pixel: number) => (slope === 0 ? low : low + (pixel - from) / slope) })
 }
 
-/** At most about `wanted` round values within the domain: steps of 1, 2, 2.5 or 5 times a power of ten (or two, for bytes). */
+/** About `wanted` round values at most within the domain: steps of 1, 2, 2.5 or 5 times a power of ten (or two, for bytes). */
 export function ticks(low: number, high: number, wanted = 5, base: 10 | 2 = 10): number[] {
   if (!(high > low) || wanted < 1) return [low]
   const raw = (high - low) / wanted

@@ -1,4 +1,4 @@
-// What a saved chart is of: the run, or the files that are open, and the day.
+// Source line of a saved chart: the run or the open files, and the date.
 import { location, own } from '../state/location'
 import { runText } from '../state/run'
 import { views } from '../views/registry'
@@ -11,7 +11,7 @@ export function sourceText(today: Date): string {
   return texts.railwright(subject(), today.toISOString().slice(0, 10))
 }
 
-/** The run, or the files that are open. */
+/** Run, or open files. */
 export function subject(): string {
   const view = views.find((one) => one.id === location.value.view)
   const files = view && OF_FILES.includes(view.prefix) ? [own(view.prefix).path, own(view.prefix).files].filter(Boolean).join(', ') : ''

@@ -1,4 +1,4 @@
-// The small box that follows the pointer or the focus within a chart's body. Refuses to take the pointer itself.
+// Box that follows the pointer or the focus within the body of a chart. It ignores pointer events.
 import type { ComponentChildren } from 'preact'
 
 export interface TipAt {
@@ -7,7 +7,7 @@ export interface TipAt {
   readonly content: ComponentChildren
 }
 
-/** Place it inside the chart's body (which is positioned); `width` keeps it within. */
+/** Placed inside the chart's body (which is positioned); `width` keeps it within. */
 export function Tip(props: { at: TipAt | null; width: number }) {
   if (!props.at) return null
   const right = props.at.x > props.width / 2
@@ -25,7 +25,7 @@ export function Tip(props: { at: TipAt | null; width: number }) {
   )
 }
 
-/** Where an event is within the chart's body. */
+/** Position of an event within the body of the chart. */
 export function within(event: MouseEvent): { x: number; y: number } {
   const body = (event.currentTarget as Element).closest('.body')?.getBoundingClientRect()
   return { x: event.clientX - (body?.left ?? 0), y: event.clientY - (body?.top ?? 0) }

@@ -1,4 +1,4 @@
-// Squarified treemap (Bruls, Huizing, van Wijk 2000): areas are values, rectangles as square as they get. Pure.
+// Squarified treemap (Bruls, Huizing, van Wijk 2000): areas are proportional to values, rectangles nearly square. Pure.
 
 export interface Leaf {
   readonly title: string
@@ -18,7 +18,7 @@ export interface Box {
   readonly height: number
 }
 
-/** Boxes in the order of the values, which should descend. Values that are not above zero get empty boxes. */
+/** Boxes in the order of the values, which should descend. Values of zero or less get empty boxes. */
 export function squarify(values: readonly number[], box: Box): Box[] {
   const total = values.reduce((sum, value) => sum + Math.max(value, 0), 0)
   const boxes: Box[] = values.map(() => ({ x: box.x, y: box.y, width: 0, height: 0 }))
@@ -31,7 +31,7 @@ export function squarify(values: readonly number[], box: Box): Box[] {
     let end = start
     let sum = 0
     let worst = Infinity
-    // Add to the row while that makes its worst rectangle squarer.
+    // Adds to the row while its worst aspect ratio improves.
     while (end < values.length) {
       const area = Math.max(values[end] ?? 0, 0) * scale
       const next = ratio(values, start, end, sum + area, scale, side)

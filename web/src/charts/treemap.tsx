@@ -1,4 +1,4 @@
-// A treemap of two levels: groups with their names, leaves in their colours. Arrows walk the leaves in order of size.
+// A treemap of two levels: groups with their names, leaves in their colours. Arrow keys move between leaves by size.
 import { useState } from 'preact/hooks'
 import { fitText } from './fit-text'
 import { inkOn } from './ink'

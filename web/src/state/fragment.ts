@@ -1,6 +1,6 @@
-// The state of the page as text: `#/calculator?model=llama-3.1-405b&tp=8&b.tp=4`. Pure functions, tested alone.
-// Bare names are the run's arguments (long flags of the command line), `b.` are what scenario B says otherwise, and a
-// name with another prefix (`s.`, `w.`, `p.`, `t.`, `n.`, `c.`) belongs to the one view that has that prefix.
+// State of the web UI as text: `#/calculator?model=llama-3.1-405b&tp=8&b.tp=4`. Pure functions with their own tests. Names without prefix
+// are the run's arguments (long flags of the command line), `b.` are the overrides of scenario B, and another prefix (`s.`, `w.`, `p.`,
+// `t.`, `n.`, `c.`) belongs to one view.
 
 export type Parameters = Readonly<Record<string, string>>
 
@@ -11,7 +11,7 @@ export interface Location {
 
 const PREFIXED = /^([a-z])\./
 
-/** Reads a fragment; what cannot be read is left out, never thrown. */
+/** Parses a fragment; invalid parts are ignored. */
 export function parseFragment(fragment: string, fallback: string): Location {
   const text = fragment.replace(/^#\/?/, '')
   const [path = '', query = ''] = split(text, '?')
@@ -25,7 +25,7 @@ export function parseFragment(fragment: string, fallback: string): Location {
   return { view: decode(path) || fallback, parameters }
 }
 
-/** The fragment in a pasted text: a whole link, or the state alone; null where there is none. */
+/** Fragment of a pasted text: a whole link, or only the state; null without one. */
 export function stateIn(text: string): string | null {
   const trimmed = text.trim()
   const at = trimmed.indexOf('#/')
@@ -33,13 +33,13 @@ export function stateIn(text: string): string | null {
   return trimmed.slice(at)
 }
 
-/** A setting that a fragment says more than once, each time otherwise. */
+/** A setting that occurs several times in a fragment with different values. */
 export interface Repeated {
   readonly key: string
   readonly values: readonly string[]
 }
 
-/** What a fragment says more than once and differently; of these the last counts. */
+/** Settings that occur several times with different values; the last value counts. */
 export function repeatedIn(fragment: string): readonly Repeated[] {
   const found = new Map<string, string[]>()
   for (const part of (split(fragment, '?')[1] ?? '').split('&')) {
@@ -51,7 +51,7 @@ export function repeatedIn(fragment: string): readonly Repeated[] {
   return [...found].filter(([, values]) => new Set(values).size > 1).map(([key, values]) => ({ key, values }))
 }
 
-/** Writes a fragment: keys sorted by group (run, scenario B, views) so that equal states are equal text. */
+/** Writes a fragment with keys sorted by group (run, scenario B, views), so that equal states are equal texts. */
 export function writeFragment(location: Location): string {
   const parts = Object.entries(location.parameters)
     .filter(([, value]) => value !== '')
@@ -60,7 +60,7 @@ export function writeFragment(location: Location): string {
   return `#/${encode(location.view)}${parts.length > 0 ? `?${parts.join('&')}` : ''}`
 }
 
-/** The prefix of a parameter: `''` for the run, `b` for scenario B, a view's letter. */
+/** Prefix of a parameter: `''` for the run, `b` for scenario B, a letter for a view. */
 export function prefixOf(key: string): string {
   return PREFIXED.exec(key)?.[1] ?? ''
 }
@@ -94,7 +94,7 @@ function decode(text: string): string {
   }
 }
 
-/** What a fragment may hold stays readable: only what would be misread is escaped. */
+/** Escapes only characters that would be misread, so that a fragment stays readable. */
 function encode(text: string): string {
   return encodeURIComponent(text)
     .replace(/%(2F|3A|2C|40|24|3B)/g, (code) => decodeURIComponent(code))

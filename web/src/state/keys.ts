@@ -1,15 +1,15 @@
-// The key map: who listens to which keys, and the list that `?` shows. Sequences (`g c`) wait one second for their end.
-// Refuses to act while the user types text, except for Escape.
+// The key map: active key bindings, and the list shown by `?`. Sequences (`g c`) wait one second for their second key. Inactive while the
+// user types text, except for Escape.
 import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 export interface KeyBinding {
-  /** As `KeyboardEvent.key` names them, sequences with spaces: `g c`, `?`, `/`, `Escape`, `Shift+ArrowLeft`. */
+  /** Names of `KeyboardEvent.key`, sequences with spaces: `g c`, `?`, `/`, `Escape`, `Shift+ArrowLeft`. */
   readonly keys: string
   readonly title: string
   /** Heading in the overlay. */
   readonly group: string
-  /** Returns `false` to let the key go on to others. */
+  /** Action; returns `false` to pass the key on. */
   readonly run: (event: KeyboardEvent) => void | boolean
   /** Not shown in the overlay. */
   readonly hidden?: boolean
@@ -17,10 +17,10 @@ export interface KeyBinding {
 
 const bindings = signal<readonly KeyBinding[]>([])
 
-/** All keys that work now, in the order in which they came. */
+/** All active bindings, in order of registration. */
 export const keyMap = computed(() => bindings.value.filter((binding) => !binding.hidden))
 
-/** Keys that work until the returned function is called; later ones win. */
+/** Registers bindings until the returned function is called; later ones take precedence. */
 export function bind(added: readonly KeyBinding[]): () => void {
   bindings.value = [...bindings.value, ...added]
   return () => {
@@ -28,7 +28,7 @@ export function bind(added: readonly KeyBinding[]): () => void {
   }
 }
 
-/** Keys that work while the component stands. `dependencies` as for `useEffect`. */
+/** Keys that are active while the component is mounted. `dependencies` as for `useEffect`. */
 export function useKeys(added: readonly KeyBinding[], dependencies: readonly unknown[] = []): void {
   useEffect(() => bind(added), dependencies as unknown[])
 }

@@ -1,5 +1,5 @@
-// Where the page is: one signal that mirrors the address. Views read `location`, and change it by `go` and `change`;
-// everything else of the page's state follows from it, so that a link gives the same page and Back works.
+// Location of the web UI: one signal that mirrors the URL. Views read `location`, and change it with `go` and `change`. All other state
+// follows from it, so that links and Back reproduce a view.
 import { batch, computed, signal } from '@preact/signals'
 import { report } from '../api/report'
 import { type Location, type Parameters, type Repeated, ofPrefix, parseFragment, prefixOf, repeatedIn, writeFragment } from './fragment'
@@ -8,16 +8,16 @@ export const FALLBACK = 'calculator'
 
 const here = () => parseFragment(initial(), FALLBACK)
 
-/** Where the page is. Read it; write through `go` and `change`. */
+/** Current location. Write through `go` and `change`. */
 export const location = signal<Location>(here())
 
-/** What the address that was opened says more than once, and differently; empties when the page writes the address. */
+/** Repeated settings of the opened URL with different values; empty once the web UI writes the URL. */
 export const repeated = signal<readonly Repeated[]>(repeatedIn(initial()))
 
-/** The view that is open. */
+/** Open view. */
 export const view = computed(() => location.value.view)
 
-/** What a view kept when it was left, so that coming back by key finds it as it was. */
+/** State of each view when it was left, so that returning by key restores it. */
 const left = new Map<string, Parameters>()
 
 function initial(): string {
@@ -25,7 +25,7 @@ function initial(): string {
   return hash.length > 2 ? hash : (report?.fragment ?? '')
 }
 
-/** Opens a view. The run and scenario B stay; what other views keep for themselves is set aside. */
+/** Opens a view. The run and scenario B are kept; the state of other views is stored. */
 export function go(next: string, own: Parameters = {}): void {
   const { view: current, parameters } = location.value
   const run = Object.fromEntries(Object.entries(parameters).filter(([key]) => ['', 'b'].includes(prefixOf(key))))
@@ -34,7 +34,7 @@ export function go(next: string, own: Parameters = {}): void {
   write({ view: next, parameters: { ...run, ...(next === current ? views : left.get(next)), ...own } }, 'push')
 }
 
-/** Opens a view with nothing of its own but this: what it kept spoke of other files. */
+/** Opens a view with only this state, because its stored state refers to other files. */
 export function openAfresh(next: string, own: Parameters): void {
   const { view: current, parameters } = location.value
   const run = Object.fromEntries(Object.entries(parameters).filter(([key]) => ['', 'b'].includes(prefixOf(key))))
@@ -43,7 +43,7 @@ export function openAfresh(next: string, own: Parameters): void {
   write({ view: next, parameters: { ...run, ...own } }, 'push')
 }
 
-/** Changes parameters; `undefined` or an empty text removes one. `replace` while a slider moves, `push` when it is let go. */
+/** Changes parameters; `undefined` or an empty text removes one. `replace` while a slider moves, `push` when it is released. */
 export function change(changes: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
   const parameters: Record<string, string> = { ...location.value.parameters }
   for (const [key, value] of Object.entries(changes)) {
@@ -53,26 +53,26 @@ export function change(changes: Readonly<Record<string, string | undefined>>, hi
   write({ view: location.value.view, parameters }, history)
 }
 
-/** Replaces the whole run (bare parameters), for example by a strategy that a search found; view state stays. */
+/** Replaces the whole run (parameters without prefix), for example by a strategy from a search; view state is kept. */
 export function replaceRun(run: Parameters, next?: string): void {
   const rest = Object.fromEntries(Object.entries(location.value.parameters).filter(([key]) => prefixOf(key) !== ''))
   write({ view: next ?? location.value.view, parameters: { ...rest, ...run } }, 'push')
 }
 
-/** Opens a state that was pasted; what it repeats is told as in a link. */
+/** Opens a pasted state; repeated settings are reported as for a link. */
 export function open(fragment: string): void {
   write(parseFragment(fragment, FALLBACK), 'push')
   repeated.value = repeatedIn(fragment)
 }
 
-/** Parameters that belong to one view's prefix, without it. */
+/** Parameters with a view's prefix, without it. */
 export function own(prefix: string): Record<string, string> {
   return ofPrefix(location.value.parameters, prefix)
 }
 
 const leaving: ((how: 'push' | 'replace') => void)[] = []
 
-/** Calls something before the address changes by the page's own doing, while what is left still stands. */
+/** Registers a function to call before the web UI changes the URL, while the old state is still shown. */
 export function onLeave(act: (how: 'push' | 'replace') => void): void {
   leaving.push(act)
 }

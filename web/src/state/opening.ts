@@ -1,5 +1,5 @@
-// Which view files belong to, by what the program says of them. A refused question is no error here: the next reader is asked, and
-// what nobody can read is named with what would have been expected. Refuses to look into a file itself.
+// View for opened files, from the program's detection. A rejection is not an error here: the next reader is tried. For a file that no
+// reader accepts, the message lists the expected formats. The program reads the files.
 import { type Arguments, Refusal, ask } from '../api/ask'
 import { viewOf } from '../api/jobs-on-disk'
 import type { Upload } from '../api/uploads'
@@ -18,12 +18,12 @@ export const EXPECTED = texts.thePageOpensAModels
 
 interface Detected {
   readonly format?: string
-  /** Which reader of traces, logs or dumps knows the file. */
+  /** Reader that accepts the file: traces, logs or dumps. */
   readonly records?: string
   readonly seen: readonly { readonly format: string; readonly why: string }[]
 }
 
-/** Opens files where they belong; `meant` is the view whose button asked for them. Throws a refusal when nobody knows them. */
+/** Opens files in their view; `meant` is the view whose button was used. Throws a rejection if no reader accepts them. */
 export async function openByContent(uploads: readonly Upload[], meant: string | null): Promise<void> {
   const first = uploads[0]
   if (!first) return
@@ -54,7 +54,7 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
     const home = viewOf({ format: detected.records })
     return open(home, home.charAt(0), paths)
   }
-  // A config.json is no launch file: the model reader decides.
+  // A config.json is not a launch file: the model reader decides.
   const model = await asked('models/show', { name: first.path })
   if (model.answer) {
     takeModel(first)
@@ -63,20 +63,20 @@ export async function openByContent(uploads: readonly Upload[], meant: string | 
   if (await logged(first)) return
   if (await reads('hang', { paths })) return open('hang', 'h', paths)
   if (await reads('profile', { paths })) return open('traces', 't', paths)
-  // The reader for files of this form knows the reason; JSON without any key of a model is for nobody.
+  // The reader for this format has the reason; JSON without any key of a model has no reader.
   if (/\.json$/i.test(first.name)) throw model.refusal && !model.refusal.message.includes('not a model') ? model.refusal : unknown(first, 1)
   if (/\.toml$/i.test(first.name)) throw (await asked('estimate', { run: first.path })).refusal ?? unknown(first, 1)
   throw unknown(first, 1)
 }
 
-/** A model of one's own: the plan goes back to auto, and the page names what it kept and what it reset. */
+/** Opens a custom model: the plan is reset to auto, and the UI lists the kept and reset settings. */
 function takeModel(file: Upload): void {
   const { kept, reset } = split(runText.value, 'model')
   replaceRun({ model: file.path, ...Object.fromEntries(kept.map((key) => [key, runText.value[key] ?? ''])) }, 'calculator')
   toast(texts.model(file.name), { hint: statement(kept, reset) })
 }
 
-/** A launch file or a run file becomes the run. */
+/** Opens a launch file or a run file as the run. */
 function takeRun(file: Upload, detected: Detected): boolean {
   const seen = detected.seen[0]
   const { cluster } = runText.value
@@ -87,7 +87,7 @@ function takeRun(file: Upload, detected: Detected): boolean {
     return true
   }
   if (!detected.format) return false
-  // The launch file says the plan too: what the address says would win over it, so only the cluster stays.
+  // The launch file has a plan too. Settings of the URL would override it, so only the cluster is kept.
   replaceRun({ model: file.path, ...(cluster ? { cluster } : {}) }, 'calculator')
   toast(`${file.name}: ${detected.format.replaceAll('-', ' ')}`, { hint: seen?.why, ...alsoLog })
   return true
@@ -103,7 +103,7 @@ function open(home: string, prefix: string, paths: readonly string[]): void {
   openAfresh(home, { [`${prefix}.files`]: paths.join(',') })
 }
 
-/** The answer, or why the question was refused; anything else is thrown on. */
+/** Answer, or the rejection of the question; other errors are thrown. */
 async function asked<T>(command: string, values: Arguments): Promise<{ readonly answer: T | null; readonly refusal: Refusal | null }> {
   try {
     return { answer: (await ask<T>(command, values)).answer, refusal: null }

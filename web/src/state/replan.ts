@@ -1,13 +1,13 @@
-// What of a run stays when its model or cluster changes, and what goes back to auto. Pure.
+// Settings that are kept or reset to auto when the model or cluster changes. Pure.
 import { flagTitle } from '../views/calculator/wording'
 import * as texts from '../words/state'
 
-/** What stays when the model changes: where the run takes place, how much is trained and the price. */
+/** Settings kept when the model changes: cluster, amount of training and price. */
 const OF_ANY_MODEL = ['cluster', 'accelerator', 'gpus', 'tokens', 'availability', 'price-per-device-hour', 'electricity-price']
-/** What stays when the cluster changes: what is trained, on how many devices and with which batch. */
+/** Settings kept when the cluster changes: model, number of devices and batch. */
 const OF_ANY_CLUSTER = ['model', 'gpus', 'tokens', 'availability', 'global-batch', 'sequence-length', 'electricity-price']
 
-/** Of a run's settings, those that stay and those that go back to auto. Pure. */
+/** Splits the settings of a run into those kept and those reset to auto. Pure. */
 export function split(
   text: Readonly<Record<string, string>>,
   changed: 'model' | 'cluster',
@@ -17,7 +17,7 @@ export function split(
   return { kept: others.filter((key) => stays.includes(key)), reset: others.filter((key) => !stays.includes(key)) }
 }
 
-/** What the page says of such a change. */
+/** Message about such a change. */
 export function statement(kept: readonly string[], reset: readonly string[]): string {
   const list = (keys: readonly string[]) => keys.map(flagTitle).join(', ')
   return [

@@ -1,11 +1,11 @@
-// The run that all views speak about: the bare parameters of the address as arguments of a command, and scenario B as
-// the run with its overrides. Refuses to know what the arguments mean.
+// The run common to all views: the parameters of the URL without prefix as arguments of a command, and scenario B as the run with its
+// overrides. Independent of the meaning of arguments.
 import { computed } from '@preact/signals'
 import type { Arguments, Value } from '../api/ask'
 import { location } from './location'
 import { ofPrefix, type Parameters } from './fragment'
 
-/** Text of the address to values: `true` and `false` are flags, all else is passed as it stands. */
+/** Converts texts of the URL to values: `true` and `false` become booleans, others are passed unchanged. */
 export function toArguments(parameters: Parameters): Arguments {
   const values: Record<string, Value> = {}
   for (const [key, text] of Object.entries(parameters)) {
@@ -14,7 +14,7 @@ export function toArguments(parameters: Parameters): Arguments {
   return values
 }
 
-/** Long names of flags to the ones that the page writes, so that a setting has one name. */
+/** Map from long names of flags to those written by the web UI, so that a setting has one name. */
 const SHORT: Readonly<Record<string, string>> = {
   'tensor-parallel': 'tp',
   'pipeline-parallel': 'pp',
@@ -37,7 +37,7 @@ const SHORT: Readonly<Record<string, string>> = {
   framework: 'software',
 }
 
-/** Every setting under one name; a short name wins over its long one. */
+/** Settings under unique names; a short name takes precedence over its long one. */
 export function normalise(parameters: Parameters): Parameters {
   const found: Record<string, string> = {}
   for (const [key, value] of Object.entries(parameters)) {
@@ -48,24 +48,24 @@ export function normalise(parameters: Parameters): Parameters {
   return found
 }
 
-/** The run's parameters as text. */
+/** Parameters of the run as text. */
 export const runText = computed<Parameters>(() => normalise(ofPrefix(location.value.parameters, '')))
 
-/** Scenario B's parameters as text. */
+/** Parameters of scenario B as text. */
 export const runTextB = computed<Parameters>(() => applyOverrides(runText.value, overrides.value))
 
-/** The run as arguments of `estimate`, `memory`, `timeline`, ... */
+/** Run as arguments of `estimate`, `memory`, `timeline`, ... */
 export const run = computed<Arguments>(() => toArguments(runText.value))
 
-/** What scenario B says otherwise; empty when there is none. `-` takes away what the run says. */
+/** Overrides of scenario B; empty if there are none. `-` removes a setting of the run. */
 export const overrides = computed<Parameters>(() => normalise(ofPrefix(location.value.parameters, 'b')))
 
-/** Scenario B as arguments, or null when none is open. */
+/** Scenario B as arguments; null if it is not open. */
 export const runB = computed<Arguments | null>(() => {
   return Object.keys(overrides.value).length === 0 ? null : toArguments(runTextB.value)
 })
 
-/** A run with overrides: `-` removes, `on` alone opens scenario B without a difference. */
+/** Applies overrides to a run: `-` removes a setting, `on` alone opens scenario B without a difference. */
 export function applyOverrides(parameters: Parameters, changes: Parameters): Parameters {
   const merged: Record<string, string> = { ...parameters }
   for (const [key, value] of Object.entries(changes)) {

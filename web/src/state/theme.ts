@@ -1,4 +1,4 @@
-// Light, dark, or as the system. Kept by the browser where it allows that; the page works without.
+// Theme: light, dark, or that of the system. Stored by the browser if allowed.
 import { effect, signal } from '@preact/signals'
 
 export type Theme = 'system' | 'light' | 'dark'
@@ -20,12 +20,12 @@ const query = window.matchMedia('(prefers-color-scheme: dark)')
 const systemDark = signal(query.matches)
 query.addEventListener('change', (event) => (systemDark.value = event.matches))
 
-/** Paper is light. */
+/** True while printing, which is always light. */
 const onPaper = signal(false)
 window.addEventListener('beforeprint', () => (onPaper.value = true))
 window.addEventListener('afterprint', () => (onPaper.value = false))
 
-/** Whether the page is dark now; canvases redraw when it changes. */
+/** True if the current theme is dark; canvases redraw when it changes. */
 export const dark = signal(false)
 
 effect(() => {
@@ -33,12 +33,12 @@ effect(() => {
   document.documentElement.dataset.theme = dark.value ? 'dark' : 'light'
 })
 
-/** Chooses, and remembers where the browser lets us. */
+/** Sets the theme, and stores it if the browser allows. */
 export function chooseTheme(next: Theme): void {
   theme.value = next
   try {
     localStorage.setItem(KEY, next)
   } catch {
-    // Private windows refuse; the choice then lasts as long as the page.
+    // Private windows reject storage; the choice then lasts until the page is closed.
   }
 }

@@ -1,4 +1,4 @@
-// Short messages in the corner: what was done, what was refused. Spoken by screen readers; errors stay until closed.
+// Short messages in the corner about actions and rejections. Announced by screen readers; errors stay until closed.
 import { signal } from '@preact/signals'
 
 export interface Toast {
@@ -13,7 +13,7 @@ export const toasts = signal<readonly Toast[]>([])
 
 let next = 1
 
-/** Shows a message; `done` leaves after four seconds. */
+/** Shows a message; `done` disappears after four seconds. */
 export function toast(text: string, options: Partial<Pick<Toast, 'kind' | 'hint' | 'action'>> = {}): void {
   const one: Toast = { id: next++, kind: 'done', text, ...options }
   toasts.value = [...toasts.value.slice(-3), one]

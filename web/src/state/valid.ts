@@ -1,16 +1,16 @@
-// The values of each setting that are valid with the rest of a run, as the program lists them. Holds no rule of its own.
+// Valid values of each setting given the others, as listed by the program. Contains no rules.
 import type { ValidValues } from '../api/answers'
 import type { Arguments } from '../api/ask'
 
-/** Valid values by flag, as they are typed. */
+/** Valid values by flag, as typed. */
 export type Valid = ReadonlyMap<string, readonly string[]>
 
 export const NONE: Valid = new Map()
 
-/** What has no say in whether a plan is possible: with it, equal questions would differ. */
+/** Settings without effect on the validity of a plan; with them, equal questions would differ. */
 const NO_SAY = ['tokens', 'availability', 'why', 'price-per-device-hour', 'electricity-price', 'power-share']
 
-/** The question for the values of a run; null where the model or the cluster is open. */
+/** Question for the valid values of a run; null if the model or the cluster is missing. */
 export function valuesQuestion(values: Arguments | null): Arguments | null {
   if (!values) return null
   const known = values.run ?? values.launch ?? (values.model && (values.cluster ?? values.accelerator))
@@ -21,12 +21,12 @@ export function validOf(answer: Pick<ValidValues, 'values'> | null): Valid {
   return answer ? new Map(answer.values.flatMap((one) => (one.flag === null ? [] : [[one.flag, one.values] as const]))) : NONE
 }
 
-/** The numbers of a setting, ascending; empty where the program lists none. */
+/** Valid numbers of a setting, ascending; empty if the program lists none. */
 export function numbersOf(valid: Valid, flag: string): readonly number[] {
   return (valid.get(flag) ?? []).map(Number).sort((a, b) => a - b)
 }
 
-/** The nearest below and above of what is valid. */
+/** Nearest valid values below and above. */
 export function nearest(values: readonly number[], wanted: number): number[] {
   const below = values.filter((value) => value < wanted).at(-1)
   const above = values.find((value) => value > wanted)

@@ -1,5 +1,5 @@
-// Beneath the canvas: the selected span, the marked range, or what colours mean and how the keys work.
-// Responsible for: showing what the answer says of them, with links along messages. Refuses to fetch.
+// Below the canvas: the selected span, the selected range, or the legend and the keys.
+// Responsible for: data of the answer, with links along messages. Excludes fetching.
 import type { Controller, Range } from './controller'
 import { type ArrowKind, type Neighbour, type Place, neighbours } from './data'
 import { className, facts, nameOf, within } from './describe'
@@ -120,7 +120,7 @@ function Selected({ controller, place }: { controller: Controller; place: Place 
   )
 }
 
-/** What the arrows that lead to a span mean, and those that lead away from it. */
+/** Meaning of arrows that lead to a span, and of those that start at it. */
 const FROM: Readonly<Record<ArrowKind, string>> = {
   awaited: texts.waitsFor,
   message: texts.waitedFor,

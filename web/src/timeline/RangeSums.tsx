@@ -1,5 +1,5 @@
-// Beneath the canvas when a range is marked: its spans by name, and a flame graph, as the program sums them.
-// Responsible for: the question and its two drawings. Refuses to sum.
+// Below the canvas for a selected range: its spans by name, and a flame graph. Responsible for: the question and its two drawings. The
+// program computes the sums.
 import { useComputed, useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Arguments } from '../api/ask'
@@ -17,11 +17,11 @@ import { flame } from './flame'
 import { instant, percent, span } from './time'
 import * as texts from '../words/timeline'
 
-/** Which rows are summed: those that were marked, those that are shown, or all of a kind. */
+/** Rows to sum: the selected ones, the visible ones, or all of a kind. */
 const KINDS = ['passes', 'device', 'streams', 'threads'] as const
 type Choice = 'marked' | 'shown' | (typeof KINDS)[number]
 
-/** The rows as the command line takes them. */
+/** Rows in the form of the command line. */
 export function rowsOf(controller: Controller, range: Range, choice: Choice): string {
   if (choice !== 'marked' && choice !== 'shown') return choice
   const shown = controller.rows.rows.flatMap((row) => (row.track ? [row.track.index] : []))
@@ -34,7 +34,7 @@ export function rowsOf(controller: Controller, range: Range, choice: Choice): st
 
 export function RangeSums({ controller, question }: { controller: Controller; question: Arguments }) {
   const range = controller.range.value
-  // Rows that are shown change when groups open and close.
+  // Visible rows change when groups expand and collapse.
   controller.closed.value
   const chosen = useSignal<Choice | null>(null)
   const rested = useRested(controller.marking.value ? null : range)
@@ -104,7 +104,7 @@ const is = (kind: (typeof KINDS)[number], name: string) =>
       ? name.startsWith('thread ')
       : /^(stream|operators|communication)/.test(name)
 
-/** A value once it has stood still: keys that are held mark many ranges. */
+/** Value after it has been unchanged for a moment, because held keys select many ranges. */
 function useRested(value: Range | null): Range | null {
   const [rested, set] = useState(value)
   useEffect(() => {

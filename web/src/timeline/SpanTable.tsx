@@ -1,5 +1,5 @@
-// The spans in sight as a table: the timeline for whoever reads instead of looks.
-// Responsible for: the first few hundred of them, in order of time, and saying how many more there are.
+// Visible spans as a table: the timeline for screen readers.
+// Responsible for: the first few hundred by time, and the number of further ones.
 import type { Controller } from './controller'
 import { type Place, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'

@@ -1,5 +1,5 @@
-// The timeline as a component: canvases, tools, what is selected in words, and a table for whoever cannot see the canvas.
-// Responsible for: putting the parts together. Refuses to fetch: it is given an answer in columns.
+// The timeline as a component: canvases, tools, the selection as text, and a table for screen readers.
+// Responsible for: combining the parts. The caller fetches the answer in columns.
 import { useComputed, useSignal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
@@ -19,7 +19,7 @@ import { Tools } from './Tools'
 import './timeline.css'
 import * as texts from '../words/timeline'
 
-/** For the list of keys; the timeline listens itself, because keys are held. */
+/** Only for the list of keys; the timeline handles them itself, because keys are held. */
 const KEYS = (
   [
     ['w', 'Zoom in (hold; Shift is faster)'],
@@ -41,14 +41,14 @@ const KEYS = (
 
 interface Props {
   readonly columns: RawColumns
-  /** Holds the controller, for whoever steers the timeline from outside. */
+  /** Receives the controller, for control from outside of the timeline. */
   readonly handle?: { current: Controller | null }
   /** More tools, at the left. */
   readonly tools?: ComponentChildren
   readonly height?: string
-  /** Under which prefix the address keeps what is in sight and selected; without it nothing is kept. */
+  /** Prefix under which the URL stores the view; without it nothing is stored. */
   readonly prefix?: string
-  /** The question for the sums of a marked range; without it the panel has the classes alone. */
+  /** Question for the sums of a selected range; without it the panel shows only the classes. */
   readonly sums?: Arguments
 }
 

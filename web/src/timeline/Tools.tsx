@@ -1,5 +1,5 @@
-// Above the canvas: finding, what is highlighted, opening and closing groups, files.
-// Responsible for: buttons and their keys. Refuses to hold state: the controller does.
+// Above the canvas: search, highlights, expanding and collapsing groups, files. Responsible for: buttons and their keys. The controller has
+// the state.
 import type { Signal } from '@preact/signals'
 import type { ComponentChildren, RefObject } from 'preact'
 import type { Controller } from './controller'
@@ -108,7 +108,7 @@ export function Tools({ controller, table, search, children }: Props) {
   )
 }
 
-/** What colours mean, of the classes that there are. */
+/** Legend of the classes in the timeline. */
 export function Legend({ controller }: { controller: Controller }) {
   const { model } = controller
   const used = new Set<string>()

@@ -1,6 +1,5 @@
-// What is in sight, selected, marked, lit, pinned and open of a timeline, in the page's address: a link shows what its sender saw.
-// Responsible for: writing it once it rests, and taking it on when the address changes by a link or by Back. Refuses places that the answer
-// does not have.
+// State of a timeline in the URL: visible range, selection, highlights, pins and groups, so that a link reproduces the view. Responsible
+// for: writing it once it settles, and applying it when the URL changes by a link or Back. Rejects positions that the answer does not have.
 import { useEffect, useRef } from 'preact/hooks'
 import { change, own } from '../state/location'
 import type { Controller } from './controller'
@@ -10,12 +9,12 @@ const KEYS = ['view', 'sel', 'mark', 'mb', 'pins', 'open'] as const
 type Key = (typeof KEYS)[number]
 export type Kept = Partial<Record<Key, string>>
 
-/** Clears what an address keeps of a timeline: for links that lead to another place of it. */
+/** Clears the stored state of a timeline, for links to another place in it. */
 export function afresh(prefix: string): Record<string, undefined> {
   return Object.fromEntries(KEYS.map((key) => [`${prefix}.${key}`, undefined]))
 }
 
-/** What is worth keeping; what a timeline opens with is left out. */
+/** State to store, without defaults. */
 export function write(controller: Controller): Kept {
   const { model, sight, selection, range, lit, pins, closed } = controller
   const kept: Kept = {}
@@ -53,7 +52,7 @@ function placeIn(model: Model, text: string | undefined): Place | null {
   return found && span !== undefined && span < found.count ? { track: track!, span } : null
 }
 
-/** Shows what an address keeps. */
+/** Applies the stored state of a URL. */
 export function take(controller: Controller, kept: Kept): void {
   const { model } = controller
   const opened = kept.open === undefined ? null : kept.open === 'all' ? model.groups.map((_, at) => at) : numbers(kept.open)
@@ -74,7 +73,7 @@ export function take(controller: Controller, kept: Kept): void {
 
 const same = (one: Kept, other: Kept) => KEYS.every((key) => one[key] === other[key])
 
-/** Holds a timeline and the address together. */
+/** Synchronises a timeline with the URL. */
 export function useAddress(controller: Controller, prefix: string | undefined): void {
   const written = useRef<{ of: Model; kept: Kept } | null>(null)
   const here = prefix ? own(prefix) : {}
@@ -83,7 +82,7 @@ export function useAddress(controller: Controller, prefix: string | undefined): 
   useEffect(() => {
     if (!prefix) return
     const last = written.current
-    // Another answer keeps what its timeline kept of the last one, and the address follows.
+    // A new answer keeps the state of the timeline, and the URL is updated.
     if (last === null || (last.of === model && !same(last.kept, kept))) {
       if (last !== null || Object.keys(kept).length > 0) take(controller, kept)
       written.current = { of: model, kept }

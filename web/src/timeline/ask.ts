@@ -1,5 +1,5 @@
-// Answers in columns: asked as text, because they are large and are read once.
-// Responsible for: the newest question's answer, the old one until it comes. Refuses to keep more than a few.
+// Answers in columns: fetched as text, because they are large and read once.
+// Responsible for: the newest question's answer, and the old one until it arrives. Keeps only a few answers.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Arguments, type Problem, Refusal, askText, identity } from '../api/ask'
 import { unuse, use } from '../api/used'
@@ -15,7 +15,7 @@ export interface Asked {
 const KEPT = 4
 const kept = new Map<string, { columns: RawColumns; commandLine: string }>()
 
-/** Asks a command for its columns whenever the question changes; `null` asks nothing. */
+/** Fetches the columns of a command whenever the question changes; `null` asks nothing. */
 export function useColumns(command: string, values: Arguments | null, format = 'columns'): Asked {
   const [state, setState] = useState<Asked>({ columns: null, problems: [], loading: values !== null, commandLine: '' })
   const key = values ? identity(command, values) : ''

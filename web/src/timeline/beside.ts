@@ -1,9 +1,9 @@
-// Two timelines on one page: what was measured, and beneath every stage what was to be expected of it.
-// Responsible for: joining two answers in columns, with names and classes of both. Refuses to stretch either: both keep their own time from
-// the beginning of their step.
+// Two timelines in one: the measured one, with the prediction below every stage.
+// Responsible for: merging two answers in columns, with names and classes of both. Neither is scaled: both keep their time since the start
+// of their step.
 import type { RawColumns, RawTrack } from './data'
 
-/** Beneath every stage of the first answer the passes of the same stage of the second. */
+/** Adds the passes of the same stage of the second answer below every stage of the first. */
 export function beside(measured: RawColumns, expected: RawColumns, name = 'expected'): RawColumns {
   const offset = measured.names.length
   const tracks: RawTrack[] = []
@@ -25,7 +25,7 @@ export function beside(measured: RawColumns, expected: RawColumns, name = 'expec
     const stage = own[0]?.stage ?? 0
     if (shown.has(stage)) continue
     shown.add(stage)
-    // A group of the other answer opens with its passes.
+    // A group of the other answer starts with its passes.
     const other = expected.tracks.find((track) => track.stage === stage)
     if (!other) continue
     const at = tracks.findIndex((track) => track.group === group) + 1

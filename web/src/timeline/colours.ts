@@ -1,13 +1,13 @@
-// Colours of classes from the page's style sheet, as numbers for pixels and as text for shapes.
-// Responsible for: reading them once for each theme. Refuses to choose: the style sheet does.
+// Colours of classes from the style sheet, as numbers for pixels and as text for shapes.
+// Responsible for: reading them once per theme. The style sheet defines them.
 
 import { inkFor } from '../charts/contrast'
 
 export interface Palette {
   readonly css: readonly string[]
-  /** Red, green and blue of every class, in a row. */
+  /** Red, green and blue of every class, consecutively. */
   readonly rgb: Float32Array
-  /** Text on every class: dark or light, whichever is told better. */
+  /** Text colour on every class: dark or light, by contrast. */
   readonly ink: readonly string[]
   readonly bubble: number
   readonly back: readonly [number, number, number]
@@ -38,7 +38,7 @@ function parse(colour: string): [number, number, number] {
   return [numbers[0] ?? 128, numbers[1] ?? 128, numbers[2] ?? 128]
 }
 
-/** Of two colours so much of the second, as text. */
+/** Mix of two colours with a share of the second, as text. */
 function mixed(one: readonly number[], other: readonly number[], share: number): string {
   const parts = one.map((value, at) => Math.round(value + (other[at]! - value) * share))
   return `#${parts.map((value) => value.toString(16).padStart(2, '0')).join('')}`
@@ -49,14 +49,14 @@ function luminance([r, g, b]: readonly [number, number, number]): number {
   return 0.2126 * linear[0]! + 0.7152 * linear[1]! + 0.0722 * linear[2]!
 }
 
-/** Reads the palette that holds at an element now. */
+/** Reads the current palette of an element. */
 export function palette(element: Element, classes: readonly string[]): Palette {
   const style = getComputedStyle(element)
   const read = (name: string, fallback: string) => style.getPropertyValue(name).trim() || fallback
   const back = parse(read('--surface', '#ffffff'))
   const css = classes.map((name, at) => {
     const own = read(`--class-${name}`, read('--class-other', '#999999'))
-    // The same class again is a shade of it, for names: nearer to the page's ground each time.
+    // Repeated classes, for names, are shades: each one is closer to the background.
     const shade = classes.slice(0, at).filter((other) => other === name).length
     return shade === 0 ? own : mixed(parse(own), back, shade * 0.11)
   })
@@ -89,7 +89,7 @@ export function palette(element: Element, classes: readonly string[]): Palette {
   }
 }
 
-/** Diagonal lines for bubbles: never colour alone. */
+/** Hatching of bubbles, so that colour is never the only sign. */
 export function hatching(context: CanvasRenderingContext2D, colours: Palette, ratio: number): CanvasPattern | null {
   const size = Math.round(6 * ratio)
   const tile = document.createElement('canvas')

@@ -1,5 +1,5 @@
-// The timeline as one thing to steer: what is shown, what is selected, what is in sight, and when it is drawn again.
-// Responsible for: state and frames; drawing, input and words are modules of their own. Refuses to know the page around it.
+// Controller of the timeline: shown data, selection, visible range and redraws.
+// Responsible for: state and frames. Drawing, input and texts are modules of their own. Independent of the surrounding page.
 import { matcher } from './find'
 import { signal } from '@preact/signals'
 import { type Palette, palette } from './colours'
@@ -14,7 +14,7 @@ import { Sight } from './view'
 export interface Range {
   readonly from: number
   readonly to: number
-  /** The rows that were marked; without it all rows that are shown. */
+  /** Selected rows; by default all visible ones. */
   readonly tracks?: readonly number[]
 }
 
@@ -33,18 +33,18 @@ export const MINIMAP = 34
 export class Controller {
   readonly selection = signal<Place | null>(null)
   readonly range = signal<Range | null>(null)
-  /** While a range is being marked by the mouse: nothing is summed yet. */
+  /** True while the mouse selects a range: no sums yet. */
   readonly marking = signal(false)
   readonly hover = signal<{ place: Place; x: number; y: number } | null>(null)
   readonly critical = signal(true)
   readonly onlyCritical = signal(false)
   readonly found = signal<{ text: string; places: readonly Place[]; at: number }>({ text: '', places: [], at: -1 })
-  /** Grows whenever what is in sight has come to rest elsewhere. */
+  /** Incremented when the visible range has settled after a change. */
   readonly settled = signal(0)
   readonly closed = signal<ReadonlySet<string>>(new Set())
-  /** Tracks at the top that do not scroll, by their places. */
+  /** Indices of pinned tracks, which do not scroll. */
   readonly pins = signal<readonly number[]>([])
-  /** The micro batch that is lit on all rows, all else faded; -1 for none. */
+  /** Highlighted micro-batch on all rows, with the rest faded; -1 for none. */
   readonly lit = signal(-1)
 
   model: Model
@@ -54,7 +54,7 @@ export class Controller {
   height = 0
   ratio = 1
   gutter = 168
-  /** Where the mouse points, in nanoseconds; null when it is elsewhere. */
+  /** Time at the mouse pointer, in nanoseconds; null outside of the canvas. */
   cursor: number | null = null
   private canvases: Canvases | null = null
   private colours: Palette | null = null
@@ -66,7 +66,7 @@ export class Controller {
   private velocity = { pan: 0, zoom: 0 }
   private held = { pan: 0, zoom: 0 }
   private lastFrame = 0
-  /** What the last frames took to draw, in milliseconds: for measuring. */
+  /** Drawing times of the last frames, in milliseconds, for measurements. */
   readonly costs = new Float32Array(512)
   frames = 0
   private flight: { from: Range; to: Range; since: number } | null = null
@@ -78,7 +78,7 @@ export class Controller {
     this.rows = layout(model, this.closed.value, 480)
   }
 
-  /** Shows another answer; what is in sight stays if both are of about the same length. */
+  /** Shows another answer; the visible range is kept if both have about the same length. */
   show(model: Model): void {
     const before = this.sight.duration
     const same = model.groups.length === this.model.groups.length
@@ -118,7 +118,7 @@ export class Controller {
     }
   }
 
-  /** Colours are read again. */
+  /** Reads the colours again. */
   recolour(): void {
     this.colours = null
     this.minimap.forget()
@@ -157,7 +157,7 @@ export class Controller {
     this.arrange()
   }
 
-  /** Asks for a frame. */
+  /** Requests a frame. */
   draw(what: 'all' | 'overlay' = 'all'): void {
     this.dirty = Math.max(this.dirty, what === 'all' ? 2 : 1)
     if (!this.frame && this.canvases) this.frame = requestAnimationFrame((time) => this.tick(time))
@@ -207,11 +207,11 @@ export class Controller {
     this.dirty = 0
     this.lastFrame = time
     this.costs[this.frames++ % this.costs.length] = performance.now() - begun
-    // One more frame brings the small labels once it rests.
+    // One more frame draws the small labels after the motion ends.
     if (moves || again) this.draw()
   }
 
-  /** Something moves by hand: small labels wait until it rests. */
+  /** Marks a manual motion, during which small labels are not drawn. */
   touch(): void {
     if (this.movingUntil === 0 || performance.now() > this.movingUntil) setTimeout(() => this.rest(), 140)
     this.movingUntil = performance.now() + 120
@@ -231,7 +231,7 @@ export class Controller {
     this.settled.value++
   }
 
-  // Keys that are held: speed grows and fades, as in Perfetto.
+  // Held keys: speed increases and decreases smoothly, as in Perfetto.
 
   hold(what: 'pan' | 'zoom', direction: number): void {
     this.held[what] = direction
@@ -268,7 +268,7 @@ export class Controller {
     return moves
   }
 
-  /** Around what keys zoom: where the mouse points, else what is selected, else the middle. */
+  /** Centre of keyboard zoom: the mouse pointer, else the selection, else the middle. */
   focus(): number {
     const { view } = this.sight
     if (this.cursor !== null && this.cursor >= view.from && this.cursor <= view.to) return this.cursor
@@ -281,7 +281,7 @@ export class Controller {
     return (view.from + view.to) / 2
   }
 
-  /** Goes to a stretch of time, swiftly but so that the eye follows; at once where motion is not wanted. */
+  /** Animates to a time range; without animation if reduced motion is set. */
   fly(from: number, to: number): void {
     const { view } = this.sight
     if (window.matchMedia('(prefers-reduced-motion: reduce)').matches) {
@@ -301,7 +301,7 @@ export class Controller {
     this.draw()
   }
 
-  /** Tracks of the rows between two heights of the canvas. */
+  /** Tracks of the rows between two vertical positions of the canvas. */
   tracksBetween(one: number, other: number): number[] {
     const from = Math.min(one, other)
     const to = Math.max(one, other)
@@ -312,13 +312,13 @@ export class Controller {
     })
   }
 
-  /** Whether the rows can be scrolled so that way. */
+  /** True if the rows can scroll in that direction. */
   canScroll(by: number): boolean {
     const most = Math.max(0, this.rows.height - this.height)
     return by < 0 ? this.sight.view.top > 0 : this.sight.view.top < most - 1
   }
 
-  /** The moment at a place of the canvas, in pixels. */
+  /** Time at a horizontal position of the canvas, in pixels. */
   timeAt(x: number): number {
     return this.sight.view.from + (x / this.width) * this.sight.span
   }
@@ -331,7 +331,7 @@ export class Controller {
     return this.model.tracks[place.track]!
   }
 
-  /** Selects a span; brings it into sight if that is wanted. */
+  /** Selects a span; `reveal` scrolls it into view. */
   select(place: Place | null, reveal = false): void {
     this.selection.value = place
     this.settle()
@@ -355,7 +355,7 @@ export class Controller {
     if (goal.view.from !== this.sight.view.from || goal.view.to !== this.sight.view.to) this.fly(goal.view.from, goal.view.to)
   }
 
-  /** `f`: what is selected fills most of what is in sight. */
+  /** `f`: zooms so that the selection fills most of the view. */
   focusSelection(): void {
     const place = this.selection.value
     const range = this.range.value
@@ -380,7 +380,7 @@ export class Controller {
     this.arrange()
   }
 
-  /** Pins a track to the top, or lets it go. */
+  /** Pins a track to the top, or unpins it. */
   pin(track: number): void {
     const pins = this.pins.value
     this.pins.value = pins.includes(track) ? pins.filter((one) => one !== track) : [...pins, track]
@@ -394,7 +394,7 @@ export class Controller {
     if (place) this.pin(place.track)
   }
 
-  /** Lights a micro batch on all rows, or with -1 none. */
+  /** Highlights a micro-batch on all rows; -1 for none. */
   light(batch: number): void {
     this.lit.value = batch
     for (const { flags, microBatch } of this.model.tracks)
@@ -404,14 +404,14 @@ export class Controller {
     this.draw()
   }
 
-  /** `b`: lights the micro batch of the selected span; again puts it out. */
+  /** `b`: highlights the micro-batch of the selected span; again to remove. */
   lightSelected(): void {
     const place = this.selection.value
     const batch = place ? (this.track(place).microBatch?.[place.span] ?? -1) : -1
     this.light(batch === this.lit.value ? -1 : batch)
   }
 
-  /** Marks spans whose names hold a text, and goes to the first in sight. */
+  /** Marks spans whose names contain a text, and moves to the first visible one. */
   find(text: string): void {
     const hits = matcher(text, this.model.names)
     const places: Place[] = []
@@ -423,12 +423,12 @@ export class Controller {
         if (hit) places.push({ track: track.index, span })
       }
     }
-    // As it was typed: the field shows it, spaces included.
+    // As typed, with spaces, because the field shows it.
     this.found.value = { text, places, at: -1 }
     this.draw()
   }
 
-  /** The next or last of what was found. */
+  /** Moves to the next or previous match. */
   nextFound(by: number): void {
     const { places, at, text } = this.found.value
     if (places.length === 0) return
@@ -444,7 +444,7 @@ export class Controller {
     return at < 0 ? (by > 0 ? 0 : places.length - 1) : at
   }
 
-  /** The next span on the critical path. */
+  /** Moves to the next span on the critical path. */
   nextCritical(by: number): void {
     const path = this.model.critical
     if (path.length === 0) return
@@ -492,7 +492,7 @@ export class Controller {
     }
   }
 
-  /** `m`: the selected span's stretch becomes the marked range; again takes it away. */
+  /** `m`: selects the range of the selected span; again to clear. */
   markRange(): void {
     const place = this.selection.value
     if (this.range.value) this.range.value = null
@@ -508,7 +508,7 @@ export class Controller {
     this.draw('overlay')
   }
 
-  /** The marked range fills most of what is in sight. */
+  /** Zooms so that the selected range fills most of the view. */
   focusRange(): void {
     const range = this.range.value
     if (!range) return
@@ -516,7 +516,7 @@ export class Controller {
     this.fly(range.from - room, range.to + room)
   }
 
-  /** Goes to a place that somebody else names: a finding, say. */
+  /** Moves to a given place, such as that of a finding. */
   goTo(track: number | null, at: number, length: number, span?: number | null): void {
     if (track !== null && this.model.tracks[track]) {
       const one = this.model.tracks[track]!

@@ -1,12 +1,12 @@
-// A counter as a filled line of steps, with its highest value written at its top.
-// Responsible for: drawing one within its row. Refuses to smooth: of points within a pixel the highest is drawn.
+// A counter as a filled step line, with its maximum as a label at the top.
+// Responsible for: drawing one within its row. Of points within a pixel, the highest is drawn.
 import type { Counter } from './data'
 import type { Look } from './renderer'
 import { bytes, volume } from '../charts/format'
 import type { View } from './view'
 import * as texts from '../words/timeline'
 
-/** A value of a counter in words. */
+/** Value of a counter as text. */
 export function counterValue(counter: Counter, value: number): string {
   if (counter.unit === 'B') return bytes(value)
   if (counter.unit === 'B/s') return `${volume(value)}/s`
@@ -30,7 +30,7 @@ export function counterLine(pen: CanvasRenderingContext2D, counter: Counter, vie
   while (at < counter.at.length && counter.at[at]! < view.to) {
     const pixel = Math.floor((counter.at[at]! - view.from) * scale)
     let highest = value
-    // All that changes within a pixel.
+    // All changes within a pixel.
     while (at < counter.at.length && Math.floor((counter.at[at]! - view.from) * scale) === pixel) {
       value = counter.value[at]!
       if (value > highest) highest = value

@@ -1,9 +1,9 @@
-// The answer in columns (`timeline --format columns`, `profile --timeline`, `pipeline --timeline`) as typed arrays.
-// Responsible for: one object for each track and none for a span. Refuses to change a number: what is drawn is what was said.
+// Answers in columns (`timeline --format columns`, `profile --timeline`, `pipeline --timeline`) as typed arrays.
+// Responsible for: one object per track and none per span. Numbers are unchanged.
 
 export interface RawTrack {
   readonly id: number
-  /** Its place in the measured answer; -1 for a row of another answer. */
+  /** Index in the measured answer; -1 for a row of another answer. */
   readonly source?: number
   readonly group: string
   readonly name: string
@@ -35,10 +35,10 @@ export interface BubbleRow {
   readonly share: number
 }
 
-/** Why an arrow goes from one span to another. */
+/** Reason for an arrow from one span to another. */
 export type ArrowKind = 'message' | 'launch' | 'collective' | 'awaited'
 
-/** A value that holds from its moment until the next one. */
+/** A counter: each value holds until the next one. */
 export interface RawCounter {
   readonly group: string
   readonly name: string
@@ -61,7 +61,7 @@ export interface Mark {
   readonly detail: string
   readonly severity: Severity
   readonly cost_ns?: number | null
-  /** The cost is the most that it can be. */
+  /** True if the cost is an upper bound. */
   readonly at_most?: boolean
 }
 
@@ -91,17 +91,17 @@ export interface RawColumns {
   readonly hidden_ranks?: readonly number[]
 }
 
-/** A span's flags, one byte each. */
+/** Flags of a span, one byte each. */
 export const CRITICAL = 1
 export const FOUND = 2
 export const LIT = 4
 
-/** Colours of host spans beyond the class's own, by their names. */
+/** Number of additional shades for host spans, by name. */
 export const SHADES = 5
 
 export interface Track {
   readonly index: number
-  /** Its place in the answer that it is from; -1 where that is another answer. */
+  /** Index in its answer; -1 for a row of another answer. */
   readonly source: number
   readonly group: string
   readonly name: string
@@ -116,11 +116,11 @@ export interface Track {
   readonly chunk: Int32Array | null
   readonly layer: Int32Array | null
   readonly bytes: Float64Array | null
-  /** How many spans each stands for; null where none were merged. */
+  /** Number of spans in each merged one; null if none were merged. */
   readonly counts: Uint32Array | null
   readonly busy: Float64Array | null
   readonly flags: Uint8Array
-  /** Spans before merging, and within how many nanoseconds neighbours were merged. */
+  /** Number of spans before merging. */
   readonly spans: number
   readonly resolution: number
 }
@@ -133,7 +133,7 @@ export interface Counter {
   readonly rank: number
   readonly at: Float64Array
   readonly value: Float64Array
-  /** The highest value, or 0. */
+  /** Maximum value, or 0. */
   readonly most: number
 }
 
@@ -155,7 +155,7 @@ export interface Model {
   readonly tracks: readonly Track[]
   readonly groups: readonly Group[]
   readonly names: readonly string[]
-  /** The class of every colour; shades of one class repeat it. */
+  /** Class of every colour; shades of one class repeat it. */
   readonly classes: readonly string[]
   readonly counters: readonly Counter[]
   readonly critical: readonly Place[]
@@ -177,7 +177,7 @@ export interface Arrows {
   readonly kinds: readonly ArrowKind[]
 }
 
-/** The end of an arrow that is not the span that was asked about. */
+/** Other end of an arrow. */
 export interface Neighbour extends Place {
   readonly kind: ArrowKind
 }
@@ -218,7 +218,7 @@ function track(raw: RawTrack, index: number): Track {
   }
 }
 
-/** Reads the answer. Places that do not exist are left out rather than trusted. */
+/** Reads the answer. Invalid indices are ignored. */
 export function model(raw: RawColumns): Model {
   const tracks = raw.tracks.map(track)
   const counters = (raw.counters ?? []).map((one, index): Counter => {
@@ -241,7 +241,7 @@ export function model(raw: RawColumns): Model {
     if (!flags || span >= flags.length) continue
     flags[span] = flags[span]! | CRITICAL
     critical.push({ track: at, span })
-    // The pass that it is part of is shown as critical, too: it is what a closed group shows.
+    // The enclosing pass is also marked as critical, because a collapsed group shows only passes.
     const own = tracks[at]!
     const passes = groups.get(own.group)?.[0]
     if (passes && passes !== own) {
@@ -276,7 +276,8 @@ export function model(raw: RawColumns): Model {
   }
 }
 
-/** Gives spans of the host shades of their class by name, so that calls that differ look different; the classes with the shades behind them. */
+/** Assigns host spans shades of their class by name, so that different calls are distinguishable. Returns the classes followed by the
+ * shades. */
 function shaded(raw: RawColumns, tracks: readonly Track[]): readonly string[] {
   const host = raw.classes.indexOf('host')
   if (host < 0) return raw.classes
@@ -288,14 +289,14 @@ function shaded(raw: RawColumns, tracks: readonly Track[]): readonly string[] {
     return shade === SHADES ? host : first + shade
   })
   for (const { name, colours, names } of tracks) {
-    // Idle stretches of a device that waits for its host keep the class's own colour.
+    // Idle intervals of a device keep the colour of the class.
     if (!name.startsWith('thread ')) continue
     for (let at = 0; at < colours.length; at++) if (colours[at] === host) colours[at] = shades[names[at]!] ?? host
   }
   return [...raw.classes, ...Array<string>(SHADES).fill('host')]
 }
 
-/** The first span that ends after a moment: spans of a track do not overlap, so their ends are sorted as their starts are. */
+/** First span that ends after a time. Spans of a track do not overlap, so their ends are sorted like their starts. */
 export function firstEndingAfter(track: Track, time: number): number {
   let low = 0
   let high = track.count
@@ -307,7 +308,7 @@ export function firstEndingAfter(track: Track, time: number): number {
   return low
 }
 
-/** The first span that starts at a moment or after it. */
+/** First span that starts at or after a time. */
 export function firstStartingAt(track: Track, time: number, from = 0): number {
   let low = from
   let high = track.count
@@ -319,7 +320,7 @@ export function firstStartingAt(track: Track, time: number, from = 0): number {
   return low
 }
 
-/** The span at a moment, or within `slack` of it: the nearest one. */
+/** Span at a time, or the nearest one within `slack`. */
 export function spanAt(track: Track, time: number, slack: number): number | null {
   const at = firstEndingAfter(track, time)
   const distance = (span: number) => {
@@ -332,7 +333,7 @@ export function spanAt(track: Track, time: number, slack: number): number | null
 
 let asked: { arrows: Arrows; place: Place; found: { from: Neighbour[]; to: Neighbour[] } } | null = null
 
-/** What a span waited for or came from, and what came from it; remembered for the span that was asked last, because every frame asks. */
+/** Predecessors and successors of a span; cached for the last span, because every frame needs them. */
 export function neighbours(arrows: Arrows, place: Place): { from: Neighbour[]; to: Neighbour[] } {
   if (asked && asked.arrows === arrows && asked.place.track === place.track && asked.place.span === place.span) return asked.found
   const from: Neighbour[] = []
@@ -350,7 +351,7 @@ export function neighbours(arrows: Arrows, place: Place): { from: Neighbour[]; t
   return found
 }
 
-/** All parts of the collective that a span is part of: the one that came last, and those that its arrows lead to. */
+/** All parts of the collective of a span: the last to enter, and the targets of its arrows. */
 export function collectiveOf(arrows: Arrows, place: Place): readonly Place[] {
   const own = neighbours(arrows, place)
   const last = own.from.find((one) => one.kind === 'collective')
@@ -366,7 +367,7 @@ export function collectiveOf(arrows: Arrows, place: Place): readonly Place[] {
   return [last, ...to]
 }
 
-/** The value of a counter at a moment; null before its first. */
+/** Value of a counter at a time; null before its first. */
 export function valueAt(counter: Counter, time: number): number | null {
   let low = 0
   let high = counter.at.length

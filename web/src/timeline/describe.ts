@@ -1,5 +1,5 @@
-// A span in words: rows for the panel, a sentence for screen readers, a line for the tooltip.
-// Responsible for: words. Refuses to compute more than differences and shares of what the answer says.
+// Descriptions of a span: rows for the panel, a sentence for screen readers, a line for the tooltip.
+// Responsible for: texts. Computes only differences and shares of the answer's numbers.
 import { CRITICAL, type Model, type Place } from './data'
 import { bytes, instant, percent, span } from './time'
 import * as texts from '../words/timeline'
@@ -93,19 +93,19 @@ export function sentence(model: Model, place: Place): string {
   return `${parts.filter(Boolean).join(', ')}.`
 }
 
-/** Time of each class within a stretch, over the tracks of passes and streams, most first. */
+/** Time of each class within a range, over the tracks of passes and streams, largest first. */
 export function within(model: Model, from: number, to: number): { name: string; time: number; share: number }[] {
   const times = new Float64Array(model.classes.length)
   let ranks = 0
   for (const group of model.groups) {
-    // The first track of a group has its passes and bubbles; the others would count the same moments again.
+    // The first track of a group has its passes and bubbles; the others would count the same time again.
     const track = group.tracks[0]
     if (!track) continue
     ranks++
     for (let at = 0; at < track.count; at++) {
       const time = Math.min(to, track.ends[at]!) - Math.max(from, track.starts[at]!)
       if (time <= 0) continue
-      // Shades of a class count as the class.
+      // Shades count as their class.
       const own = model.classes.indexOf(model.classes[track.colours[at]!]!)
       times[own] = times[own]! + time
     }

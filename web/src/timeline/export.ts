@@ -1,5 +1,5 @@
-// What is in sight as a file: PNG as it is on the screen, SVG with shapes and titles, CSV with exact nanoseconds.
-// Responsible for: texts and blobs. Refuses more shapes than a viewer bears: spans narrower than a fifth of a pixel become one.
+// Visible range as a file: PNG as on screen, SVG with shapes and titles, CSV with exact nanoseconds.
+// Responsible for: texts and blobs. The number of shapes is limited: spans narrower than a fifth of a pixel are merged.
 import { type Controller, MINIMAP, RULER } from './controller'
 import { CRITICAL, firstEndingAfter, firstStartingAt } from './data'
 import { className } from './describe'
@@ -8,7 +8,7 @@ import * as texts from '../words/timeline'
 
 const escaped = (text: string) => text.replace(/[&<>"]/g, (c) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[c]!)
 
-/** The canvases on top of each other. */
+/** Combines the canvases. */
 export function toPng(controller: Controller): Promise<Blob> {
   const surfaces = controller.surfaces!
   const { ratio, gutter } = controller
@@ -27,7 +27,7 @@ export function toPng(controller: Controller): Promise<Blob> {
   return new Promise((resolve, reject) => canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(texts.noPicture))), 'image/png'))
 }
 
-/** All rows, also those that are scrolled away, for the stretch of time in sight. */
+/** All rows, including those scrolled out, for the visible time range. */
 export function toSvg(controller: Controller): string {
   const { model, rows, width, gutter } = controller
   const colours = controller.paletteNow()
@@ -85,7 +85,7 @@ export function toSvg(controller: Controller): string {
   return out.join('\n')
 }
 
-/** Every span in sight, exact. */
+/** All visible spans with exact times. */
 export function toCsv(controller: Controller): string {
   const { model } = controller
   const { from, to } = controller.sight.view

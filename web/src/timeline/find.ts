@@ -1,7 +1,6 @@
-// What the field above the timeline finds: a part of a name, a name with its micro-batch as it is written on the bar, or a micro-batch.
-// Pure.
+// Search in the timeline: part of a name, a name with its micro-batch as written on the bar, or a micro-batch. Pure.
 
-/** Whether a span with this name and micro-batch (-1 for none) is meant by a text. */
+/** Tests whether a text matches a span by name and micro-batch (-1 for none). */
 export function matcher(text: string, names: readonly string[]): (name: number, microBatch: number) => boolean {
   const wanted = text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
   if (wanted === '') return () => false

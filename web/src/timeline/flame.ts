@@ -1,10 +1,10 @@
-// The tree of a marked range as the icicle takes it. Pure.
+// The tree of a selected range in the form of the icicle chart. Pure.
 import type { TimeNode } from '../api/answers'
 import type { Node } from '../api/schema/profile_range'
 import { className } from './describe'
 import * as texts from '../words/timeline'
 
-/** The tree as the chart takes it, with the class of every node by its identifier. */
+/** Tree for the chart, with the class of every node by its identifier. */
 export function flame(root: Node): { tree: TimeNode; classes: ReadonlyMap<string, string> } {
   const classes = new Map<string, string>()
   const made = (node: Node, id: string): TimeNode => {

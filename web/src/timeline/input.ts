@@ -1,5 +1,5 @@
-// Mouse, wheel, fingers and keys, as in Perfetto: WASD and wheel, drag to pan, shift-drag (or drag on the ruler) to mark a range.
-// Responsible for: turning events into what the controller does. Refuses keys while text is typed, and keys that belong to the page.
+// Mouse, wheel, touch and keys, as in Perfetto: WASD and wheel, drag to pan, shift-drag (or drag on the ruler) to select a range.
+// Responsible for: converting events to calls of the controller. Ignores keys during text input, and keys of the surrounding UI.
 import { MINIMAP, RULER, type Controller } from './controller'
 import { spanAt } from './data'
 import { rowAt, topOf } from './layout'
@@ -20,14 +20,14 @@ interface Drag {
 
 const TIMES_OUT = 1000
 
-/** Listens until the returned function is called. `find` opens the search. */
+/** Registers the listeners until the returned function is called. `find` opens the search. */
 export function listen(controller: Controller, host: HTMLElement, find: () => void): () => void {
   const abort = new AbortController()
   const { signal } = abort
   let drag: Drag | null = null
   const fingers = new Map<number, { x: number; y: number }>()
   let pinch: { distance: number; from: number; to: number; middle: number } | null = null
-  /** When a key was struck that opens a sequence of the page (`g s`): the next one is not ours. */
+  /** Time of a key that starts a sequence of the UI (`g s`); the next key is then not for the timeline. */
   let sequence = -Infinity
 
   const place = (event: PointerEvent | WheelEvent | MouseEvent): { x: number; y: number; area: Area } => {
@@ -57,11 +57,11 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
       const dy = event.deltaY * unit
       const zooms = event.ctrlKey || event.metaKey || event.altKey
       const pans = (event.shiftKey && dx === 0) || Math.abs(dx) > Math.abs(dy)
-      // Rows that all fit, or that are at their end, leave the wheel to the page.
+      // If all rows fit, or the end is reached, the wheel scrolls the page.
       if (!zooms && !pans && !controller.canScroll(dy)) return
       event.preventDefault()
       if (zooms) {
-        // A pinch on a touch pad comes as a wheel with Ctrl and small steps.
+        // A pinch on a touch pad is a wheel event with Ctrl and small steps.
         const fine = Math.abs(dy) < 30 ? 0.01 : 0.003
         controller.sight.zoom(Math.exp(dy * fine), controller.timeAt(x))
       } else if (event.shiftKey && dx === 0) {
@@ -161,7 +161,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     const { x, y, area } = place(event)
     if (area === 'names') {
       const row = controller.rows.rows[rowAt(controller.rows, y, controller.sight.view.top)]
-      // The mark of a pinned row lets it go; a name with Shift pins its row.
+      // The mark of a pinned row unpins it; Shift-click on a name pins its row.
       if (row?.track && (event.shiftKey || controller.pins.value.includes(row.track.index))) controller.pin(row.track.index)
       else if (row) controller.toggle(controller.model.groups[row.group]!.name)
     } else if (area === 'tracks') {
@@ -188,7 +188,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
 
   const HELD: Record<string, readonly ['pan' | 'zoom', number]> = { w: ['zoom', 1], s: ['zoom', -1], a: ['pan', -1], d: ['pan', 1] }
 
-  /** Keys of the timeline; whether it was one. `focused`: the timeline itself has the focus, so arrows and Enter are its own. */
+  /** Handles a key of the timeline. True if it was one. `focused`: the timeline has the focus, so arrows and Enter are its own. */
   const strike = (event: KeyboardEvent, focused: boolean): boolean => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key
     const held = HELD[key]
@@ -279,7 +279,7 @@ export function listen(controller: Controller, host: HTMLElement, find: () => vo
     return [middle - (middle - from) * factor, middle + (to - middle) * factor]
   }
 
-  // Before the page: what is ours is ours, unless a sequence of the page (`g t`) has begun.
+  // Handled before the UI's own keys, unless one of its sequences (`g t`) has started.
   window.addEventListener(
     'keydown',
     (event) => {

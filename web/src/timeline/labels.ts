@@ -1,5 +1,5 @@
-// What is written into spans: as much of it as fits.
-// Responsible for: shortening, with widths measured once. Refuses to draw.
+// Labels inside spans, shortened to fit.
+// Responsible for: shortening, with widths measured once. Excludes drawing.
 import type { Model, Track } from './data'
 import { showsPasses } from './layout'
 
@@ -13,7 +13,7 @@ export class Labels {
     this.pen = document.createElement('canvas').getContext('2d')!
   }
 
-  /** Measures in another font from now on. */
+  /** Sets the font for measurements. */
   use(font: string): void {
     if (font === this.font) return
     this.font = font
@@ -32,7 +32,7 @@ export class Labels {
     return width
   }
 
-  /** As much of a text as fits, or nothing. */
+  /** As much of a text as fits; empty if too little. */
   fit(text: string, room: number): string {
     const full = this.width(text)
     if (full <= room) return text
@@ -48,7 +48,7 @@ export class Labels {
     return cut
   }
 
-  /** What to write into a span: passes by their micro batch first. */
+  /** Label of a span; passes start with their micro-batch. */
   of(model: Model, track: Track, span: number, room: number): string {
     const name = model.names[track.names[span]!] ?? ''
     const count = track.counts?.[span] ?? 1

@@ -1,48 +1,48 @@
-// Which track is drawn where: pinned tracks at the top, then groups below each other, closed ones as their first track alone.
-// Responsible for: rows and their places. Refuses to draw.
+// Layout of tracks: pinned tracks at the top, then groups below each other, collapsed ones as their first track.
+// Responsible for: rows and their positions. Excludes drawing.
 import type { Counter, Group, Model, Track } from './data'
 
 export interface Row {
   readonly group: number
-  /** The track, or null for a counter. */
+  /** Track; null for a counter. */
   readonly track: Track | null
   readonly counter: Counter | null
   readonly top: number
   readonly height: number
-  /** The first row of its group. */
+  /** True for the first row of its group. */
   readonly first: boolean
 }
 
 export interface Layout {
   readonly rows: readonly Row[]
   readonly height: number
-  /** The row of every track, or -1. */
+  /** Row of every track; -1 if hidden. */
   readonly rowOf: Int32Array
-  /** So many of the first rows are pinned: they do not scroll. */
+  /** Number of pinned rows at the start, which do not scroll. */
   readonly pinned: number
   readonly pinnedHeight: number
 }
 
 export const GAP = 5
 
-/** Rows grow into a room that they do not fill, but not beyond this. */
+/** Maximum growth factor of rows that do not fill the height. */
 const MOST_GROWTH = 2.2
 
 const STANDING_OUT = new Set(['passes', 'measured', 'expected', 'predicted', 'device'])
 
-/** Whether a track shows passes, which stand out, so that numbers of micro batches fit. */
+/** True if a track contains passes, whose rows are taller to fit micro-batch numbers. */
 export function showsPasses(track: Track): boolean {
   return STANDING_OUT.has(track.name)
 }
 
-/** Tracks that a closed group shows: the first one, and what was expected of it. */
+/** Tracks shown by a collapsed group: the first one, and its prediction. */
 export function summary(group: Group): readonly Track[] {
   const [first, second] = group.tracks
   if (!first) return []
   return second?.name === 'expected' || second?.name === 'predicted' ? [first, second] : [first]
 }
 
-/** Rows for a room of this height: they share it, as far as they stay readable. */
+/** Rows for a given height, which they share while they stay readable. */
 export function layout(model: Model, closed: ReadonlySet<string>, room: number, pins: readonly number[] = []): Layout {
   const pinned = pins.flatMap((at) => model.tracks[at] ?? [])
   const isPinned = new Set(pinned)
@@ -95,13 +95,13 @@ export function layout(model: Model, closed: ReadonlySet<string>, room: number, 
   return { rows, height: top, rowOf, pinned: pinned.length, pinnedHeight }
 }
 
-/** Where a row stands on the canvas. */
+/** Vertical position of a row on the canvas. */
 export function topOf(of: Layout, at: number, scrolled: number): number {
   const row = of.rows[at]!
   return at < of.pinned ? row.top : row.top - scrolled
 }
 
-/** The row at a height of the canvas, or -1. */
+/** Row at a vertical position of the canvas; -1 without one. */
 export function rowAt(of: Layout, y: number, scrolled: number): number {
   const isPinned = of.pinned > 0 && y < of.pinnedHeight
   const height = isPinned ? y : y + scrolled
@@ -117,7 +117,7 @@ export function rowAt(of: Layout, y: number, scrolled: number): number {
   return low < end && of.rows[low]!.top <= height + GAP ? low : -1
 }
 
-/** The first row beneath the pinned ones that is in sight. */
+/** First visible row below the pinned ones. */
 export function firstInSight(of: Layout, scrolled: number): number {
   const at = rowAt(of, of.pinnedHeight, scrolled)
   return Math.max(of.pinned, at)

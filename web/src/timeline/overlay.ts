@@ -1,5 +1,5 @@
-// What lies over the spans: the cursor, the span under it, the selected one with what it waited for, the marked range, findings.
-// Responsible for: drawing them afresh each time, because they are few. Refuses to touch the layer of spans.
+// Overlay of the spans: the cursor, the span under it, the selected one with its predecessors, the selected range, findings.
+// Responsible for: redrawing them each time, because they are few. Does not change the layer of spans.
 import type { Controller } from './controller'
 import { type ArrowKind, type Mark, type Place, collectiveOf, firstEndingAfter, neighbours } from './data'
 import { topOf } from './layout'
@@ -12,7 +12,7 @@ interface Box {
   readonly height: number
 }
 
-/** Where a span is on the canvas, or null when its track is not shown. */
+/** Box of a span on the canvas; null if its track is hidden. */
 export function boxOf(controller: Controller, place: Place): Box | null {
   const track = controller.model.tracks[place.track]
   const row = track && controller.rows.rows[controller.rows.rowOf[track.index]!]
@@ -23,14 +23,14 @@ export function boxOf(controller: Controller, place: Place): Box | null {
   return y === null ? null : { x: from, y, width: Math.max(to - from, 2), height: row.height }
 }
 
-/** Where a row stands on the canvas, or null when it is scrolled beneath the pinned ones. */
+/** Vertical position of a row on the canvas; null if pinned rows cover it. */
 function yOf(controller: Controller, at: number): number | null {
   const { rows } = controller
   const y = topOf(rows, at, controller.sight.view.top)
   return at >= rows.pinned && y + rows.rows[at]!.height <= rows.pinnedHeight ? null : y
 }
 
-/** Where the tracks of a closed group went: marks of hidden tracks stand on the row that is shown. */
+/** Row of a mark: the visible row of its group if its own track is collapsed. */
 export function rowOfMark(controller: Controller, mark: Mark): number {
   if (mark.track === null) return -1
   const track = controller.model.tracks[mark.track]!
@@ -73,7 +73,7 @@ export function drawOverlay(pen: CanvasRenderingContext2D, controller: Controlle
   }
 }
 
-/** A bar at both ends of every row that was marked. */
+/** Bars at both ends of every selected row. */
 function markedRows(
   pen: CanvasRenderingContext2D,
   controller: Controller,
@@ -100,10 +100,10 @@ function outline(pen: CanvasRenderingContext2D, box: Box | null, look: Look, col
   pen.strokeRect(from, box.y, Math.max(to - from, 2), box.height)
 }
 
-/** Outlines of one micro batch are drawn at most so often: more are too narrow to be told apart. */
+/** Maximum number of outlines for one micro-batch: more would be too narrow to distinguish. */
 const MOST_OUTLINES = 2000
 
-/** The micro batch of a span on all rows in sight. */
+/** Outlines of a span's micro-batch on all visible rows. */
 function sameBatch(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
   const batch = controller.track(place).microBatch?.[place.span] ?? -1
   if (batch < 0) return
@@ -120,10 +120,10 @@ function sameBatch(pen: CanvasRenderingContext2D, controller: Controller, look: 
   })
 }
 
-/** How each kind of arrow is drawn: never by colour alone. */
+/** Dash pattern of each kind of arrow, so that colour is never the only sign. */
 const DASHES: Readonly<Record<ArrowKind, readonly number[]>> = { message: [], launch: [2, 2], collective: [7, 3], awaited: [1, 3] }
 
-/** Arrows of the selected span: from what it waited for or what launched it, and to what came from it; all parts of its collective. */
+/** Arrows of the selected span: from its predecessors and its launch, and to its successors; all parts of its collective. */
 function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Look, place: Place): void {
   const { from, to } = neighbours(controller.model.arrows, place)
   const own = boxOf(controller, place)
@@ -140,7 +140,7 @@ function arrows(pen: CanvasRenderingContext2D, controller: Controller, look: Loo
       if (!box) continue
       const [a, b] = incoming ? [box, own] : [own, box]
       pen.setLineDash(DASHES[other.kind] as number[])
-      // Parts of a collective run at the same time: the last to come is where the others could begin.
+      // Parts of a collective run concurrently: they can start when the last one enters.
       const leaves = other.kind === 'collective' || other.kind === 'launch' ? a.x : a.x + a.width
       const arrives = other.kind === 'awaited' ? b.x + b.width : b.x
       curve(pen, leaves, a.y + a.height / 2, arrives, b.y + b.height / 2, look.colours.text)
@@ -166,7 +166,7 @@ function curve(pen: CanvasRenderingContext2D, x0: number, y0: number, x1: number
   pen.fill()
 }
 
-/** Findings: a bracket over the place, with a flag. Colour tells how bad it is, and so does the flag's shape. */
+/** Findings: a bracket over the place with a flag. Both colour and shape of the flag show the severity. */
 function marks(pen: CanvasRenderingContext2D, controller: Controller, look: Look): void {
   const { colours } = look
   for (const mark of controller.model.marks) {

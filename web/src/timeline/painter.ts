@@ -1,15 +1,15 @@
-// One track to one line of pixels: every pixel is the mix of what runs during its stretch of time, by how long it runs.
-// Responsible for: merging spans that are narrower than a pixel without losing any, and telling which are wide enough for a shape or a
-// label. Refuses shapes and text. No object is made while painting.
+// Paints one track to one line of pixels: every pixel is the mix of the spans during its interval, weighted by their time. Responsible for:
+// merging spans narrower than a pixel without loss, and listing those wide enough for a shape or a label. Excludes shapes and text.
+// Allocates no objects while painting.
 import { CRITICAL, FOUND, LIT, type Track, firstEndingAfter, firstStartingAt } from './data'
 import type { Palette } from './colours'
 
-/** What fades. */
+/** Spans that are faded. */
 export type Dim = 'nothing' | 'not-critical' | 'not-found' | 'not-lit'
 
 const FADED = 0.18
 
-/** More spans than this within a pixel are sampled. */
+/** Maximum number of spans per pixel before sampling. */
 const SAMPLES = 4
 
 export class Painter {
@@ -18,7 +18,7 @@ export class Painter {
   private blue = new Float32Array(0)
   private cover = new Float32Array(0)
   private strip = new Float32Array(0)
-  /** Spans that are wider than `wide` pixels, from left to right: places and edges in pixels. */
+  /** Spans wider than `wide` pixels, from left to right: indices, and edges in pixels. */
   readonly wideSpan = new Int32Array(8192)
   readonly wideFrom = new Float32Array(8192)
   readonly wideTo = new Float32Array(8192)
@@ -41,7 +41,7 @@ export class Painter {
     this.wideCount = 0
   }
 
-  /** Paints a track into `width` pixels from `offset` of `pixels`, and its part of the critical path into `strip`, if there is one. */
+  /** Paints a track into `width` pixels from `offset` of `pixels`, and its part of the critical path into `strip`, if given. */
   paint(
     track: Track,
     from: number,
@@ -82,7 +82,7 @@ export class Painter {
         this.wideTo[this.wideCount] = x1
         this.wideCount++
       }
-      // A thin gap keeps neighbours apart.
+      // A thin gap separates neighbours.
       if (size > gap * 4) x0 += gap
       this.add(Math.max(0, x0), Math.min(width, x1), track.colours[at]!, flags[at]!, colours, dim)
     }
@@ -121,7 +121,7 @@ export class Painter {
     if (flags & CRITICAL) this.strip[pixel] = this.strip[pixel]! + share
     let weight = share
     if (dim !== 'nothing' && !(flags & (dim === 'not-critical' ? CRITICAL : dim === 'not-found' ? FOUND : LIT))) weight *= FADED
-    // Bubbles are faint where they are too narrow for hatching.
+    // Bubbles too narrow for hatching are faint.
     if (colour === colours.bubble) weight *= 0.55
     this.red[pixel] = this.red[pixel]! + weight * rgb[colour * 3]!
     this.green[pixel] = this.green[pixel]! + weight * rgb[colour * 3 + 1]!

@@ -1,6 +1,6 @@
-// Draws the tracks: pixels for all, shapes and labels for what is wide enough. The layer is kept and drawn again only when the
-// view, the layout or the theme changes; what follows the mouse lies on a layer of its own.
-// Responsible for: the layer of spans and that of names at the left. Refuses input.
+// Draws the tracks: pixels for all spans, shapes and labels for wide ones. The layer is redrawn only when the view, the layout or the theme
+// changes; elements that follow the mouse are on a layer of their own.
+// Responsible for: the layer of spans, and that of names at the left. Excludes input.
 import { CRITICAL, FOUND, LIT, type Model } from './data'
 import { type Palette, hatching } from './colours'
 import { Labels } from './labels'
@@ -13,19 +13,19 @@ import * as texts from '../words/timeline'
 export interface Look {
   readonly colours: Palette
   readonly ratio: number
-  /** Pixels of the page. */
+  /** Width in CSS pixels. */
   readonly width: number
   readonly height: number
   readonly gutter: number
   readonly critical: boolean
   readonly dim: Dim
-  /** While it moves, small labels wait. */
+  /** True during a motion: small labels are not drawn. */
   readonly moving: boolean
 }
 
 const STRIP = 3
 
-/** The flag of what does not fade. */
+/** Flag of the spans that are not faded. */
 const FLAG: Readonly<Record<Dim, number>> = { nothing: 0, 'not-critical': CRITICAL, 'not-found': FOUND, 'not-lit': LIT }
 
 export class Renderer {
@@ -40,7 +40,7 @@ export class Renderer {
   private pattern: CanvasPattern | null = null
   private patternOf: Palette | null = null
 
-  /** Draws the spans in sight. */
+  /** Draws the visible spans. */
   draw(context: CanvasRenderingContext2D, model: Model, layout: Layout, view: View, look: Look): void {
     const { colours, ratio } = look
     const width = Math.max(1, Math.round(look.width * ratio))
@@ -58,7 +58,7 @@ export class Renderer {
     while (last < layout.rows.length && topOf(layout, last, view.top) < look.height) last++
     this.rows(context, model, layout, view, look, first, last)
     if (layout.pinned === 0) return
-    // What scrolled beneath the pinned rows is covered.
+    // Covers rows scrolled below the pinned ones.
     context.fillStyle = colours.surface
     context.fillRect(0, 0, width, Math.round(layout.pinnedHeight * ratio))
     this.rows(context, model, layout, view, look, 0, layout.pinned)
@@ -66,7 +66,7 @@ export class Renderer {
     context.fillRect(0, Math.round(layout.pinnedHeight * ratio), width, Math.max(1, Math.round(ratio)))
   }
 
-  /** Draws rows from one to another. */
+  /** Draws a range of rows. */
   private rows(context: CanvasRenderingContext2D, model: Model, layout: Layout, view: View, look: Look, first: number, last: number): void {
     const { colours, ratio } = look
     const width = Math.max(1, Math.round(look.width * ratio))
@@ -75,7 +75,7 @@ export class Renderer {
     this.ready(width, count)
     const strip = look.critical ? this.stripPixels : null
     const wide = 7 * ratio
-    // Shapes and labels come after the pixels of their track, and these are copied when all are painted: the wide ones are remembered.
+    // Shapes and labels are drawn after the pixels of all tracks, so wide spans are collected here.
     const shapes: { row: number; spans: Int32Array; from: Float32Array; to: Float32Array }[] = []
     for (let at = 0; at < count; at++) {
       const track = layout.rows[first + at]!.track
@@ -123,7 +123,7 @@ export class Renderer {
     this.lines.height = this.stripes.height = rows
   }
 
-  /** The strip of the critical path has only its strength so far; this gives it its colour. */
+  /** Colours the strip of the critical path, which only has its strength so far. */
   private tint(count: number, width: number, colour: string): void {
     const pen = this.stripes.getContext('2d')!
     pen.globalCompositeOperation = 'source-in'
@@ -132,9 +132,9 @@ export class Renderer {
     pen.globalCompositeOperation = 'source-over'
   }
 
-  /** Faint lines where the ruler has its ticks. */
+  /** Draws faint lines at the ticks of the ruler. */
   private grid(context: CanvasRenderingContext2D, view: View, look: Look, width: number, height: number): void {
-    // Outside of the step there is nothing.
+    // Nothing outside of the step.
     const scale = width / (view.to - view.from)
     context.fillStyle = look.colours.sunken
     const zero = (0 - view.from) * scale
@@ -274,12 +274,12 @@ export class Renderer {
   }
 }
 
-/** What a group is called at the left. */
+/** Title of a group at the left. */
 function titleOf(name: string, narrow: boolean): string {
   return narrow ? name.replace(/^stage /, 's') : name
 }
 
-/** What names need at the left of a narrow screen, as far as the tracks can spare it. */
+/** Width of names at the left of a narrow screen, within the space that tracks can give. */
 export function roomForNames(model: Model, font: string): number {
   const pen = document.createElement('canvas').getContext('2d')!
   let widest = 0
@@ -292,7 +292,7 @@ export function roomForNames(model: Model, font: string): number {
   return Math.ceil(Math.min(Math.max(widest + 24, 64), 124))
 }
 
-/** Names of tracks as they fit at the left. */
+/** Short names of tracks for the left column. */
 export function short(name: string): string {
   return name.replace(' communication', '')
 }

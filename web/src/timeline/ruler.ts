@@ -1,5 +1,5 @@
-// The ruler above the tracks, and the whole step in small above it with a window for what is in sight.
-// Responsible for: ticks, marks and the range on the ruler; the small picture, drawn once for each size and theme. Refuses input.
+// The ruler above the tracks, and above it a minimap of the whole step with a window for the visible range. Responsible for: ticks, marks
+// and the range on the ruler; the minimap, drawn once per size and theme. Excludes input.
 import type { Controller } from './controller'
 import { Painter } from './painter'
 import type { Look } from './renderer'
@@ -60,7 +60,7 @@ export class Minimap {
   private known = false
   private readonly painter = new Painter()
 
-  /** The picture is made again the next time. */
+  /** Redraws the minimap the next time. */
   forget(): void {
     this.known = false
   }
@@ -78,7 +78,7 @@ export class Minimap {
     const scale = width / controller.model.duration
     const from = Math.max(0, view.from * scale)
     const to = Math.min(width, view.to * scale)
-    // What is out of sight fades.
+    // Fades the part outside of the visible range.
     pen.globalAlpha = 0.62
     pen.fillStyle = colours.sunken
     pen.fillRect(0, 0, from, height)

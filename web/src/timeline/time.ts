@@ -1,4 +1,4 @@
-// Nanoseconds for people, and where a ruler has its ticks. Numbers read as everywhere on the page: `charts/format` writes them.
+// Formats nanoseconds, and computes the ticks of a ruler. Numbers have the common format of `charts/format`.
 import { seconds } from '../charts/format'
 
 export { percent, volume as bytes } from '../charts/format'
@@ -10,12 +10,12 @@ const UNITS: readonly (readonly [number, string])[] = [
   [1, 'ns'],
 ]
 
-/** A length. */
+/** Formats a duration. */
 export function span(nanoseconds: number): string {
   return seconds(nanoseconds / 1e9)
 }
 
-/** Where something of a length begins or ends: as many digits as tell it from its neighbours. */
+/** Start or end of an interval, with enough digits to distinguish it from its neighbours. */
 export function instant(nanoseconds: number, length: number): string {
   if (nanoseconds === 0) return '0 s'
   const [scale, unit] = UNITS.find(([least]) => Math.abs(nanoseconds) >= least) ?? [1, 'ns']
@@ -23,14 +23,14 @@ export function instant(nanoseconds: number, length: number): string {
   return `${(nanoseconds / scale).toFixed(scale === 1 ? 0 : digits)} ${unit}`
 }
 
-/** A moment, precise enough that neighbours `step` apart differ. */
+/** Formats a time, with enough digits for neighbours `step` apart. */
 export function moment(nanoseconds: number, step: number): string {
   const [scale, unit] = UNITS.find(([least]) => step * 200 >= least) ?? [1, 'ns']
   const digits = Math.max(0, Math.min(9, Math.ceil(-Math.log10(step / scale) - 1e-9)))
   return `${(nanoseconds / scale).toFixed(digits)} ${unit}`
 }
 
-/** The distance of ticks: 1, 2 or 5 times a power of ten, at least `least` nanoseconds. */
+/** Distance of ticks: 1, 2 or 5 times a power of ten, at least `least` nanoseconds. */
 export function tick(least: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(least, 1)))
   for (const factor of [1, 2, 5]) if (factor * power >= least) return factor * power

@@ -1,5 +1,5 @@
-// What is in sight: the stretch of time and how far down the tracks are scrolled.
-// Responsible for: zooming and panning within bounds. Refuses to know what is drawn.
+// Visible range: time interval and vertical scroll position.
+// Responsible for: zooming and panning within bounds. Independent of the content.
 
 export interface View {
   /** Nanoseconds at the left edge. */
@@ -10,10 +10,10 @@ export interface View {
   top: number
 }
 
-/** No pixel shows less than this: spans are whole nanoseconds. */
+/** Minimum length of the visible range in nanoseconds, because spans are whole nanoseconds. */
 const LEAST = 50
 
-/** Room beside the step, as a share of what is in sight, so that its ends can be seen to be its ends. */
+/** Margin beyond the step, as a share of the visible range, so that its ends are visible. */
 const MARGIN = 0.02
 
 export class Sight {
@@ -28,12 +28,12 @@ export class Sight {
     return this.view.to - this.view.from
   }
 
-  /** The whole step. */
+  /** Shows the whole step. */
   fit(): void {
     this.show(-this.duration, 2 * this.duration)
   }
 
-  /** A stretch of time, kept within bounds. */
+  /** Shows a time range, limited to the bounds. */
   show(from: number, to: number): void {
     const least = Math.min(LEAST, this.duration)
     const span = Math.min(Math.max(to - from, least), this.duration * (1 + 2 * MARGIN))
@@ -45,7 +45,7 @@ export class Sight {
     this.view.to = start + span
   }
 
-  /** Zooms around a moment; a factor below 1 shows less. */
+  /** Zooms around a time; a factor below 1 zooms in. */
   zoom(factor: number, around: number): void {
     const span = Math.min(Math.max(this.span * factor, LEAST), this.duration * (1 + 2 * MARGIN))
     const share = (around - this.view.from) / this.span
@@ -53,13 +53,13 @@ export class Sight {
     this.show(from, from + span)
   }
 
-  /** Moves by a share of what is in sight. */
+  /** Moves by a share of the visible range. */
   pan(share: number): void {
     const by = share * this.span
     this.show(this.view.from + by, this.view.to + by)
   }
 
-  /** Brings a stretch into sight: as it is if it is in sight already and wide enough, else with room around it. */
+  /** Scrolls an interval into view: no change if it is visible and wide enough, else with a margin. */
   reveal(from: number, to: number): void {
     const { view } = this
     const wide = (to - from) / this.span

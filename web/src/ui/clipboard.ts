@@ -1,8 +1,8 @@
-// Copies text and downloads files, and says so.
+// Copies text and downloads files, with a message.
 import { toast } from '../state/toasts'
 import * as texts from '../words/ui'
 
-/** Copies, with a message; falls back to a selection where the clipboard is refused. */
+/** Copies a text, with a message; uses a selection if the clipboard is not allowed. */
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
@@ -18,7 +18,7 @@ export async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-/** Offers a file to save. */
+/** Downloads a file. */
 export function download(name: string, content: Blob | string, type = 'text/plain'): void {
   const blob = typeof content === 'string' ? new Blob([content], { type }) : content
   const link = document.createElement('a')

@@ -1,4 +1,4 @@
-// A list to choose from by typing: arrows move, Enter chooses, Escape leaves all as it was.
+// A list with search by typing: arrows move, Enter selects, Escape cancels.
 import { useEffect, useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
 
@@ -7,7 +7,7 @@ export interface Option {
   readonly title: string
   readonly note?: string
   readonly group?: string
-  /** Other words it is found by. */
+  /** Further search terms. */
   readonly words?: string
 }
 
@@ -18,7 +18,7 @@ interface Props {
   readonly onChoose: (value: string) => void
   readonly placeholder?: string
   readonly disabled?: boolean
-  /** Offers what was typed itself, for paths and free text. */
+  /** Offers the typed text itself, for paths and free text. */
   readonly free?: (text: string) => Option | null
 }
 
@@ -42,7 +42,7 @@ export function Combobox(props: Props) {
   useLayoutEffect(() => {
     if (!open) return
     setPlace(placeOf(holder.current))
-    // The list stands still over the page: when what is under it moves, it closes.
+    // The list has a fixed position, so it closes when its field moves.
     const moved = (event: Event) => !holder.current?.querySelector('.listbox')?.contains(event.target as Node) && setText(null)
     window.addEventListener('scroll', moved, true)
     window.addEventListener('resize', moved)
@@ -163,7 +163,7 @@ type Place = {
   readonly bottom?: string
 }
 
-/** Below the field, or above it where there is more room. */
+/** Position below the field, or above it if there is more room. */
 function placeOf(holder: HTMLElement | null): Place | null {
   const box = holder?.getBoundingClientRect()
   if (!box) return null

@@ -1,4 +1,4 @@
-// A dialog over the page: keeps the focus inside, Escape and a click beside it close it, focus goes back where it was.
+// A modal dialog: keeps the focus inside; Escape and a click outside close it; the focus then returns to its previous element.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { focusHeading } from './focus'
@@ -6,7 +6,7 @@ import * as texts from '../words/ui'
 
 export function Dialog(props: { title: string; close: () => void; wide?: boolean; children: ComponentChildren }) {
   const box = useRef<HTMLDivElement>(null)
-  // Before anything is drawn: what opened the dialog may be gone right after, as an item of a menu.
+  // Read before anything is drawn, because the opener may disappear immediately, such as a menu item.
   const before = useRef(document.activeElement).current
   useEffect(() => {
     box.current?.focus()

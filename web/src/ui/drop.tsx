@@ -1,5 +1,5 @@
-// Files dropped anywhere on the page: sent to the local program, told apart by their content, opened where they belong.
-// Refuses to know what a file is: `state/opening` asks the program.
+// Files dropped on the window: sent to the local program, detected by content, and opened in their view.
+// Detection is in `state/opening`, by the program.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { Refusal } from '../api/ask'
@@ -12,7 +12,7 @@ import * as texts from '../words/ui'
 const over = signal(false)
 const busy = signal('')
 
-/** Uploads files and opens them where they belong; also what an "open a file" button of a view calls, which says what it expects. */
+/** Uploads files and opens them in their view. Also called by the "open a file" button of a view, with the kind that it expects. */
 export async function openFiles(files: readonly File[], meant: string | null = null): Promise<void> {
   if (files.length === 0) return
   try {

@@ -1,4 +1,4 @@
-// Small fields: a switch, a choice, a text; all with a label, and all say when their value is the user's own.
+// Small fields: a switch, a choice, a text; all with a label, and with a mark for values set by the user.
 import type { ComponentChildren } from 'preact'
 import { useId, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
@@ -7,12 +7,12 @@ interface Common {
   readonly label: string
   readonly about?: string
   readonly own?: boolean
-  /** Hands the setting back to the program; without it the setting cannot be auto. */
+  /** Resets the setting to auto; without it the setting cannot be auto. */
   readonly onAuto?: (() => void) | undefined
   readonly disabled?: boolean
 }
 
-/** The name of a field and where its value comes from: `auto`, or the user's own with a way back to auto. */
+/** Label of a field with the origin of its value: `auto`, or set by the user with a reset to auto. */
 export function Label(props: Pick<Common, 'label' | 'about' | 'own' | 'onAuto' | 'disabled'> & { id: string }) {
   return (
     <span class="label">
@@ -120,7 +120,7 @@ export function TextField(
   )
 }
 
-/** A few choices side by side, one of which holds. */
+/** A row of choices with one selected. */
 export function Segments(props: {
   label: string
   value: string

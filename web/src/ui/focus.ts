@@ -1,19 +1,19 @@
-// Where the keyboard stands when what it stood on is gone: a view that was opened has its heading, Back has the row or the button
-// that was left. Responsible for: what of an entry of the browser's history had the focus, and finding it again when it is
-// drawn. Refuses to take the focus from anything that has it.
+// Keyboard focus after its element is gone: the heading of a newly opened view; after Back, the row or button that was left. Responsible
+// for: recording the focused element of a history entry, and finding it again when it is drawn. Never takes the focus from an element that
+// has it.
 import { effect } from '@preact/signals'
 import { location, onLeave } from '../state/location'
 
-/** What had the focus, as something that can be found in a page that was drawn anew. */
+/** Description of a focused element, to find it in a redrawn page. */
 interface Mark {
   readonly id?: string
-  /** A row of a table by the table's caption and the row's own key. */
+  /** Row of a table, by the caption of the table and the key of the row. */
   readonly table?: string
   readonly row?: string
   readonly label?: string
 }
 
-/** Lists that are asked for again take a moment. */
+/** Milliseconds to wait for lists that are fetched again. */
 const PATIENCE = 4000
 
 const caption = (row: Element) => row.closest('table')?.querySelector('caption')?.textContent ?? ''
@@ -36,10 +36,10 @@ function find(mark: Mark): HTMLElement | null {
   return mark.label ? ([...all].find((one) => labelOf(one) === mark.label) ?? null) : null
 }
 
-/** Whether nothing has the focus. */
+/** True if nothing has the focus. */
 const lost = () => document.activeElement === null || document.activeElement === document.body
 
-/** To what the view is called: the opened files where it names them, else its heading. */
+/** Focuses the title of the view: the list of opened files if present, else its heading. */
 export function focusHeading(): void {
   const heading = document.querySelector<HTMLElement>('#main [data-heading]') ?? document.querySelector<HTMLElement>('#main h1')
   heading?.focus({ preventScroll: true })
@@ -47,13 +47,13 @@ export function focusHeading(): void {
 
 let waiting: ReturnType<typeof setTimeout> | undefined
 
-/** Looks for a mark while the view is drawn; the heading holds the focus until then. */
+/** Waits for a mark while the view is drawn; the heading has the focus until then. */
 function settle(mark: Mark | null): void {
   clearTimeout(waiting)
   const until = performance.now() + PATIENCE
   let held: Element | null = null
   const look = () => {
-    // Somebody moved on.
+    // The user has moved the focus.
     if (!lost() && document.activeElement !== held) return
     const found = mark && find(mark)
     if (found) return found.focus()
@@ -66,7 +66,7 @@ function settle(mark: Mark | null): void {
   waiting = setTimeout(look, 60)
 }
 
-/** Watches the address from now on. */
+/** Starts to follow the URL. */
 export function keepFocus(): void {
   let moved = false
   let back: Mark | null = null
@@ -74,7 +74,7 @@ export function keepFocus(): void {
     const mark = markOf(document.activeElement)
     moved = mark !== null
     back = null
-    // The entry that is left keeps what had the focus.
+    // Stores the focused element in the history entry that is left.
     if (how === 'push' && mark) window.history.replaceState({ ...(window.history.state as object | null), focus: mark }, '')
   })
   window.addEventListener('popstate', (event) => {

@@ -1,4 +1,4 @@
-// All keys that work now, by group.
+// All active keys, by group.
 import { keyMap } from '../state/keys'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'

@@ -1,7 +1,7 @@
-// A value that follows one frame behind: what is looked at first is painted first, what is large comes next.
+// A value delayed by one frame, so that important content is painted before large content.
 import { useEffect, useRef, useState } from 'preact/hooks'
 
-/** The value as it was one frame ago; the first one at once. Of several within a frame only the newest arrives. */
+/** Value of the previous frame; the first one is immediate. Of several within a frame, only the newest is used. */
 export function useLater<T>(value: T): T {
   const [shown, setShown] = useState(value)
   const newest = useRef(value)
@@ -9,7 +9,7 @@ export function useLater<T>(value: T): T {
   useEffect(() => {
     if (shown === value) return
     let timer: ReturnType<typeof setTimeout> | undefined
-    // After the frame that paints what came first.
+    // After the frame that paints the important content.
     const frame = requestAnimationFrame(() => (timer = setTimeout(() => setShown(() => newest.current))))
     return () => {
       cancelAnimationFrame(frame)

@@ -1,4 +1,4 @@
-// Links: copying one, the page's state alone, and opening either in a page that runs, also one of another server.
+// Links: copying a link, the state alone, and opening either in a running web UI, also of another server.
 import { useRef, useState } from 'preact/hooks'
 import { lost } from '../api/ask'
 import { playground } from '../api/playground/marker'
@@ -9,10 +9,10 @@ import { copy } from './clipboard'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'
 
-/** The state as text: the fragment of the address. */
+/** State as text: the fragment of the URL. */
 const state = () => window.location.hash || '#/'
 
-/** Files that were dropped on the page belong to the server that has them. */
+/** Uploaded files belong to their server, so links to them work only there. */
 const hasUploads = () => Object.values(location.value.parameters).some((value) => value.includes('upload:'))
 
 export function LinkDialog(props: { close: () => void }) {
@@ -78,7 +78,7 @@ export function LinkDialog(props: { close: () => void }) {
   )
 }
 
-/** The server is gone: the state can be taken to the next one. */
+/** Message that the server has stopped: the state can be copied to the next one. */
 export function Lost() {
   if (!lost.value) return null
   return (

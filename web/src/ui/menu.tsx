@@ -1,4 +1,4 @@
-// A button that opens a menu: arrows move, Enter chooses, Escape and Tab close.
+// A button with a menu: arrows move, Enter selects, Escape and Tab close.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 

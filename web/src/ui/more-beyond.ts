@@ -1,4 +1,4 @@
-// Marks a row that scrolls sideways with the edges beyond which there is more (`data-more`: left, right, or both), for a style to fade.
+// Marks a horizontally scrolling row with the edges that hide content (`data-more`: left, right, or both), for a fade style.
 import { useEffect } from 'preact/hooks'
 
 export function useMoreBeyond(of: { current: HTMLElement | null }): void {
@@ -12,7 +12,7 @@ export function useMoreBeyond(of: { current: HTMLElement | null }): void {
       if (more) row.dataset.more = more
       else delete row.dataset.more
     }
-    // What is open stays in sight when the row becomes narrower.
+    // The open item stays visible when the row becomes narrower.
     const resized = () => {
       const open = row.querySelector<HTMLElement>('[aria-current=page], [aria-selected=true]')
       if (open && (open.offsetLeft < row.scrollLeft || open.offsetLeft + open.offsetWidth > row.scrollLeft + row.clientWidth))

@@ -1,5 +1,5 @@
-// The open view as a document: one HTML file with the answers that it shows, or on paper.
-// Responsible for: putting answers and words into the page's own report file. Refuses to ask anything again.
+// The open view as a document: one HTML file with its answers, or printed.
+// Responsible for: inserting answers and notes into the report file of the web UI. Sends no questions.
 import { useRef, useState } from 'preact/hooks'
 import { start } from '../api/start'
 import type { Report } from '../api/report'
@@ -12,11 +12,11 @@ import { download } from './clipboard'
 import { Dialog } from './dialog'
 import * as texts from '../words/ui'
 
-/** The text of a report: the page as one file with a report inside. */
+/** Text of a report: the web UI as one file with the data inside. */
 export function written(page: string, report: Report): string {
-  // Within a script element nothing may look like its end.
+  // The data must not contain the end tag of its script element.
   const text = JSON.stringify(report).replaceAll('<', '\\u003c')
-  // As a pattern, so that the place is named once in a page that holds this script, too.
+  // A pattern, so that this script, which is part of the page, does not match itself.
   return page.replace(/\/\*REPORT\*\//, () => text)
 }
 
@@ -58,7 +58,7 @@ export function ReportDialog(props: { close: () => void }) {
   }
   const print = () => {
     props.close()
-    // The dialog is gone before the page is put on paper.
+    // The dialog must be closed before printing.
     requestAnimationFrame(() => requestAnimationFrame(() => window.print()))
   }
   return (

@@ -1,5 +1,5 @@
-// What stands above a report: title, notes, what it is of, when and by which version it was made, and the commands that print the same.
-// Responsible for: these words; on paper also above a view of the running page. Refuses to be seen on the screen of a running page.
+// Head of a report: title, notes, subject, date and version, and the equivalent commands.
+// Responsible for: these texts; in print also above a view of the running web UI, but never on its screen.
 import { report } from '../api/report'
 import { inUse } from '../api/used'
 import { subject } from '../charts/source'
@@ -45,5 +45,5 @@ export function ReportHead() {
   )
 }
 
-/** Lists that a view needs for its controls; nobody reads them in a report. */
+/** Lists for controls of a view, which a report omits. */
 const isCatalogue = (command: string) => /\/list$|^values$|^keys$|^examples$/.test(command)

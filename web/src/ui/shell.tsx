@@ -1,4 +1,4 @@
-// The frame of the page: header with views, theme and keys; the open view; dialogs and messages above it.
+// Frame of the web UI: header with views, theme and keys; the open view; dialogs and messages.
 import { signal } from '@preact/signals'
 import { Component, type ComponentChildren, type ComponentType } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -40,10 +40,10 @@ function showLink(): void {
 export function Shell() {
   const open = views.find((one) => one.id === view.value)
   useEffect(() => {
-    // The HTML's own header marks the view that the address named at first; from here on the links do.
+    // The static header of the HTML marks the view of the initial URL; the links do from here on.
     delete document.documentElement.dataset.view
     document.title = open ? `${open.title} · Railwright` : 'Railwright'
-    // A phone's header has room for some views only: the open one is among them.
+    // On a phone the header shows only some views: the open one is scrolled into view.
     document.querySelector('.views [aria-current=page]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
   }, [open])
   const nav = useRef<HTMLElement>(null)
@@ -159,7 +159,7 @@ function Opened(props: { view: View }) {
   )
 }
 
-/** A view that throws shows what was thrown; the rest of the page lives on. */
+/** A view that throws shows its error; the rest continues to work. */
 class Guard extends Component<{ children: ComponentChildren }, { error: string }> {
   override state = { error: '' }
   static override getDerivedStateFromError(error: unknown) {
@@ -173,7 +173,7 @@ class Guard extends Component<{ children: ComponentChildren }, { error: string }
   }
 }
 
-/** What browsers write when a file of the page does not come: the server is gone. */
+/** Browser messages when a file does not load, because the server has stopped. */
 const NOT_LOADED = /preload|dynamically imported module|importing a module/i
 
 function Broken(props: { error: string }) {
@@ -190,7 +190,7 @@ function Broken(props: { error: string }) {
   )
 }
 
-/** A link that contradicts itself: what counts is said until the address changes. */
+/** Message about repeated settings of a link, until the URL changes. */
 function RepeatedSettings() {
   if (repeated.value.length === 0) return null
   return (

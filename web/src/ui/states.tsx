@@ -1,9 +1,9 @@
-// Empty, loading and refused states, as every view shows them.
+// Empty, loading and rejected states, common to all views.
 import type { ComponentChildren } from 'preact'
 import type { Place, Problem } from '../api/ask'
 import * as texts from '../words/ui'
 
-/** Nothing to show yet: what would be here, and how to get it. */
+/** Empty state: the missing content, and how to get it. */
 export function Empty(props: { title: string; text?: ComponentChildren; children?: ComponentChildren }) {
   return (
     <div class="state">
@@ -14,7 +14,7 @@ export function Empty(props: { title: string; text?: ComponentChildren; children
   )
 }
 
-/** Grey boxes of the size of what comes; said once to screen readers. */
+/** Placeholders of the size of the content; announced once by screen readers. */
 export function Loading(props: { heights?: readonly number[]; label?: string }) {
   return (
     <div role="status" aria-label={props.label ?? texts.loading} style={{ display: 'grid', gap: '12px', padding: '16px' }}>
@@ -30,7 +30,7 @@ export interface Suggestion {
   readonly run: () => void
 }
 
-/** Problems as the command line prints them: place, message, hint; buttons apply what was suggested. */
+/** Problems as on the command line: place, message, hint; buttons apply suggestions. */
 export function Problems(props: { problems: readonly Problem[]; suggest?: (problem: Problem) => readonly Suggestion[] }) {
   return (
     <div class="problems" role="alert">
@@ -69,7 +69,7 @@ export function Ticked(props: { text: string }) {
   return <>{props.text.split('`').map((part, index) => (index % 2 === 1 ? <code key={index}>{part}</code> : part))}</>
 }
 
-/** `file:line:column key`, as far as known. */
+/** `file:line:column key`, without unknown parts. */
 export function placeText(place: Place | string | null | undefined): string {
   if (!place) return ''
   if (typeof place === 'string') return place

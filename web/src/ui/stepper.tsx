@@ -1,5 +1,5 @@
-// A number chosen from a list of valid ones: slider, minus and plus, and a field that takes any number (the program says
-// why it refuses one). `onChange(value, final)`: `final` is false while the slider moves.
+// A number from a list of valid ones: slider, minus and plus, and a field for any number (the program reports why it rejects one).
+// `onChange(value, final)`: `final` is false while the slider moves.
 import { useId, useState } from 'preact/hooks'
 import { nearest } from '../state/valid'
 import { Label } from './fields'
@@ -7,20 +7,20 @@ import * as texts from '../words/ui'
 
 interface Props {
   readonly label: string
-  /** What it means, as a tooltip. */
+  /** Meaning, as a tooltip. */
   readonly about?: string
   readonly value: number
   /** Valid values, ascending. */
   readonly values: readonly number[]
-  /** Said by the user, not chosen by the program. */
+  /** True if set by the user, not by default. */
   readonly own?: boolean
-  /** Hands the setting back to the program. */
+  /** Resets the setting to auto. */
   readonly onAuto?: (() => void) | undefined
   readonly format?: (value: number) => string
   readonly onChange: (value: number, final: boolean) => void
   readonly disabled?: boolean
   readonly wide?: boolean
-  /** Whether to say that the value does not go with the rest, and what would. */
+  /** True to show that the value is invalid with the others, and a valid one. */
   readonly blame?: boolean
 }
 
@@ -29,7 +29,7 @@ export function Stepper(props: Props) {
   const [typed, setTyped] = useState<string | null>(null)
   const { value, values } = props
   const format = props.format ?? String
-  // Without a list nothing is known to be refused.
+  // Without a list all values are accepted.
   const valid = values.length === 0 || values.includes(value)
   const index = values.includes(value) ? values.indexOf(value) : Math.max(0, values.filter((one) => one < value).length - 1)
   const step = (by: number) => {

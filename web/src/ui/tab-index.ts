@@ -1,5 +1,5 @@
-// SVG knows the attribute `tabindex` only in lower case, and Preact passes `tabIndex` on as it stands: parts of charts would
-// never get the focus. Renamed here once, for every element.
+// SVG requires `tabindex` in lower case, but Preact passes `tabIndex` unchanged, so parts of charts could not get the focus. Renamed here
+// for all elements.
 import { options } from 'preact'
 
 const before = options.vnode

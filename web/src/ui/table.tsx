@@ -1,5 +1,5 @@
-// A table: sorted by its head's buttons, filtered by text, rows walked by arrow keys and chosen by Enter or click.
-// Refuses to format: columns say how a value reads. Long tables show their first rows and a button for more.
+// A table: sorted by buttons in its header, filtered by text; arrow keys move between rows, Enter or a click selects one.
+// Columns format their values. Long tables show their first rows and a button for more.
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import * as texts from '../words/ui'
@@ -7,13 +7,13 @@ import * as texts from '../words/ui'
 export interface Column<R> {
   readonly key: string
   readonly title: ComponentChildren
-  /** What it sorts and filters by. */
+  /** Value for sorting and filtering. */
   readonly value: (row: R) => string | number | null | undefined
-  /** How it reads; the value as it stands without it. */
+  /** Content of a cell; by default the value. */
   readonly cell?: (row: R) => ComponentChildren
   readonly align?: 'right'
   readonly wrap?: boolean
-  /** The tooltip of the head. */
+  /** Tooltip of the header. */
   readonly about?: string
 }
 
@@ -33,7 +33,7 @@ interface Props<R> {
   readonly chosen?: string | number | null
   readonly onChoose?: (row: R) => void
   readonly onPoint?: (row: R | null) => void
-  /** Rows before the button for more. */
+  /** Number of rows before the button for more. */
   readonly first?: number
   readonly maxHeight?: string
   readonly rowClass?: (row: R) => string
@@ -126,7 +126,7 @@ function ariaSort<R>(column: Column<R>, sorting: Sorting | undefined) {
   return sorting.down ? ('descending' as const) : ('ascending' as const)
 }
 
-/** Rows that have every word of the filter in some column. */
+/** Rows that match every word of the filter in some column. */
 export function filtered<R>(rows: readonly R[], columns: readonly Column<R>[], filter: string | undefined): readonly R[] {
   const words = (filter ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   if (words.length === 0) return rows
@@ -139,7 +139,7 @@ export function filtered<R>(rows: readonly R[], columns: readonly Column<R>[], f
   })
 }
 
-/** Sorted by one column; what has no value stands last either way. */
+/** Rows sorted by one column; rows without a value are last in both directions. */
 export function sorted<R>(rows: readonly R[], columns: readonly Column<R>[], sorting: Sorting | undefined): readonly R[] {
   const column = columns.find((one) => one.key === sorting?.key)
   if (!sorting || !column) return rows

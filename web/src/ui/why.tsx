@@ -1,5 +1,5 @@
-// Where a number comes from: on hover or focus its formula, inputs and sources; Enter or a click pins it, then inputs that
-// are numbers themselves open in place. One box for the whole page.
+// Origin of a number: hover or focus shows its formula, inputs and sources; Enter or a click pins it, then inputs that are numbers
+// themselves open in place. There is one box for the whole UI.
 import { signal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
@@ -13,7 +13,7 @@ interface Open {
   readonly list: readonly Why[]
   readonly anchor: Element
   readonly pinned: boolean
-  /** What the page adds. */
+  /** Additional text of the web UI. */
   readonly more: string | undefined
 }
 
@@ -28,7 +28,7 @@ function show(next: Open | null, delay: number): void {
   }, delay)
 }
 
-/** A number with its explanation; plain text where there is none. */
+/** A number with its explanation; plain text without one. */
 export function Explained(props: {
   id: string
   list: readonly Why[] | undefined
@@ -63,7 +63,7 @@ export function Explained(props: {
   )
 }
 
-/** A value with its unit, as explanations write it. */
+/** A value with its unit, in the format of explanations. */
 export function valueText(value: number, unit: string): string {
   switch (unit) {
     case 's':
@@ -89,7 +89,7 @@ export function valueText(value: number, unit: string): string {
   }
 }
 
-/** The box itself; stands once, in the shell. */
+/** The box; mounted once, in the shell. */
 export function WhyBox() {
   const box = useRef<HTMLDivElement>(null)
   const [path, setPath] = useState<readonly string[]>([])

@@ -1,17 +1,17 @@
-// The views of the page, in the order of the header. One folder each; `index.tsx` has the view as its default export and
-// is loaded when first opened.
+// Views of the web UI, in the order of the header. Each has a folder; `index.tsx` has the view as its default export and is loaded when
+// first opened.
 import type { ComponentType } from 'preact'
 import * as texts from '../words/ui'
 
 export interface View {
-  /** Its name in the address. */
+  /** Name in the URL. */
   readonly id: string
   readonly title: string
-  /** The second key behind `g`. */
+  /** Second key after `g`. */
   readonly key: string
-  /** The prefix of its own parameters in the address. */
+  /** Prefix of its parameters in the URL. */
   readonly prefix: string
-  /** What it answers, for the header's tooltip and the key map. */
+  /** Purpose, for the header's tooltip and the key map. */
   readonly about: string
   readonly load: () => Promise<{ default: ComponentType }>
 }

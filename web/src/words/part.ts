@@ -1,2 +1,2 @@
-// What stands in a gap of a sentence: a number or a text that is already formatted.
+// Value of a placeholder in a sentence: a number or a formatted text.
 export type Part = string | number | null | undefined

@@ -1,4 +1,4 @@
-//! The batch of each setting of a search, where none is specified.
+//! Default batch of each setting of a search.
 
 use crate::published::published_batch;
 use crate::question::Question;
@@ -7,7 +7,7 @@ use railwright_spec::human;
 use railwright_spec::model::PublishedTraining;
 use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, usual_batch};
 
-/// The batch of each setting; `None` if it is set: the published one, or the usual one for all cluster sizes if they divide it.
+/// Default batch of each setting; `None` if it is specified. The published batch, or the usual one for all cluster sizes if they divide it.
 pub(super) fn batches(
     asked: &dyn Question,
     published: Option<&PublishedTraining>,

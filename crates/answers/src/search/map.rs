@@ -1,6 +1,6 @@
-//! The space over tensor and pipeline degrees: the fastest layout of each pair, or by how much the smallest one does not fit.
+//! Map over tensor- and pipeline-parallel sizes: the fastest layout of each pair, or its missing memory.
 //!
-//! Responsible for: one search for each pair of degrees, and its outcome as figures. Refuses to draw: printers and the page do.
+//! Responsible for: one search per pair of sizes, and its result as figures. Excludes drawing.
 
 use crate::Refused;
 use crate::question::Question;
@@ -10,19 +10,19 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_tuner::search::Search;
 use serde::Serialize;
 
-/// All layouts with one tensor and one pipeline degree.
+/// All layouts with one tensor- and one pipeline-parallel size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Cluster as it was named.
+    /// Cluster as named by the user.
     pub cluster: String,
-    /// Its devices.
+    /// Number of devices.
     pub devices: u64,
-    /// Tensor parallel.
+    /// Tensor-parallel size.
     pub tensor: u64,
-    /// Pipeline stages.
+    /// Pipeline-parallel size.
     pub pipeline: u64,
-    /// Result of the cell.
+    /// Result of the search.
     pub outcome: Outcome,
 }
 
@@ -33,31 +33,31 @@ pub struct Cell {
 pub enum Outcome {
     /// At least one layout fits.
     Fits {
-        /// Step time of the fastest, slowed down where the allocator retries.
+        /// Step time of the fastest layout, allocator retries included.
         step_time: Seconds,
-        /// Its tokens per second over all devices.
+        /// Throughput in tokens per second over all devices.
         tokens_per_second: f64,
-        /// The layout as flags.
+        /// Layout as flags.
         layout: String,
     },
-    /// No layout fits: the figures are those of the one that needs the least memory.
+    /// No layout fits. The figures are those of the layout with the least memory.
     OutOfMemory {
-        /// By how much a device would have to be larger for the wanted probability of fitting.
+        /// Missing memory per device for the required probability of fitting.
         lacks: Bytes,
         /// Memory of a device.
         device_memory: Bytes,
-        /// The stage that needs the most.
+        /// Stage with the largest memory.
         stage: usize,
-        /// The layout as flags.
+        /// Layout as flags.
         layout: String,
     },
-    /// The degrees make up the devices, yet no layout with them is valid.
+    /// The sizes multiply to the number of devices, but no layout with them is valid.
     Invalid,
     /// The search was stopped before the cell was complete.
     Unsearched,
 }
 
-/// The cells of all searches, by search, tensor and pipeline degree.
+/// Cells of all searches, by search, tensor- and pipeline-parallel size.
 pub(super) fn cells(
     asked: &dyn Question,
     searcher: &Searcher<'_>,

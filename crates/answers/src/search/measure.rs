@@ -1,7 +1,6 @@
-//! Which layouts to run for a few steps, so that the intervals of the ranking narrow most.
+//! Layouts whose measurement would narrow the intervals of the ranking most.
 //!
-//! Responsible for: the choice among the rows of one setting. Refuses to name any where rows are of several machines: they do not share what is
-//! measured.
+//! Responsible for: the choice among the rows of one setting. Without result for rows on several machines, which share no measurements.
 
 use super::Shown;
 use crate::question::Question;
@@ -10,24 +9,24 @@ use railwright_calculator::costing::{Costing, Machine};
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// Runs that are named.
+/// Maximum number of suggested runs.
 const MOST: usize = 2;
 
 /// A layout worth measuring.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measure {
-    /// Its place in the ranking, from 1.
+    /// Rank of the layout, from 1.
     pub rank: usize,
-    /// Its layout as flags, for `calibrate --step "LAYOUT=SECONDS"`.
+    /// Layout as flags, for `calibrate --step "LAYOUT=SECONDS"`.
     pub layout: String,
-    /// Upper over lower end of the rows' 90% intervals now, geometric mean.
+    /// Current width of the rows' 90% intervals: upper over lower end, geometric mean.
     pub width_now: f64,
-    /// The same once this layout and those before it in the list are measured.
+    /// Width after measuring this layout and those before it in the list.
     pub width_afterwards: f64,
 }
 
-/// The one or two rows to measure; none where it would not help.
+/// One or two rows to measure; empty if measurement would not help.
 pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>, Problem> {
     let Some(first) = shown.first().filter(|first| shown.iter().all(|row| row.setting == first.setting))
     else {

@@ -1,4 +1,4 @@
-//! The answer if nothing fits: the closest layouts and remedies. If nothing is possible: the reasons.
+//! Result if nothing fits: closest layouts and remedies. If nothing is possible: the reasons.
 
 use super::batches::plan_of;
 use crate::names::dimension;
@@ -12,19 +12,19 @@ use railwright_tuner::remedies::{Change, Remedy, remedies};
 use railwright_tuner::search::{Miss, Options, Search};
 use serde::Serialize;
 
-/// Nothing fits.
+/// Result of a search in which nothing fits.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Nothing {
     /// Closest layouts.
     #[serde(rename = "nearest_misses")]
     pub misses: Vec<Missed>,
-    /// Changes that make it fit, with their step time.
+    /// Changes that make the run fit, with their step time.
     pub remedies: Vec<Remedied>,
-    /// Remedies that were tried.
+    /// Number of remedies tried.
     #[serde(rename = "remedies_tried")]
     pub tried: usize,
-    /// Whether all were tried.
+    /// True if all remedies were tried.
     #[serde(rename = "complete")]
     pub is_complete: bool,
 }
@@ -33,33 +33,33 @@ pub struct Nothing {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Missed {
-    /// By how much it misses.
+    /// Missing memory.
     pub miss: Miss,
-    /// The layout as flags.
+    /// Layout as flags.
     pub layout: String,
 }
 
-/// A remedy that works.
+/// A remedy that makes the run fit.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedied {
-    /// The change.
+    /// Change of the run.
     pub change: Change,
     /// Number of devices.
     pub devices: u64,
-    /// Step time of the best layout with it.
+    /// Step time of the best layout after the change.
     pub step_time: Seconds,
-    /// That layout as flags.
+    /// Best layout after the change, as flags.
     pub layout: String,
 }
 
 /// Maximum number of reported near misses.
 const MISSES: usize = 3;
-/// Number of remedies that is sufficient.
+/// Number of working remedies after which the search ends.
 const ENOUGH: usize = 2;
 
 impl Nothing {
-    /// Searches again with each remedy, on the setting that came closest.
+    /// Searches again with each remedy, on the setting closest to fitting.
     pub(super) fn find(
         asked: &dyn Question,
         searcher: &Searcher<'_>,
@@ -76,7 +76,7 @@ impl Nothing {
         let nearest = misses.first().map_or(0, |(index, _)| *index);
         misses.truncate(MISSES);
         let setting = &asked.settings()[nearest];
-        // The batch stays what it was; more devices must not change it.
+        // The batch is fixed; more devices must not change it.
         let of_nearest = indices.iter().position(|index| *index == nearest).and_then(|at| searches.get(at));
         let batch = batches[nearest].or_else(|| of_nearest.map(|search| search.space.base.global_batch));
         let plan = PlanSpec { batch_tokens: None, ..plan_of(setting, batch) };
@@ -94,14 +94,14 @@ impl Nothing {
                 continue;
             }
             let found = attempt(asked, searcher, setting, &remedy);
-            // Only those that were searched to the end have failed.
+            // Only completed searches count as failed.
             if searcher.is_stopped() {
                 break;
             }
             tried += 1;
             works.extend(found);
         }
-        // On the same devices, the fastest first: what was tried first is least intrusive, not best.
+        // On equal devices, the fastest first: the order of trial is by intrusiveness, not by step time.
         works.sort_by(|a, b| a.devices.cmp(&b.devices).then(a.step_time.get().total_cmp(&b.step_time.get())));
         let misses = misses.into_iter().map(|(index, miss)| {
             let layout = asked.settings()[index].short_layout(&miss.plan);
@@ -132,7 +132,7 @@ fn attempt(
     })
 }
 
-/// The dimensions whose restriction a remedy lifts.
+/// Dimensions whose restriction a remedy removes.
 fn freed(change: Change) -> &'static [&'static str] {
     match change {
         Change::FreeDegrees => &[
@@ -151,7 +151,7 @@ fn freed(change: Change) -> &'static [&'static str] {
     }
 }
 
-/// Reason why nothing in a space is possible: the problems of the plan with everything that is pinned.
+/// Reasons why nothing in a space is possible: problems of the plan with all fixed settings.
 pub(super) fn contradictions(
     setting: &Setting,
     specified: &PlanSpec,
@@ -160,7 +160,7 @@ pub(super) fn contradictions(
     let run = &setting.run;
     let mut spec = setting.spec.clone();
     spec.plan = specified.clone();
-    // A dimension that was narrowed to one value is as good as pinned.
+    // A dimension restricted to one value counts as fixed.
     for restriction in restrictions {
         if let Ok((key, value)) = dimension(restriction)
             && !value.contains(',')
@@ -178,7 +178,7 @@ pub(super) fn contradictions(
     }
 }
 
-/// Uneven stages are no way out where there are more chunks than layers, embedding and head counted as one each.
+/// Removes the hint for uneven stages if there are more chunks than layers, with embedding and head as one layer each.
 fn without_uneven(problem: Problem, layers: u64, plan: &Plan) -> Problem {
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages);
     if problem.is_mended_by("plan.uneven_stages") && chunks > layers.saturating_add(2) {

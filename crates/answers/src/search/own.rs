@@ -1,6 +1,6 @@
-//! The layout of a launch file among those that were found, and what of the file is free.
+//! Layout of a launch file among the results, and the free settings of the file.
 //!
-//! Responsible for: the row of the file's own layout, and what is kept, in words. Refuses to open anything: the front end does.
+//! Responsible for: the row of the file's own layout, and its fixed settings as text. The front end opens the file.
 
 use super::{Shown, one};
 use crate::Refused;
@@ -8,7 +8,7 @@ use crate::question::Question;
 use railwright_tuner::search::{Candidate, Objective, Search, difference_band};
 use railwright_tuner::tuning;
 
-/// The layout of the launch file in each setting where it is possible, as number 0.
+/// Layout of the launch file in each setting where it is possible, with rank 0.
 pub(super) fn rows(
     asked: &dyn Question,
     searches: &[Search<'_>],
@@ -32,7 +32,7 @@ pub(super) fn rows(
     Ok(list)
 }
 
-/// What is free and what is kept of a launch file.
+/// Free and fixed settings of a launch file, as text; `None` without one.
 pub(super) fn freed(asked: &dyn Question) -> Option<String> {
     let setting = asked.settings().iter().find(|setting| setting.freed.is_some())?;
     let own = setting.freed.as_ref()?.own.as_ref();

@@ -1,4 +1,4 @@
-//! Remarks of a search: its title, what is doubtful, and what cannot be searched or expressed.
+//! Remarks of a search: title, warnings, and settings that cannot be searched or expressed.
 
 use super::{Impossible, Shown};
 use crate::question::Question;
@@ -9,7 +9,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_tuner::search::Search;
 
-/// Layouts shown of which some groups lie across two scale-up domains.
+/// Warning about shown layouts with groups that span two scale-up domains.
 pub(super) fn torn(asked: &dyn Question, shown: &[Shown]) -> Option<String> {
     let domain =
         |shown: &Shown| shown.ranked.candidate.plan.domain(&asked.settings()[shown.setting].run.cluster);
@@ -75,7 +75,7 @@ pub(super) fn title(asked: &dyn Question, searches: &[Search<'_>]) -> String {
     format!("{} on {}{batch}", describe(&first.run.model), on.join(" or "))
 }
 
-/// Problems without repetitions.
+/// Problems without duplicates.
 pub(super) fn unique(problems: impl Iterator<Item = Problem>) -> Vec<Problem> {
     let mut list: Vec<Problem> = Vec::new();
     for problem in problems {
@@ -101,7 +101,7 @@ pub(super) fn not_expressed(run: &Run) -> Vec<String> {
     keys.filter(|key| key.starts_with("plan.") || key == "model").collect()
 }
 
-/// The writers other than Megatron-LM's that express all of a run.
+/// Writers other than Megatron-LM's that express a whole run.
 pub(super) fn expressed_by(run: &Run) -> Vec<&'static str> {
     let writers = railwright_launch::writers().iter().filter(|writer| writer.name() != "megatron");
     writers.filter(|writer| writer.write(run).inexpressible().next().is_none()).map(|w| w.name()).collect()

@@ -1,4 +1,4 @@
-//! Rows of a search's answer: candidates in order, or along a front, with what is shown of each.
+//! Rows of a search's answer: candidates in order, or along a Pareto front, with their figures.
 
 use super::Shown;
 use crate::Refused;
@@ -8,10 +8,10 @@ use railwright_calculator::estimate::EstimateOptions;
 use railwright_tuner::ranking;
 use railwright_tuner::search::{Candidate, Objective, Options, Runners, Search, front, mark_ties};
 
-/// Winners that are timed again.
+/// Maximum number of tied first rows that a timeline times again.
 const RETIMED: usize = 3;
 
-/// Everything that was found, best first, or the front; ties marked.
+/// All candidates, best first, or the Pareto front, with ties marked.
 pub(super) fn candidates(
     searches: &[Search<'_>],
     indices: &[usize],
@@ -56,7 +56,7 @@ pub(super) fn candidates(
     all.into_iter().map(|(index, _)| index).zip(plain).collect()
 }
 
-/// The places of the rows that are shown: the first, or spread along a front with both of its ends.
+/// Positions of the shown rows: the first ones, or spread along a Pareto front with both of its ends.
 pub(super) fn positions(found: usize, top: usize, is_front: bool) -> Vec<usize> {
     let shown = found.min(top);
     if is_front && shown > 1 {
@@ -76,7 +76,7 @@ pub(super) fn shown(
     for position in positions {
         let mut shown = one(asked, all, position)?;
         let candidate = &shown.ranked.candidate;
-        // The timeline that times again is in closed form.
+        // The timeline is in closed form, so simulated candidates are not timed again.
         if !is_simulated && (position == 0 || (position < RETIMED && candidate.tied_with_best)) {
             let run = &asked.settings()[shown.setting].run;
             shown.ranked.retimed =

@@ -1,4 +1,4 @@
-//! `--why-not tp=8,pp=4`: the best strategy with what was named, against the winner.
+//! `--why-not tp=8,pp=4`: the best strategy with these settings, compared with the winner.
 
 use super::batches::plan_of;
 use crate::Refused;
@@ -14,34 +14,34 @@ use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
 use serde::Serialize;
 
-/// Given names.
+/// Settings of a requested layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
     text: String,
-    /// Keys of `plan` and values.
+    /// Keys of `plan` with their values.
     pins: Vec<(String, String)>,
 }
 
-/// Requested layout, and why it is not the best.
+/// Result for a requested layout: the reason why it is not the best.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// Given names.
+    /// Requested settings, as written.
     #[serde(rename = "named")]
     pub text: String,
     /// Reason why it is not first.
     #[serde(rename = "why_not")]
     pub verdict: WhyNot,
-    /// The layout that was judged, as flags.
+    /// Examined layout, as flags; `None` if none is possible.
     pub layout: String,
-    /// Reason why the search for the best did not come across it, where it lies outside the space.
+    /// Reason why the layout is outside of the search space; `None` if it is inside.
     pub outside: Option<String>,
 }
 
 const PLACE: &str = "--why-not";
 
 impl Named {
-    /// From `tp=8,pp=4,recompute=selective:norm,mlp`.
+    /// Parses settings such as `tp=8,pp=4,recompute=selective:norm,mlp`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let mut pins: Vec<(String, String)> = Vec::new();
         for part in text.split(',') {
@@ -60,7 +60,7 @@ impl Named {
         Ok(Self { text: text.to_owned(), pins })
     }
 
-    /// Searches what has the pins, in the first setting (or the winner's), and compares.
+    /// Searches with the settings fixed, in the first setting (or the winner's), and compares.
     pub(super) fn answer(
         &self,
         asked: &dyn Question,
@@ -118,7 +118,7 @@ impl Named {
         Ok(impossible(problems))
     }
 
-    /// Reason why a plan lies outside the space that was searched, if it does.
+    /// Reason why a plan is outside of the search space; `None` if it is inside.
     fn outside(
         &self,
         searcher: &Searcher<'_>,
@@ -131,7 +131,7 @@ impl Named {
         // Settings outside of the search space have the value of the run, or the default.
         let full = (PlanSpec::from_plan(plan), PlanSpec::from_plan(&space.base));
         let differs = |key: &str| full.0.get(key) != full.1.get(key);
-        // A preset such as `precision` is read back by its parts.
+        // A preset such as `precision` reads back as its parts.
         let group = |key: &str| key.split('.').next().map(str::to_owned);
         let is_named = |key: &str| self.pins.iter().any(|(named, _)| group(key) == group(named));
         let searched =
@@ -161,7 +161,7 @@ impl Named {
         })
     }
 
-    /// The divisors that were named and do not divide the batch.
+    /// Problems of requested sizes that do not divide the batch.
     fn indivisible(&self, batch: u64) -> Vec<Problem> {
         let of = |key: &str| {
             let (_, value) = self.pins.iter().find(|(named, _)| named == key)?;

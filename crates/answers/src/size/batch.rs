@@ -1,4 +1,4 @@
-//! The global batch of every number of devices that is sized.
+//! Global batch of each cluster size.
 
 use super::peak;
 use crate::published::sequences;
@@ -9,20 +9,21 @@ use railwright_spec::plan::{PlanSpec, divided_batch, divisible_batch, is_divided
 use railwright_spec::problem::Problem;
 use railwright_tuner::size::{Goal, reach};
 
-/// The global batch of every number of devices.
+/// Global batch of each cluster size.
 pub(super) struct Batch {
     pub(super) sequences: u64,
     pub(super) sequence_length: u64,
     grows: bool,
-    /// Whether each number of devices has the nearest batch that divides among it.
+    /// True if each number of devices has the nearest batch that divides among it.
     pub(super) is_own: bool,
     pub(super) chosen: Vec<String>,
-    /// The origin of the batch, for the first line.
+    /// Origin of the batch, for the first line of the report.
     pub(super) origin: String,
 }
 
 impl Batch {
-    /// The batch that is set, else that of the published training, else the usual one. `length` is the sequence length that the user set.
+    /// Batch: specified, else that of the published training, else the default. `length` is the specified sequence length; `None` if not
+    /// specified.
     pub(super) fn of(
         asked: &dyn Question,
         published: Option<&PublishedTraining>,
@@ -39,7 +40,7 @@ impl Batch {
             chosen.push(format!("sequences of {} tokens", human::whole(sequence_length)));
         }
         let mut origin = "set by the user";
-        // A batch that grows starts from the usual one at the fewest devices.
+        // A batch that scales starts from the default at the smallest size.
         let published = published.filter(|_| !grows);
         let sequences = match (specified.global_batch.or(accumulated), specified.batch_tokens) {
             (Some(_), Some(_)) => {
@@ -128,7 +129,7 @@ impl Batch {
     }
 }
 
-/// The batch of a run with a number of micro-batches: sequences of a micro-batch x micro-batches x replicas of the run's own devices.
+/// Batch of a run with a number of micro-batches: micro-batch size x micro-batches x replicas on the run's own devices.
 fn accumulated(asked: &dyn Question, specified: &PlanSpec) -> Result<Option<u64>, Problem> {
     let Some(micro_batches) = specified.micro_batches else { return Ok(None) };
     let devices = asked.settings().first().and_then(|setting| setting.spec.cluster.devices);

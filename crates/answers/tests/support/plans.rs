@@ -1,4 +1,4 @@
-//! Runs that tests of agreement between entry points are made of: the bundled run files, and random valid plans.
+//! Runs for tests of agreement between entry points: the bundled run files, and random valid plans.
 
 use railwright_spec::cluster::{self, Cluster};
 use railwright_spec::model::{self, Model};
@@ -6,7 +6,7 @@ use railwright_spec::plan::{ContextKind, Optimizer, Plan, PlanSpec, RankOrder, S
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{self, Run, RunSpec};
 
-/// Every run file of `examples/runs`, as it is specified and as it resolves.
+/// All run files of `examples/runs`, as specified and as resolved.
 pub(crate) fn bundled() -> Vec<(RunSpec, Run)> {
     let none = |path: &str| Err(Problem::new("no file is read here").in_file(path));
     let read = |(name, text): (&str, &str)| {
@@ -24,7 +24,7 @@ pub(crate) fn bundled() -> Vec<(RunSpec, Run)> {
     .into()
 }
 
-/// A plan for 64 devices from a few random choices; `None` where they contradict each other.
+/// A plan for 64 devices from random choices; `None` if they contradict each other.
 pub(crate) fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
     let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
     let flag = |i: usize| choices[i].is_multiple_of(2);
@@ -64,7 +64,7 @@ pub(crate) fn random(choices: &[u8; 20]) -> Option<(Model, Cluster, Plan)> {
         sequence_length: Some(pick(11, &[1024, 4096])),
         sharding: Some(Sharding {
             zero_stage: pick(12, &[0, 1, 2, 3]) as u8,
-            // Where nothing is sharded, no group shares a copy.
+            // Without sharding, no group shares a copy.
             group: [None, None, Some(2), Some(4), Some(8)][usize::from(choices[13]) % 5]
                 .filter(|_| pick(12, &[0, 1, 2, 3]) > 0),
             reshard_after_forward: flag(14) && pick(12, &[0, 1, 2, 3]) == 3,

@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Commands for tests: `echo` returns the question, `wait` runs until it is cancelled or `ms` have passed,
-/// `stubborn` ignores cancellation, `panic` panics; `long/...` is the same as a long question.
+/// Commands for tests: `echo` returns the question, `wait` runs until it is cancelled or `ms` have passed, `stubborn` ignores cancellation,
+/// `panic` panics; `long/...` is the same as a long question.
 #[derive(Default)]
 pub(crate) struct Tester {
     pub(crate) asked: AtomicUsize,
@@ -154,7 +154,7 @@ impl Running {
         stream
     }
 
-    /// The head of a request by the page itself, without the empty line.
+    /// Head of a request by the web UI itself, without the empty line.
     pub(crate) fn head(&self, method: &str, rest: &str) -> String {
         format!(
             "{method} /{}{rest} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n",
@@ -165,7 +165,7 @@ impl Running {
     /// Sends bytes and reads to the end.
     pub(crate) fn raw(&self, bytes: &[u8]) -> Answer {
         let mut stream = self.connect();
-        // A server that has refused already may have closed.
+        // A server that has already rejected the request may have closed.
         let _ = stream.write_all(bytes);
         Answer::read(stream)
     }
@@ -183,7 +183,7 @@ impl Running {
         self.raw(format!("{head}Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes())
     }
 
-    /// Fails unless a simple question is answered as ever.
+    /// Fails unless a simple question is answered as usual.
     pub(crate) fn is_well(&self) {
         let answer = self.post("/api/v1/echo", r#"{"arguments": {"a": 1}}"#);
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -191,7 +191,7 @@ impl Running {
     }
 }
 
-/// What came back.
+/// Response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -202,7 +202,7 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) fn read(mut stream: TcpStream) -> Self {
         let mut bytes = Vec::new();
-        // A reset behind the answer is the end, too.
+        // A reset after the response also ends it.
         let mut piece = [0; 1 << 13];
         loop {
             match stream.read(&mut piece) {
@@ -243,7 +243,7 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {}", self.text()))
     }
 
-    /// The first problem's message.
+    /// Message of the first problem.
     pub(crate) fn problem(&self) -> String {
         self.json()["problems"][0]["message"].as_str().expect("a message").to_owned()
     }
@@ -262,7 +262,7 @@ fn unchunked(mut body: &[u8]) -> Vec<u8> {
     whole
 }
 
-/// Waits until something holds.
+/// Waits until a condition holds.
 pub(crate) fn soon(what: &str, holds: impl Fn() -> bool) {
     let begin = Instant::now();
     while !holds() {

@@ -6,12 +6,12 @@ use crate::precision::DataType;
 use crate::quantity::Seconds;
 use serde::{Deserialize, Serialize};
 
-/// Which of a linear layer's products one is.
+/// GEMM of a linear layer, by pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProductPass {
-    /// Y = X W, or any product that nothing more is known of.
+    /// Y = X W, or a GEMM whose pass is unknown.
     #[default]
     Forward,
     /// dX = dY W'.
@@ -20,12 +20,12 @@ pub enum ProductPass {
     WeightGradient,
 }
 
-/// A matrix product of `m` x `k` by `k` x `n`, as often as it was measured.
+/// A GEMM of `m` x `k` by `k` x `n` with all its measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ProductSample {
-    /// Number format of its inputs.
+    /// Number format of the inputs.
     pub format: DataType,
-    /// Independent products in one call; 1 for a plain one.
+    /// Batch size: independent GEMMs in one call; 1 for a plain GEMM.
     pub batch: u64,
     /// Rows of the output.
     pub m: u64,
@@ -33,16 +33,16 @@ pub struct ProductSample {
     pub n: u64,
     /// The contracted dimension.
     pub k: u64,
-    /// Which product of a layer it is.
+    /// Pass of the GEMM.
     pub pass: ProductPass,
-    /// Times on the device.
+    /// Times on the device, one per measurement.
     pub times: Vec<Seconds>,
 }
 
-/// A fused attention operator, as often as it was measured.
+/// A fused attention operator with all its measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AttentionSample {
-    /// Sequences.
+    /// Number of sequences.
     pub batch: u64,
     /// Queries per sequence.
     pub queries: u64,
@@ -54,13 +54,13 @@ pub struct AttentionSample {
     pub kv_heads: u64,
     /// Width of a head.
     pub head_dim: u64,
-    /// Whether it is a backward pass.
+    /// True for a backward pass.
     pub backward: bool,
-    /// Times on the device.
+    /// Times on the device, one per measurement.
     pub times: Vec<Seconds>,
 }
 
-/// What a group does together.
+/// Kind of collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -73,14 +73,14 @@ pub enum CollectiveKind {
     ReduceScatter,
     /// Every rank sends a part to each.
     AllToAll,
-    /// One rank's buffer reaches all.
+    /// Every rank ends with one rank's buffer.
     Broadcast,
     /// One rank sends to its neighbour.
     SendReceive,
 }
 
 impl CollectiveKind {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Self; 6] = [
         Self::AllReduce,
         Self::AllGather,
@@ -90,7 +90,7 @@ impl CollectiveKind {
         Self::SendReceive,
     ];
 
-    /// Its name in files.
+    /// Name in files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all_reduce",
@@ -103,74 +103,74 @@ impl CollectiveKind {
     }
 }
 
-/// A collective of one size, as often as it was measured. Bytes by nccl-tests' convention: the gathered buffer of an all-gather, the
-/// input of a reduce-scatter, else one rank's buffer.
+/// A collective of one size with all its measurements. Bytes by nccl-tests' convention: the gathered buffer of an all-gather, the input of
+/// a reduce-scatter, else one rank's buffer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CollectiveSample {
-    /// Kind.
+    /// Kind of collective.
     pub operation: CollectiveKind,
-    /// Among how many ranks.
+    /// Number of ranks.
     pub ranks: u64,
-    /// Over how many hosts these lie, where it is known.
+    /// Number of hosts of these ranks; `None` if not recorded.
     pub hosts: Option<u64>,
-    /// Bytes.
+    /// Message size in bytes.
     pub bytes: f64,
-    /// Whether it was measured alone (nccl-tests) and not within a run.
+    /// True if measured alone (nccl-tests), false within a run.
     pub alone: bool,
-    /// Whether times hold waits for ranks that were not traced, so that they are bounds from above.
+    /// True if times include waits for ranks without a trace, so that they are upper bounds.
     pub is_bound: bool,
-    /// Times from the last rank's start to the end.
+    /// Times from the start of the last rank to the end.
     pub times: Vec<Seconds>,
 }
 
-/// What a rank's step is made of, mean over the steps of a trace.
+/// Breakdown of one rank's step, mean over the steps of a trace.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepSample {
-    /// The rank.
+    /// Rank.
     pub rank: u32,
-    /// Steps it is a mean of.
+    /// Number of steps in the mean.
     pub steps: u64,
-    /// The whole step.
+    /// Step time.
     pub step: Seconds,
-    /// Matrix products of forward and backward passes.
+    /// GEMMs of forward and backward passes.
     pub products: Seconds,
     /// Fused attention.
     pub attention: Seconds,
     /// Memory-bound kernels of the passes (norms, activations, embedding, routing).
     pub elementwise: Seconds,
-    /// Softmax and cross entropy.
+    /// Softmax and cross entropy of the loss.
     pub loss: Seconds,
-    /// Everything that the optimizer's phase computes.
+    /// All compute in the optimizer's phase.
     pub optimizer: Seconds,
-    /// Arithmetic that fits nowhere above.
+    /// Compute of no kind above.
     pub other: Seconds,
-    /// Communication that no compute hides, waits for other ranks left out.
+    /// Exposed communication, waits for other ranks excluded.
     pub exposed_communication: Seconds,
-    /// Waiting for other ranks in communication that no compute hides.
+    /// Waits for other ranks within exposed communication.
     pub waiting: Seconds,
-    /// The device idle while the host works.
+    /// Idle time of the device while the host works.
     pub idle: Seconds,
-    /// Kernels launched.
+    /// Number of kernel launches.
     pub kernels: f64,
 }
 
 /// All measurements of one source.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// What they were read from, in words.
+    /// Measured files, as text for readers.
     pub from: String,
-    /// The device's name as the source writes it.
+    /// Device name as in the source.
     pub device: Option<String>,
-    /// Whether operators were measured alone and not within a run.
+    /// True if operators were measured alone, false within a run.
     pub alone: bool,
-    /// Products.
+    /// GEMMs.
     pub products: Vec<ProductSample>,
     /// Attention.
     pub attention: Vec<AttentionSample>,
     /// Collectives.
     pub collectives: Vec<CollectiveSample>,
-    /// Steps.
+    /// Step breakdowns, one per rank.
     pub steps: Vec<StepSample>,
-    /// What was left out and why, in words.
+    /// Omitted measurements with the reason, as text for readers.
     pub remarks: Vec<String>,
 }

@@ -77,12 +77,12 @@ fn what_was_written_is_read_back() {
     let after = Calibration::parse(&text, "c.toml").expect("it can be read");
     assert_eq!(Calibration { file: "c.toml".into(), ..before.clone() }, after);
     assert!(text.contains("points = [[1000000000.0, 0.5], [100000000000.0, 0.9]]"), "{text}");
-    // What runs keep of a collective goes before what it takes alone.
+    // Sustained laws precede burst laws.
     let law = after.collective(CollectiveKind::AllReduce, 8).expect("two laws");
     assert_eq!(law.regime, Regime::Sustained);
     let network = after.network.as_ref().expect("a network");
     assert!(network.covers(2) && network.covers(8) && !network.covers(9));
-    // Files from before domains were counted are believed at any scale, and such without uncertainty read.
+    // Files without a count of domains apply at any scale, and files without uncertainty are readable.
     let old = text.lines().filter(|line| !line.contains("_domains") && !line.contains("uncertainty"));
     let old = Calibration::parse(&old.collect::<Vec<_>>().join("\n"), "c.toml").expect("an older file");
     assert!(old.network.expect("a network").covers(1000) && old.rates[0].evidence.uncertainty == 0.0);
@@ -138,7 +138,7 @@ fn another_accelerators_calibration_is_refused_and_another_generations_is_doubte
     assert_eq!(few.warnings(&h100, "megatron-core-2024")[0].id, "calibration-few-samples");
 }
 
-/// A correlation beyond one is no covariance, however positive its variances; what rounding leaves of one is.
+/// A matrix with a correlation above one is not a covariance, even with positive variances; rounding errors of a covariance are accepted.
 #[test]
 fn covariances_that_are_none_are_refused() {
     let steps = |off: f64, other: f64| {
@@ -166,7 +166,7 @@ fn covariances_that_are_none_are_refused() {
     let file = Calibration { steps: Some(steps(0.05, 0.05)), ..sample() };
     let refused = file.to_toml().expect_err("no covariance").to_string();
     assert!(refused.contains("positive semi-definite"), "{refused}");
-    // One of a model's own is looked at as well.
+    // The corrections of a single model are checked too.
     let mut own = steps(0.0, 0.0);
     own.own[0].covariance[2][2] = -0.01;
     assert!(!own.is_sound());

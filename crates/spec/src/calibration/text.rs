@@ -1,7 +1,6 @@
 //! The calibration file: TOML.
 //!
-//! Responsible for: reading it strictly, with places and hints, and writing it so that people can read it. Refuses figures that no
-//! machine has.
+//! Responsible for: strict reading with places and hints, and writing for human readers. Rejects physically impossible figures.
 
 use super::{Calibration, Operators, Regime, VERSION};
 use crate::cluster::Cluster;
@@ -30,7 +29,7 @@ impl Calibration {
         Ok(read)
     }
 
-    /// The equivalent file. Fails if the reader would reject it.
+    /// Equivalent file. Fails if the reader would reject it.
     pub fn to_toml(&self) -> Result<String, Problem> {
         self.check()?;
         let body = toml::to_string(self)
@@ -113,7 +112,7 @@ impl Calibration {
         Ok(())
     }
 
-    /// A cluster that uses this calibration. Refuses another accelerator's.
+    /// Cluster with this calibration. Fails for a calibration of another accelerator.
     pub fn applied(self: Arc<Self>, cluster: Cluster) -> Result<Cluster, Problem> {
         if self.accelerator != cluster.accelerator.id {
             return Err(Problem::new(format!(
@@ -126,7 +125,7 @@ impl Calibration {
         Ok(Cluster { calibration: Some(self), ..cluster })
     }
 
-    /// What is doubtful when a run of this software generation on this cluster uses it.
+    /// Warnings for the use of this calibration by a run of this software generation on this cluster.
     pub fn warnings(&self, cluster: &Cluster, software: &str) -> Vec<Warning> {
         let mut list = Vec::new();
         let name = if self.file.is_empty() {
@@ -157,7 +156,7 @@ impl Calibration {
         let few: Vec<String> = self
             .evidence()
             .into_iter()
-            // One step time is enough: its interval holds how little it is.
+            // One step time is enough: the interval already reflects the small sample.
             .filter(|(name, _, evidence)| name != "step times" && evidence.samples < super::FEW)
             .map(|(name, _, evidence)| format!("{name} ({})", evidence.samples))
             .collect();
@@ -174,7 +173,7 @@ impl Calibration {
         list
     }
 
-    /// Whether rates of products or attention were measured within a run.
+    /// True if rates of GEMMs or attention were measured within a run.
     pub fn is_sustained(&self, operators: Operators) -> bool {
         self.rates.iter().any(|rate| rate.operators == operators && rate.regime == Regime::Sustained)
     }

@@ -18,12 +18,12 @@ use std::sync::LazyLock;
 
 const CATALOGUE: &str = railwright_catalog::ACCELERATORS;
 
-/// The catalogue by name: tables of runs look up the same few parts in every row.
+/// The catalogue by name, because tables of runs look up the same few accelerators in every row.
 struct Index {
     all: Vec<Accelerator>,
-    /// Identifiers, names and aliases. They come first in any row: a driver's name such as `NVIDIA H100` may fit two parts.
+    /// Identifiers, names and aliases. They precede patterns: a driver's name such as `NVIDIA H100` may match two accelerators.
     names: BTreeMap<String, usize>,
-    /// Names that drivers print.
+    /// Patterns of driver names.
     patterns: BTreeMap<String, usize>,
 }
 
@@ -54,17 +54,17 @@ pub fn accelerators() -> Vec<Accelerator> {
     records(|record| Some(accelerator(record)))
 }
 
-/// The identifiers of the catalogue, in its order.
+/// Identifiers of the catalogue, in its order.
 pub fn accelerator_ids() -> Vec<String> {
     records(|record| Some(record.text("id").to_owned()))
 }
 
-/// An accelerator by its identifier, its name, an alias (`h100`, `A100-80G-SXM`) or the name that its driver prints.
+/// Finds an accelerator by identifier, name, alias (`h100`, `A100-80G-SXM`) or driver name.
 ///
-/// Case, spaces and punctuation do not count. A short name means the part that is commonest in training: `a100` is the
-/// SXM4 part of 80 GB, `h100` the SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
+/// Ignores case, spaces and punctuation. A short name means the most common part in training: `a100` is the SXM4 part of 80 GB, `h100` the
+/// SXM5 part of 80 GB, `v100` the SXM2 part of 32 GB.
 pub fn accelerator_by_name(name: &str) -> Result<Accelerator, Problem> {
-    // An identifier as it is (every preset's) needs one line only.
+    // An exact identifier, as in all presets, requires parsing of a single line.
     if let Some(line) = CATALOGUE.lines().skip(1).find(|line| line.split(',').next() == Some(name)) {
         let header = fields(CATALOGUE.lines().next().unwrap_or_default());
         return Ok(accelerator(&Record::new(&header, line)));
@@ -117,7 +117,7 @@ fn accelerator(record: &Record<'_>) -> Accelerator {
             peak.insert(data_type, rate);
         }
     }
-    // Block scales of 32 are in hardware since Blackwell and CDNA4; older parts would emulate them.
+    // Block scales of 32 elements are in hardware since Blackwell and CDNA4; older parts would have to emulate them.
     let has_block_scales =
         ["Blackwell", "Rubin", "CDNA4", "CDNA5"].iter().any(|a| architecture.starts_with(a));
     if let (true, Some(&rate)) = (has_block_scales, peak.get(&DataType::Fp8)) {

@@ -1,11 +1,11 @@
-//! Whether the figures of a cluster can be true at all.
+//! Plausibility check of a cluster's figures.
 
 use super::Cluster;
 use crate::plan::MOST_DEVICES;
 use crate::precision::DataType;
 use crate::problem::Problem;
 
-/// Refuses zeros, negatives, what is not a number, and what is beyond any machine by orders of magnitude.
+/// Rejects zeros, negatives, NaN, and values orders of magnitude beyond any machine.
 pub(super) fn check(cluster: &Cluster) -> Result<(), Problem> {
     let counts = [
         ("cluster.devices", cluster.devices),

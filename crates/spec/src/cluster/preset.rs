@@ -5,17 +5,17 @@ use crate::problem::{Problem, did_you_mean};
 use crate::quantity::BytesPerSecond;
 use railwright_catalog::CLUSTERS as PRESETS;
 
-/// The names of the presets.
+/// Names of the presets.
 pub fn preset_names() -> Vec<&'static str> {
     PRESETS.iter().map(|preset| preset.0).collect()
 }
 
-/// A preset's own text, to show or to copy from.
+/// Source text of a preset, for display or as a template.
 pub fn preset_text(name: &str) -> Option<&'static str> {
     PRESETS.iter().find(|preset| preset.0 == name).map(|preset| preset.1)
 }
 
-/// Names that a node goes by: NVIDIA's own system (DGX), the same board in another maker's (HGX), or the accelerator alone.
+/// Spellings of a node's name: NVIDIA's own system (DGX), the same board from another manufacturer (HGX), or the accelerator alone.
 fn spellings(written: &str) -> Vec<String> {
     let board = written.strip_prefix("hgx-").or_else(|| written.strip_prefix("dgx-"));
     let mut names = vec![written.to_owned()];
@@ -23,7 +23,7 @@ fn spellings(written: &str) -> Vec<String> {
     names
 }
 
-/// A preset as a specification to put settings on top of.
+/// A preset as a specification, to be overridden by settings.
 pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     let written = name.trim().to_ascii_lowercase().replace(['_', ' '], "-");
     let Some((plain, text)) =
@@ -42,17 +42,15 @@ pub(super) fn spec(name: &str) -> Result<ClusterSpec, Problem> {
     Ok(spec)
 }
 
-/// The system that an accelerator usually sits in, without its name: its host and its fabric are the best guess for any node of
-/// the same part.
+/// Usual system of an accelerator, without its name. Its host and fabric are the best estimate for any node with the same accelerator.
 pub(super) fn usual_system(id: &str) -> Option<ClusterSpec> {
-    // The text is searched before it is read: reading every preset for every row of a table would take longer than all else.
+    // The text is searched before it is parsed, because parsing every preset for every row of a table would dominate the run time.
     let line = format!("accelerator = \"{id}\"");
     let (name, _) = PRESETS.iter().find(|(_, text)| text.contains(&line))?;
     Some(ClusterSpec { name: None, ..spec(name).ok()? })
 }
 
-/// A cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of
-/// devices.
+/// Cluster by the name of a preset or of an accelerator (with its typical host and links), with a number of devices.
 pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     match spec(name) {
         Ok(spec) => ClusterSpec { devices: Some(devices), ..spec }.resolve(),
@@ -61,8 +59,8 @@ pub fn by_name(name: &str, devices: u64) -> Result<Cluster, Problem> {
     }
 }
 
-/// A cluster from a row of a table of measured runs: the accelerator, how many, how many per node (the usual
-/// number if `None`), and the network per device if it is known to differ from the usual one.
+/// Cluster from a row of a table of measured runs: accelerator, number of devices, devices per node (`None`: the usual number), and network
+/// bandwidth per device (`None`: the usual one).
 pub fn from_parts(
     accelerator: &str,
     devices: u64,
@@ -142,7 +140,7 @@ mod tests {
         let rack = from_parts("GB200", 256, Some(4), None).expect("known");
         assert_eq!((rack.devices_per_node, rack.scale_up.domain_size), (4, 72));
         assert!(from_parts("H100-96G-SXM", 8, None, None).is_ok());
-        // A part without a system of its own still has its links.
+        // An accelerator without a system of its own has links.
         let v4 = from_parts("TPUv4", 6144, None, None).expect("known");
         assert_eq!((v4.scale_up.bandwidth.gb(), v4.scale_up.domain_size), (300.0, 4096));
     }

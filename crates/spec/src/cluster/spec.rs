@@ -1,7 +1,6 @@
 //! A cluster as specified by the user: a preset or an accelerator, and overrides.
 //!
-//! The clusters of the catalogue are also such texts (`catalog/clusters/*.toml`), so users can set everything
-//! that a preset can.
+//! Clusters of the catalogue have the same form (`catalog/clusters/*.toml`), so users can set everything that a preset sets.
 
 use super::{Accelerator, Cluster, Host, Network, ScaleUp, Tier, accelerator_by_name, preset};
 use crate::calibration::Calibration;
@@ -125,9 +124,9 @@ fn read_tier(text: &str) -> Result<Tier, Problem> {
     Ok(Tier { name: (*name).to_owned(), devices, oversubscription, latency })
 }
 
-/// Sets the peak of the formats of one width that the accelerator has, or gives it the first of them.
+/// Sets the peak of all supported formats of one width, or adds the first of them if none is supported.
 ///
-/// What was measured of its products is a share of its peak, so it moves with the 16-bit one.
+/// Measured GEMM rates are stored as shares of the peak, so they scale with the 16-bit peak.
 fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[DataType]) {
     if let (Some(ceiling), Some(&before)) =
         (accelerator.measured_matmul, accelerator.peak.get(&DataType::Bf16))
@@ -148,14 +147,14 @@ fn set_peak(accelerator: &mut Accelerator, peak: FlopPerSecond, data_types: &[Da
     }
 }
 
-/// Devices of one server if nothing else is known: a scale-up domain, of racks a part. Cards that PCIe joins, alone or in bridged pairs, come in
-/// servers of eight.
+/// Devices per server if nothing else is known: the scale-up domain, at most 8. PCIe cards, alone or in bridged pairs, come in servers of
+/// eight.
 fn per_server(accelerator: &Accelerator) -> u64 {
     if accelerator.scale_up_domain <= 2 { 8 } else { accelerator.scale_up_domain.min(8) }
 }
 
 impl ClusterSpec {
-    /// Whether a machine is set: a cluster of the catalogue or an accelerator.
+    /// True if a machine is set: a cluster of the catalogue or an accelerator.
     pub const fn has_machine(&self) -> bool {
         self.preset.is_some() || self.accelerator.is_some()
     }
@@ -172,8 +171,7 @@ impl ClusterSpec {
         Ok(spec)
     }
 
-    /// The cluster: the figures of the preset, or of the system that the accelerator usually sits in, with everything that is
-    /// set here on top.
+    /// Resolves the cluster: figures of the preset, or of the accelerator's usual system, overridden by the settings here.
     pub fn resolve(&self) -> Result<Cluster, Problem> {
         let named = match &self.accelerator {
             Some(name) => {
@@ -189,7 +187,7 @@ impl ClusterSpec {
         if let (Some(_), Some(accelerator)) = (&self.preset, &named)
             && spec.accelerator.as_deref() != Some(accelerator.id.as_str())
         {
-            // Another accelerator has its own links, so the links of the preset no longer apply.
+            // Another accelerator has its own links, so those of the preset do not apply.
             (spec.scale_up_domain, spec.scale_up_bandwidth, spec.scale_up_link) = (None, None, None);
             (spec.scale_up_reduction, spec.memory, spec.memory_bandwidth, spec.power) =
                 (None, None, None, None);
@@ -201,7 +199,7 @@ impl ClusterSpec {
             (self.devices_per_node, self.scale_up_domain, spec.scale_up_domain)
             && domain <= 16
         {
-            // Half-filled servers: their domain is no larger than they are, unless it spans servers by design (a rack).
+            // Half-filled servers: the domain is limited to the server, unless it spans servers by design (a rack).
             spec.scale_up_domain = Some(domain.min(node));
         }
         let accelerator = match (named, spec.accelerator.as_deref()) {
@@ -216,7 +214,7 @@ impl ClusterSpec {
         spec.build(accelerator)
     }
 
-    /// The cluster with the calibration that the specification names; `read` gives the text of a file by its path.
+    /// Resolves the cluster with its calibration. `read` returns the text of a file by its path.
     pub fn resolve_calibrated(
         &self,
         read: impl FnOnce(&str) -> Result<String, Problem>,

@@ -1,9 +1,9 @@
 //! Reads the comma-separated tables of the catalogue that are embedded in the program.
 //!
-//! Responsible for: one record per line, double quotes as RFC 4180 has them. Refuses line breaks inside a
-//! field; a test checks that the catalogue has none.
+//! Responsible for: one record per line, with double quotes as in RFC 4180. Line breaks inside a field are not supported; a test checks
+//! that the catalogue has none.
 
-/// The fields of one line. A quote that never closes ends with the line.
+/// Splits one line into fields. A missing closing quote ends with the line.
 pub(crate) fn fields(line: &str) -> Vec<String> {
     let mut fields = Vec::new();
     let mut field = String::new();
@@ -24,7 +24,7 @@ pub(crate) fn fields(line: &str) -> Vec<String> {
     fields
 }
 
-/// A record whose fields are found by the names in the header.
+/// A record with fields addressed by the names in the header.
 pub(crate) struct Record<'a> {
     header: &'a [String],
     fields: Vec<String>,
@@ -36,23 +36,23 @@ impl<'a> Record<'a> {
         Self { header, fields: fields(line) }
     }
 
-    /// The text of a column; empty when the column or the field is missing.
+    /// Text of a column; empty if the column or the field is missing.
     pub(crate) fn text(&self, column: &str) -> &str {
         let index = self.header.iter().position(|name| name == column);
         index.and_then(|i| self.fields.get(i)).map_or("", |field| field.trim())
     }
 
-    /// The number in a column, if there is one.
+    /// Number in a column, if present.
     pub(crate) fn number(&self, column: &str) -> Option<f64> {
         self.text(column).parse().ok()
     }
 
-    /// The number in a column as a count, if there is one.
+    /// Count in a column, if present.
     pub(crate) fn count(&self, column: &str) -> Option<u64> {
         self.text(column).parse().ok()
     }
 
-    /// The parts of a column that lists several, separated by `|`.
+    /// Parts of a column with several values, separated by `|`.
     pub(crate) fn list(&self, column: &str) -> Vec<String> {
         self.text(column).split('|').map(str::trim).filter(|s| !s.is_empty()).map(str::to_owned).collect()
     }

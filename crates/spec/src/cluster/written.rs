@@ -4,8 +4,7 @@ use super::{Cluster, ClusterSpec, Tiers};
 use crate::precision::DataType;
 
 impl ClusterSpec {
-    /// The specification with every value of this cluster: for the differences of two clusters, or for a
-    /// file.
+    /// Specification with all values of this cluster, for comparisons of two clusters or for a file.
     pub fn from_cluster(cluster: &Cluster) -> Self {
         let accelerator = &cluster.accelerator;
         let peak =
@@ -52,7 +51,7 @@ mod tests {
         for name in preset_names().into_iter().chain(["h100-pcie-80gb", "mi325x", "tpu-v4"]) {
             let cluster = by_name(name, 64).expect("known");
             let mut back = ClusterSpec::from_cluster(&cluster).resolve().expect("sound");
-            // A preset names its source, an accelerator of its own has the catalogue's.
+            // A preset has its own source; a custom accelerator keeps the catalogue's source.
             back.accelerator.source.clone_from(&cluster.accelerator.source);
             assert_eq!(back, cluster, "{name}");
         }

@@ -1,33 +1,33 @@
-//! Limits on dimensions, each with its reason. They detect typing errors and bound the memory use.
+//! Limits on dimensions with their reasons. They detect typing errors and limit memory use.
 
 use crate::problem::Problem;
 
-/// An inclusive range for one kind of number.
+/// Inclusive range of a kind of number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bound {
     pub(super) low: u64,
     pub(super) high: u64,
-    /// Reason why numbers beyond are refused.
+    /// Reason to reject numbers outside.
     why: &'static str,
 }
 
-/// Layers are held one by one.
+/// Number of layers. Each is held individually.
 pub(super) const LAYERS: Bound = Bound::new(1, 10_000, "the deepest model known has a few hundred layers");
-/// Every matrix has this side.
+/// Hidden size: the side of every matrix.
 pub(super) const HIDDEN: Bound = Bound::new(1, 1_000_000, "the widest model known has 25,600");
 /// Attention heads.
 pub(super) const HEADS: Bound = Bound::new(1, 100_000, "no model known has more than a few hundred heads");
 /// Width of a head, or of a low-rank latent.
 pub(super) const HEAD_DIM: Bound =
     Bound::new(1, 100_000, "no model known has heads or latents wider than a few thousand");
-/// Inner width of an MLP; 0 means that there is none.
+/// Inner width of an MLP; 0 without an MLP.
 pub(super) const WIDTH: Bound = Bound::new(1, 10_000_000, "the widest MLP known has about 100,000");
-/// The same where absence is written as 0.
+/// Width that is written as 0 if absent.
 pub(super) const WIDTH_OR_ZERO: Bound = Bound::new(0, 10_000_000, "the widest MLP known has about 100,000");
 /// Rows of the embedding.
 pub(super) const VOCABULARY: Bound =
     Bound::new(1, 100_000_000, "the largest vocabulary known has a few hundred thousand");
-/// The same for stacks that embed no words.
+/// Rows of the embedding; 0 for stacks without word embedding.
 pub(super) const VOCABULARY_OR_NONE: Bound =
     Bound::new(0, 100_000_000, "the largest vocabulary known has a few hundred thousand");
 /// Positions, windows and chunks.
@@ -43,12 +43,12 @@ impl Bound {
         Self { low, high, why }
     }
 
-    /// A small count with a limit of its own.
+    /// Small count with a limit of its own.
     pub(super) const fn upto(high: u64) -> Self {
         Self::new(0, high, "no layer known has more")
     }
 
-    /// The value itself, if it is inside.
+    /// Returns the value if it is inside.
     pub(super) fn check(self, key: &str, value: u64) -> Result<u64, Problem> {
         if (self.low..=self.high).contains(&value) {
             Ok(value)
@@ -57,7 +57,7 @@ impl Bound {
         }
     }
 
-    /// The problem with a number outside, as the input wrote it.
+    /// Problem of a number outside, as `written` in the input.
     pub(super) fn refuse(self, key: &str, written: &str) -> Problem {
         let shown: String = written.chars().take(40).collect();
         Problem::new(format!("{shown} is not a whole number from {} to {}", self.low, self.high))

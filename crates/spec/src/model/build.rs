@@ -1,11 +1,11 @@
-//! From the shape of a layer to its list of weights: the one place where a matrix gets its rows, its cut and its label.
+//! From the shape of a layer to its weights: the only place that sets a matrix's rows, sharding and label.
 //!
-//! Responsible for: [`Block`], what a family's reader fills in with plain numbers, and [`assemble`], which turns blocks
-//! into a [`Model`] and checks the whole. Refuses to know JSON or family names.
+//! Responsible for: [`Block`], plain numbers from a family's reader, and [`assemble`], which turns blocks into a [`Model`] and checks the
+//! whole. Independent of JSON and family names.
 //!
-//! Labels of fused products: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up` where there is
-//! no gate), `down`, the same behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`, `latent_up`,
-//! `in_proj`, `head`; a few families add their own. Weights under one label share input and module.
+//! Labels of fused GEMMs: `qkv`, `q`, `q_a`, `q_b`, `kv_a`, `kv_b`, `attention_output`, `gate_up` (`up` without a gate), `down`, the same
+//! behind `experts_` and `shared_`, `router`, `shared_gate`, `latent_down`, `latent_up`, `in_proj`, `head`; a few families add their own.
+//! Weights with one label share input and module.
 
 mod attention;
 mod feed_forward;
@@ -27,16 +27,16 @@ pub(super) struct Block {
     pub(super) mixer: MixerShape,
     pub(super) feed_forward: FeedForwardShape,
     pub(super) norm: NormShape,
-    /// The norms over the hidden width, by name; their count is what one pass executes.
+    /// Names of the norms over the hidden width, one per norm of a pass.
     pub(super) norms: &'static [&'static str],
     pub(super) parallel_residual: bool,
-    /// Trainable scalars and small vectors that no other field covers: name and length.
+    /// Trainable scalars and small vectors in no other field: name and length.
     pub(super) extra_vectors: Vec<(&'static str, u64)>,
-    /// Trainable matrices that no other field covers.
+    /// Trainable matrices in no other field.
     pub(super) extra_matrices: Vec<ExtraMatrix>,
-    /// Whether the feed-forward executes the weights of an earlier layer.
+    /// True if the feed-forward reuses the weights of an earlier layer.
     pub(super) again: bool,
-    /// Further weights, as a description lists them.
+    /// Further weights from a family description.
     pub(super) weights: Vec<Weight>,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct ExtraMatrix {
     pub(super) columns: u64,
 }
 
-/// What mixes tokens.
+/// Shape of the token mixer.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum MixerShape {
     Attention(AttentionShape),
@@ -57,7 +57,7 @@ pub(super) enum MixerShape {
     Compressed(CompressedShape),
     Delta(DeltaShape),
     StateSpace(StateSpaceShape),
-    /// As a description makes it.
+    /// Mixer from a family description.
     Described {
         mixer: Mixer,
         weights: Vec<Weight>,
@@ -65,7 +65,7 @@ pub(super) enum MixerShape {
     None,
 }
 
-/// A normalisation and the parameters that it has.
+/// A norm and its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct NormShape {
     pub(super) kind: Norm,
@@ -77,7 +77,7 @@ impl NormShape {
     pub(super) const RMS: Self = Self { kind: Norm::RmsNorm, scale: true, bias: false };
     pub(super) const LAYER: Self = Self { kind: Norm::LayerNorm, scale: true, bias: true };
 
-    /// The norm's weights over `width`.
+    /// Weights of the norm over `width`.
     pub(super) fn weights(self, name: &str, module: Module, width: u64, cut: Cut) -> Vec<Weight> {
         let mut weights = Vec::new();
         if self.scale {
@@ -90,7 +90,7 @@ impl NormShape {
     }
 }
 
-/// A weight that takes part in a matrix product: `rows` is the output width, `columns` the input width.
+/// A weight of a GEMM: `rows` is the output width, `columns` the input width.
 pub(super) fn matrix(
     name: &str,
     module: Module,
@@ -108,7 +108,7 @@ pub(super) fn vector(name: &str, module: Module, length: u64, cut: Cut) -> Weigh
 }
 
 impl Block {
-    /// The layer with every weight.
+    /// Builds the layer with all its weights.
     pub(super) fn layer(&self, hidden: u64) -> Layer {
         let (mixer, mixer_weights) = match &self.mixer {
             MixerShape::Attention(shape) => (shape.mixer(), shape.weights(hidden)),
@@ -152,13 +152,13 @@ impl Block {
         }
     }
 
-    /// The same with another span of its softmax attention, for a family that changes it layer by layer.
+    /// Returns the block with another span of its softmax attention, for families that vary it by layer.
     pub(super) fn with_span(mut self, span: Span) -> Self {
         self.edit_attention(|attention| attention.span = span);
         self
     }
 
-    /// Changes its softmax attention, if it has any.
+    /// Changes the softmax attention, if present.
     pub(super) fn edit_attention(&mut self, edit: impl FnOnce(&mut AttentionShape)) {
         if let MixerShape::Attention(attention) = &mut self.mixer {
             edit(attention);
@@ -166,10 +166,10 @@ impl Block {
     }
 }
 
-/// Parameters beyond which a description is a mistake: thousands of times the largest model known in 2026.
+/// Upper limit of parameters. Larger descriptions are mistakes: it is thousands of times the largest model known in 2026.
 const MAX_PARAMETERS: u128 = 10_000_000_000_000_000;
 
-/// Combines frame and layers. `block_of` is the block of each layer.
+/// Combines frame and layers. `block_of` returns the block of each layer.
 pub(super) fn assemble(
     frame: Frame,
     layers: u64,

@@ -1,8 +1,8 @@
-//! The models that come with the program, by name.
+//! Bundled models, by name.
 //!
-//! Responsible for: finding a name, in the spellings that people use, and reading the one file that it stands for.
-//! Each file in `catalog/models` is a `config.json` in Hugging Face's field names with one more key, `_catalogue`
-//! (aliases, source, notes, training), so one reader serves both. Refuses to hold dimensions of its own.
+//! Responsible for: lookup of a name in its common spellings, and reading of its file. Each file in `catalog/models` is a `config.json` in
+//! Hugging Face's field names with one more key, `_catalogue` (aliases, source, notes, training), so one reader serves both. Contains no
+//! dimensions.
 
 use super::{Model, from_hugging_face};
 use crate::problem::{Problem, did_you_mean};
@@ -14,31 +14,31 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CatalogueEntry {
-    /// The name that output uses.
+    /// Name in reports.
     pub name: &'static str,
-    /// Other names that find it.
+    /// Aliases.
     pub aliases: Vec<String>,
-    /// The family, as `model_type` names it.
+    /// Family, by `model_type`.
     pub family: String,
-    /// Where the dimensions come from.
+    /// Source of the dimensions.
     pub source: String,
-    /// What to know about them.
+    /// Remarks on the dimensions.
     pub notes: String,
-    /// How it was trained, where its publication has both figures.
+    /// Published pre-training; `None` unless the publication has batch and sequence length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub training: Option<PublishedTraining>,
 }
 
-/// The steps of a published pre-training, after the ramp of the batch.
+/// Steps of a published pre-training, after the batch ramp.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTraining {
-    /// Sequences of a step.
+    /// Sequences per step.
     pub global_batch: u64,
-    /// Tokens of a sequence.
+    /// Tokens per sequence.
     pub sequence_length: u64,
-    /// The publication, with its section.
+    /// Publication with its section.
     pub source: String,
 }
 
@@ -69,15 +69,15 @@ fn entry(name: &'static str, text: &str) -> serde_json::Result<CatalogueEntry> {
     Ok(CatalogueEntry { name, aliases, family: model_type, source, notes, training })
 }
 
-/// The published pre-training of a model of the catalogue.
+/// Published pre-training of a model of the catalogue.
 pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
     catalogue().iter().find(|entry| entry.name == model.name)?.training.as_ref()
 }
 
-/// The model of a name. Case, punctuation and an organisation in front (`meta-llama/`) do not matter.
+/// Finds a model by name. Ignores case, punctuation and an organisation prefix (`meta-llama/`).
 pub fn by_name(name: &str) -> Result<Model, Problem> {
     let wanted = normalise(name);
-    // Nearly every spelling is the name itself but for punctuation: then only that one file is parsed.
+    // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
     let direct = FILES.iter().find(|(known, _)| normalise(known) == wanted);
     let found = direct.or_else(|| {
         let entry = catalogue().iter().find(|e| e.aliases.iter().any(|alias| normalise(alias) == wanted))?;
@@ -105,21 +105,21 @@ fn unknown(name: &str) -> Problem {
     Problem::new(format!("unknown model `{shown}`")).hint(did_you_mean(base, names, &otherwise))
 }
 
-/// Words at the end of a name that leave the dimensions as they are: tuned variants, and number formats of stored weights. Formats of
-/// four bits are not among them: weights that are loaded so take less memory.
+/// Suffixes of a name without effect on the dimensions: tuned variants, and number formats of stored weights. Four-bit formats are
+/// excluded, because weights loaded in them take less memory.
 const SAME_DIMENSIONS: &[&str] =
     &["instruct", "chat", "base", "hf", "it", "pt", "thinking", "reasoning", "deduped", "bf16", "fp8"];
-/// Words at the start that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
+/// Prefixes that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 
-/// Lower case without punctuation, the organisation, the date of a variant and the words that name the same dimensions.
+/// Normalises a name: lower case, without punctuation, organisation, date of a variant and suffixes without effect on the dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
     let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();
     let mut words: Vec<&str> = lower.split(['-', '_', ' ']).filter(|word| !word.is_empty()).collect();
     while let Some((last, rest)) = words.split_last()
         && !rest.is_empty()
-        // Without a size, a date may be the only difference of two models: Mistral-Small-2409 and its successors.
+        // Without a size, the date may be the only difference between two models: Mistral-Small-2409 and its successors.
         && (SAME_DIMENSIONS.contains(last) || (is_date(last) && rest.iter().any(|word| is_size(word))))
     {
         words.pop();
@@ -137,7 +137,7 @@ fn normalise(name: &str) -> String {
     plain
 }
 
-/// Year and month of a variant, as in `-2507`.
+/// True for the year and month of a variant, as in `-2507`.
 fn is_date(word: &str) -> bool {
     word.len() == 4
         && word
@@ -145,7 +145,7 @@ fn is_date(word: &str) -> bool {
             .is_ok_and(|date| (23..40).contains(&(date / 100)) && (1..=12).contains(&(date % 100)))
 }
 
-/// A number of parameters, as in `7b`, `0.5b`, `8x7b` and `a3b`.
+/// True for a number of parameters, as in `7b`, `0.5b`, `8x7b` and `a3b`.
 fn is_size(word: &str) -> bool {
     word.strip_suffix(['b', 'm', 't']).is_some_and(|number| {
         let number = number.strip_prefix('a').unwrap_or(number);

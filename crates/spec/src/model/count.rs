@@ -3,21 +3,21 @@
 use super::{FeedForward, Layer, Model, Weight};
 use serde::Serialize;
 
-/// Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
+/// Parameter counts of a model, in all conventions of model cards.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterCount {
-    /// Everything, towers included, a tied embedding once, without multi-token prediction.
+    /// All parameters, towers included, a tied embedding counted once, without multi-token prediction.
     pub total: u64,
-    /// The word embedding.
+    /// Word embedding.
     pub word_embedding: u64,
-    /// The head's own matrix; 0 when tied.
+    /// Matrix of the head; 0 if tied.
     pub head: u64,
     /// All routed experts of all layers.
     pub routed_experts: u64,
-    /// Parameters that one token uses, input embedding included.
+    /// Parameters active per token, input embedding included.
     pub active: u64,
-    /// Parameters that one token uses, without the input embedding unless it also serves as head.
+    /// Parameters active per token, without the input embedding unless it is also the head.
     pub active_without_embedding: u64,
     /// Further stacks (an encoder, a vision tower), part of `total`.
     #[serde(skip_serializing_if = "is_zero")]
@@ -26,7 +26,7 @@ pub struct ParameterCount {
     pub multi_token_prediction: u64,
 }
 
-/// For fields that most models do not have.
+/// Omits fields that most models lack.
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
 fn is_zero(n: &u64) -> bool {
     *n == 0
@@ -47,13 +47,12 @@ impl Layer {
         sum(self.weights.iter().filter(|w| w.is_routed()))
     }
 
-    /// Width of the tokens that travel to routed experts: hidden, or the narrower space that the experts work in. `None`
-    /// without experts.
+    /// Width of tokens dispatched to routed experts: the hidden width, or the narrower inner width of the experts. `None` without experts.
     pub fn expert_input_width(&self) -> Option<u64> {
         self.weights.iter().find(|weight| weight.is_routed()).map(|weight| weight.columns)
     }
 
-    /// Parameters that one token uses: routed experts count `top_k` of `experts`.
+    /// Parameters of the layer active per token: `top_k` of `experts` routed experts.
     pub fn active_parameters(&self) -> u64 {
         let routed = self.routed_parameters();
         match &self.feed_forward {

@@ -1,7 +1,6 @@
-//! A model from plain numbers, for runs that report dimensions and no file.
+//! A model from plain dimensions, for runs without a configuration file.
 //!
-//! Responsible for: defaults that follow the style of the family (what GPT-3 has, what llama has), and the same checks
-//! as the file reader's. Refuses dimensions that contradict each other.
+//! Responsible for: defaults by family (GPT-3 or llama), and the same checks as in the file reader. Rejects contradictory dimensions.
 
 mod read;
 
@@ -10,7 +9,7 @@ pub use read::from_dimensions;
 use super::{Activation, Position};
 use serde::{Deserialize, Serialize};
 
-/// A model's dimensions. Only `layers`, `hidden` and `heads` have to be there.
+/// Dimensions of a model. Only `layers`, `hidden` and `heads` are required.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -21,13 +20,13 @@ pub struct Dimensions {
     /// Family with the defaults of missing fields; inferred from the other fields if not set (see [`Style`]).
     #[serde(default)]
     pub style: Option<Style>,
-    /// Layers.
+    /// Number of layers.
     pub layers: u64,
     /// Width of the residual stream.
     pub hidden: u64,
     /// Query heads.
     pub heads: u64,
-    /// Key-value heads; default: as many as query heads.
+    /// Number of key-value heads; default: same as query heads.
     #[serde(default)]
     pub kv_heads: Option<u64>,
     /// Width of a head; default: hidden over heads.
@@ -39,16 +38,16 @@ pub struct Dimensions {
     /// Rows of the word embedding; default: 50,257 (gpt) or 32,000 (llama).
     #[serde(default)]
     pub vocab: Option<u64>,
-    /// Three-matrix MLPs; default: yes for llama style.
+    /// True for three-matrix MLPs; default: yes for llama style.
     #[serde(default)]
     pub gated_mlp: Option<bool>,
-    /// The head reuses the embedding; default: yes for gpt style.
+    /// True if the head reuses the word embedding; default: yes for gpt style.
     #[serde(default)]
     pub tied: Option<bool>,
-    /// Routed experts; 0 or absent means none.
+    /// Number of routed experts; 0 or absent: none.
     #[serde(default)]
     pub experts: Option<u64>,
-    /// Experts that a token visits; default: 2, or 1 where there is one.
+    /// Experts per token; default: 2, or 1 if there is only one.
     #[serde(default)]
     pub top_k: Option<u64>,
     /// Inner width of one expert; default: `ffn`.
@@ -63,19 +62,19 @@ pub struct Dimensions {
     /// After those, interval of layers with experts; default: all layers.
     #[serde(default)]
     pub moe_every: Option<u64>,
-    /// The layers with experts, counted from 0, if they are irregular; replaces the previous two fields.
+    /// Layers with experts, counted from 0, if they are irregular. Replaces the previous two fields.
     #[serde(default)]
     pub moe_layers: Option<Vec<u64>>,
-    /// Whether a scalar gate weighs the shared experts; default: no.
+    /// True if a scalar gate scales the shared experts; default: no.
     #[serde(default)]
     pub shared_gate: Option<bool>,
     /// Groups of experts for group-limited routing; default: 1.
     #[serde(default)]
     pub routing_groups: Option<u64>,
-    /// Groups that one token may visit; default: all.
+    /// Maximum groups per token; default: all.
     #[serde(default)]
     pub top_k_groups: Option<u64>,
-    /// How positions enter; default: learned (gpt) or rotary (llama).
+    /// Position encoding; default: learned (gpt) or rotary (llama).
     #[serde(default)]
     pub position: Option<Position>,
     /// Longest sequence; default: 2,048. With learned positions it sets the table's rows.
@@ -84,19 +83,19 @@ pub struct Dimensions {
     /// The norm; default: by style.
     #[serde(default)]
     pub norm: Option<NormKind>,
-    /// Biases on all projections; default: yes for gpt style.
+    /// True for biases on all projections; default: yes for gpt style.
     #[serde(default)]
     pub biases: Option<bool>,
-    /// Biases on queries, keys and values; default: as `biases`.
+    /// True for biases on queries, keys and values; default: same as `biases`.
     #[serde(default)]
     pub qkv_bias: Option<bool>,
-    /// Norms on queries and keys; default: no.
+    /// True for norms on queries and keys; default: no.
     #[serde(default)]
     pub qk_norm: Option<bool>,
     /// Rank of the query latent (latent attention).
     #[serde(default)]
     pub q_lora_rank: Option<u64>,
-    /// Rank of the key-value latent; its presence makes attention latent.
+    /// Rank of the key-value latent. Enables latent attention.
     #[serde(default)]
     pub kv_lora_rank: Option<u64>,
     /// Latent attention: width of a head's part without rotation; default: 128.
@@ -111,21 +110,21 @@ pub struct Dimensions {
     /// The activation; default: gelu (gpt) or silu (llama).
     #[serde(default)]
     pub activation: Option<Activation>,
-    /// Tokens that a query sees; default: all earlier ones.
+    /// Window of attention in tokens; default: all earlier tokens.
     #[serde(default)]
     pub window: Option<u64>,
-    /// With a window: interval of layers with global attention; default: none.
+    /// Interval of layers with global attention, if there is a window; default: none.
     #[serde(default)]
     pub full_attention_every: Option<u64>,
-    /// Queries see later tokens too (encoders); default: no.
+    /// True for bidirectional attention (encoders); default: no.
     #[serde(default)]
     pub bidirectional: bool,
-    /// Multi-token-prediction modules; default: none.
+    /// Number of multi-token-prediction modules; default: none.
     #[serde(default)]
     pub mtp: Option<u64>,
 }
 
-/// The family that fills the gaps.
+/// Family that provides missing dimensions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -148,8 +147,7 @@ pub enum NormKind {
 }
 
 impl Dimensions {
-    /// The given style, or the one inferred from an ungated MLP, learned positions or LayerNorm; llama
-    /// otherwise.
+    /// Specified style, or inferred: gpt for an ungated MLP, learned positions or LayerNorm; else llama.
     fn style(&self) -> Style {
         let gpt = self.gated_mlp == Some(false)
             || (self.gated_mlp.is_none()

@@ -1,24 +1,23 @@
-//! Typed access to the keys of a JSON object: numbers are whole and within bounds, and wrong types are
-//! reported with their place.
+//! Typed access to the keys of a JSON object: numbers are whole and within bounds, and wrong types are reported with their place.
 //!
-//! Responsible for: aliases (one thing, many names), nulls (absent), and the position of keys in the text.
-//! Ignores unknown keys: configuration files have hundreds without effect here.
+//! Responsible for: aliases of keys, nulls (absent), and the position of keys in the text. Ignores unknown keys: configuration files have
+//! hundreds without effect here.
 
 use super::bounds::Bound;
 use super::tolerant::is_word;
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
-/// Lists have an entry per layer or per few; some are searched once per layer, so length costs time.
+/// Longest list. Lists have an entry per layer or fewer, and some are searched once per layer.
 const MAX_LIST: usize = 20_000;
 
 /// An object of a configuration file.
 #[derive(Clone, Copy)]
 pub(super) struct Fields<'a> {
     map: &'a Map<String, Value>,
-    /// The whole text, to find a key's line.
+    /// Whole text, to find the line of a key.
     text: &'a str,
-    /// Where in the text the object starts, roughly: keys are looked for from here.
+    /// Approximate offset of the object in the text, in bytes. Keys are searched from here.
     start: usize,
 }
 
@@ -32,7 +31,7 @@ impl<'a> Fields<'a> {
         self.map
     }
 
-    /// A problem that knows its key but not its line.
+    /// Adds the line to a problem with a key.
     pub(super) fn locate_again(&self, problem: Problem) -> Problem {
         let key = problem.place.as_ref().and_then(|place| place.key.clone());
         match key.as_deref().and_then(|key| self.offset(key)) {
@@ -43,7 +42,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The object under a key, if the key is there.
+    /// Object under a key; `None` if the key is absent.
     pub(super) fn object(&self, key: &str) -> Result<Option<Self>, Problem> {
         match self.map.get(key) {
             None | Some(Value::Null) => Ok(None),
@@ -54,17 +53,17 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether both are the same object of the same file.
+    /// True if both are the same object of the same file.
     pub(super) fn is_same_object(&self, other: &Self) -> bool {
         std::ptr::eq(self.map, other.map)
     }
 
-    /// Whether the key is there and not null.
+    /// True if the key is present and not null.
     pub(super) fn has(&self, key: &str) -> bool {
         self.map.get(key).is_some_and(|value| !value.is_null())
     }
 
-    /// The first of the names that is there. Two names for one thing with different values are a contradiction.
+    /// First name that is present, with its value. Two names with different values are a contradiction.
     fn lookup(&self, names: &[&'static str]) -> Result<Option<(&'static str, &'a Value)>, Problem> {
         let mut found: Option<(&'static str, &'a Value)> = None;
         for name in names {
@@ -85,19 +84,19 @@ impl<'a> Fields<'a> {
         Ok(found)
     }
 
-    /// A whole number under any of the names.
+    /// Whole number under any of the names.
     pub(super) fn count(&self, names: &[&'static str], bound: Bound) -> Result<Option<u64>, Problem> {
         self.lookup(names)?.map(|(name, value)| self.whole(name, value, bound)).transpose()
     }
 
-    /// A whole number that has to be there.
+    /// Required whole number.
     pub(super) fn required(&self, names: &[&'static str], bound: Bound) -> Result<u64, Problem> {
         self.count(names, bound)?.ok_or_else(|| missing(names))
     }
 
     fn whole(&self, name: &'static str, value: &Value, bound: Bound) -> Result<u64, Problem> {
         let Value::Number(number) = value else { return Err(self.wrong_type(name, "a number", value)) };
-        // 4096.0 is a whole number too: some writers have no integers.
+        // 4096.0 is accepted, because some writers have no integers.
         let whole = number.as_u64().or_else(|| {
             number.as_f64().filter(|f| f.fract() == 0.0 && (0.0..1e15).contains(f)).map(|f| f as u64)
         });
@@ -108,7 +107,7 @@ impl<'a> Fields<'a> {
         .map_err(|problem| self.locate(problem, name))
     }
 
-    /// A truth value under any of the names.
+    /// Truth value under any of the names.
     pub(super) fn flag(&self, names: &[&'static str]) -> Result<Option<bool>, Problem> {
         match self.lookup(names)? {
             None => Ok(None),
@@ -117,7 +116,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A string under any of the names.
+    /// String under any of the names.
     pub(super) fn string(&self, names: &[&'static str]) -> Result<Option<&'a str>, Problem> {
         match self.lookup(names)? {
             None => Ok(None),
@@ -126,7 +125,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of whole numbers.
+    /// List of whole numbers.
     pub(super) fn counts(&self, name: &'static str, bound: Bound) -> Result<Option<Vec<u64>>, Problem> {
         match self.map.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -141,7 +140,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of strings.
+    /// List of strings.
     pub(super) fn strings(&self, name: &'static str) -> Result<Option<Vec<&'a str>>, Problem> {
         match self.map.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -154,7 +153,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same problem with the key and its line.
+    /// Adds the key and its line to a problem.
     pub(super) fn locate(&self, problem: Problem, key: &str) -> Problem {
         let problem = problem.at_key(key);
         match self.offset(key) {
@@ -163,7 +162,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same problem at the first of the keys that is there.
+    /// Adds the place of the first key that is present to a problem.
     pub(super) fn locate_first(&self, problem: Problem, keys: &[&str]) -> Problem {
         let key = keys.iter().find(|key| self.has(key)).or(keys.first()).copied().unwrap_or_default();
         self.locate(problem, key)
@@ -188,7 +187,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The problem of a key that has to be there.
+/// Problem of a missing required key.
 pub(super) fn missing(names: &[&'static str]) -> Problem {
     let aliases = match names {
         [_, others @ ..] if !others.is_empty() => {

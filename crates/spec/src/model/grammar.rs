@@ -1,7 +1,7 @@
-//! Model types as data: a description in `catalog/families` and a configuration make a model.
+//! Model types as data: a family description in `catalog/families` and a configuration make a model.
 //!
-//! Responsible for: looking up a description, its towers, and what an unknown type would be if read by its field names. The language
-//! of descriptions is in `catalog/families/README.md`. Refuses to know any family by name.
+//! Responsible for: lookup of a description and its towers, and a guess for unknown types by field names. `catalog/families/README.md`
+//! defines the language of descriptions. Independent of family names.
 
 mod evaluate;
 mod expression;
@@ -15,12 +15,12 @@ use crate::problem::Problem;
 use serde_json::{Map, Value};
 use stack::Stack;
 
-/// Names of the types that descriptions cover.
+/// Names of the types with a description.
 pub(super) fn types() -> impl Iterator<Item = &'static str> {
     families::names()
 }
 
-/// Reads a configuration by the description of its type; `None` where there is none.
+/// Reads a configuration by the description of its type; `None` without a description.
 pub(super) fn read(
     kind: &str,
     own: &Map<String, Value>,
@@ -34,11 +34,11 @@ pub(super) fn read(
     Stack::new(family, own, outer).model(name, kind, notes.to_vec()).map(Some)
 }
 
-/// Each tower with the key of the file that it comes from (empty: the file's own), or why it could not be read; `None` where the
-/// file's class does not have it.
+/// Each tower with the key of its object in the file (empty: the top level), or the problem of reading it. `None` if the file's class does
+/// not have the tower.
 pub(super) type Towers = Vec<(String, Result<Option<Tower>, Problem>)>;
 
-/// The towers of a type that a file has; `None` where no description knows the type's towers.
+/// Towers of a type that a file has; `None` if no description defines towers of the type.
 pub(super) fn towers(
     kind: &str,
     own: &Map<String, Value>,
@@ -61,7 +61,7 @@ pub(super) fn towers(
     Ok(Some(towers))
 }
 
-/// What a file of an unknown type has if its fields mean what they mean elsewhere: for a hint, never for an answer.
+/// Summary of a file of an unknown type, read by its field names. Only for hints, never for results.
 pub(super) fn guess(own: &Map<String, Value>, outer: &Map<String, Value>) -> Option<String> {
     let like =
         |name: &str| Stack::new(families::family(name).ok()??, own, outer).model("", name, Vec::new()).ok();

@@ -25,10 +25,10 @@ use crate::problem::{Problem, did_you_mean};
 use common::Source;
 use serde_json::Value;
 
-/// Reads one family. `model_type` is the file's own spelling.
+/// Reader of one family. `model_type` keeps the file's spelling.
 type Reader = fn(&Source<'_>) -> Result<Model, Problem>;
 
-/// Every `model_type` with its reader. A `_text` suffix is removed before the lookup.
+/// All `model_type`s with their readers. A `_text` suffix is removed before the lookup.
 const FAMILIES: &[(&str, Reader)] = &[
     ("bailing_moe_v2", moe::glm4),
     ("bloom", gpt::bloom),
@@ -87,10 +87,10 @@ const FAMILIES: &[(&str, Reader)] = &[
     ("starcoder2", other::starcoder2),
 ];
 
-/// Longest text that is looked at; a real file has a few kilobytes.
+/// Longest accepted text in bytes; real files have a few kilobytes.
 const MAX_TEXT: usize = 8 << 20;
 
-/// Reads the text of a `config.json` as it is. `name` is what the model is called in the answer.
+/// Reads the text of a `config.json`. `name` is the name of the model in results.
 pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     let text = text.trim_start_matches('\u{feff}');
     let value = parse(text)?;
@@ -116,7 +116,7 @@ pub fn from_hugging_face(text: &str, name: &str) -> Result<Model, Problem> {
     Ok(model)
 }
 
-/// The stack that the type names, by a family's reader or by a description.
+/// Reads the stack of a type by a family's reader or a description.
 fn one(
     model_type: &str,
     fields: Fields<'_>,
@@ -147,7 +147,7 @@ fn one(
     Err(fields.locate(problem.hint(hint), "model_type"))
 }
 
-/// Names of the families that [`from_hugging_face`] reads, in alphabetical order.
+/// Names of the families supported by [`from_hugging_face`], in alphabetical order.
 pub fn families() -> impl Iterator<Item = &'static str> {
     let mut names: Vec<&str> = FAMILIES.iter().map(|(family, _)| *family).chain(grammar::types()).collect();
     names.sort_unstable();
@@ -155,7 +155,7 @@ pub fn families() -> impl Iterator<Item = &'static str> {
     names.into_iter()
 }
 
-/// Objects of a file that describe a stack of layers have one of these keys.
+/// Objects that describe a stack of layers have one of these keys.
 const STACKS: &[&str] =
     &["num_hidden_layers", "depth", "num_layers", "encoder_layers", "n_layer", "layers", "embed_dim"];
 
@@ -177,7 +177,7 @@ fn attach_towers(
                     model.towers.extend(tower);
                     read.push(key);
                 }
-                // An encoder shares the file's own fields: what is missing there is missing.
+                // An encoder uses the top-level fields, so its missing fields are errors.
                 Err(problem) if key.is_empty() => return Err(problem),
                 Err(problem) => model.notes.push(format!("`{key}` cannot be read: {}", problem.message)),
             }
@@ -217,7 +217,7 @@ fn parse(text: &str) -> Result<Value, Problem> {
     tolerant::parse(text)
 }
 
-/// Multimodal files nest the language model.
+/// Fields of the language model, which multimodal files nest.
 fn language_model(outer: Fields<'_>) -> Result<Fields<'_>, Problem> {
     for key in ["text_config", "llm_config", "language_config"] {
         if let Some(inner) = outer.object(key)? {

@@ -1,27 +1,27 @@
-//! JSON as Python writes it: `NaN`, `Infinity` and `-Infinity` stand for numbers that JSON does not have.
+//! JSON as written by Python, with `NaN`, `Infinity` and `-Infinity`.
 //!
-//! Responsible for: one value of a `config.json`, and where in the text it stops being JSON. Python's `json` module writes these
-//! three words bare, and configurations of state-space models carry them (`"time_step_limit": [0.0, Infinity]`). Refuses
-//! everything else that is not JSON.
+//! Responsible for: the value of a `config.json`, and the place of the first syntax error. Python's `json` module writes these three words
+//! without quotes, and configurations of state-space models contain them (`"time_step_limit": [0.0, Infinity]`). Rejects everything else
+//! that is not JSON.
 
 use crate::problem::Problem;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The bare words, longest first.
+/// Unquoted words, longest first.
 const WORDS: [&str; 3] = ["-Infinity", "Infinity", "NaN"];
 
-/// Whether a string value stands for a number that JSON does not have.
+/// True if a string value is one of the three words.
 pub(super) fn is_word(text: &str) -> bool {
     WORDS.contains(&text)
 }
 
-/// Reads the text. The three words become strings, which no reader of a dimension accepts.
+/// Parses the text. The three words become strings, which readers of dimensions reject.
 pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     let (quoted, places) = quote(text);
     serde_json::from_str(&quoted).map_err(|error| {
         let offset = line_offset(&quoted, error.line()) + error.column().saturating_sub(1);
-        // Each word in front of the place made the text two bytes longer.
+        // Each quoted word before the error made the text two bytes longer.
         let offset = offset - 2 * places.iter().filter(|&&place| place < offset).count().min(offset / 2);
         let cause = if error.is_eof() {
             "the JSON ends too early: the file is truncated".to_owned()
@@ -34,7 +34,7 @@ pub(super) fn parse(text: &str) -> Result<Value, Problem> {
     })
 }
 
-/// The text with the words in quotes, and where in it they stand.
+/// Puts the words in quotes. Returns the text and their byte offsets.
 fn quote(text: &str) -> (Cow<'_, str>, Vec<usize>) {
     if !WORDS.iter().any(|word| text.contains(word)) {
         return (Cow::Borrowed(text), Vec::new());
@@ -64,7 +64,7 @@ fn quote(text: &str) -> (Cow<'_, str>, Vec<usize>) {
     (Cow::Owned(quoted), places)
 }
 
-/// The word at the start of the text, if no letter or digit continues it.
+/// Word at the start of the text, unless a letter or digit continues it.
 fn word_at(rest: &str) -> Option<&'static str> {
     let word = WORDS.into_iter().find(|word| rest.starts_with(word))?;
     let next = rest.as_bytes().get(word.len()).copied().unwrap_or(b' ');

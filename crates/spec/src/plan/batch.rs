@@ -1,14 +1,14 @@
 //! The default global batch: one rule for all commands.
 //!
-//! Responsible for: how many sequences a step has by default, as a number that layouts can divide. Refuses to know a layout.
+//! Responsible for: the default number of sequences per step, divisible by common layouts. Independent of a layout.
 
-/// Default tokens of a global batch: the lower end of published trainings with several billion parameters.
+/// Default tokens per global batch: the lower end of published trainings with several billion parameters.
 const USUAL_TOKENS: u64 = 4 * 1_048_576;
-/// Upper limit of the default: that of Llama 3 405B. Above it many models learn less per token.
+/// Upper limit of the default in tokens: that of Llama 3 405B. Larger batches reduce progress per token for many models.
 const MOST_TOKENS: u64 = 16 * 1_048_576;
 
-/// Sequences for a number of tokens, such that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120, not
-/// 122. It departs from the tokens by a sixteenth at most.
+/// Sequences for a number of tokens, rounded so that many numbers of replicas divide them: a million tokens in sequences of 8192 are 120,
+/// not 122. The result differs from the tokens by a sixteenth at most.
 pub fn divisible_batch(tokens: f64, sequence_length: u64, devices: u64) -> u64 {
     let wanted = (tokens / sequence_length.max(1) as f64).round().max(1.0);
     let most = ((wanted / 8.0) as u64).min(devices).max(1);
@@ -24,23 +24,23 @@ pub fn usual_batch(sequence_length: u64, devices: u64) -> u64 {
     least.max(devices / 8).min(most).next_power_of_two()
 }
 
-/// The usual batch as a number that the odd part of each number of devices divides: a power of two leaves 1,000 GPUs without any layout,
-/// because the factor 125 ends up in the replicas. One batch for all where it departs from the usual by less than a factor of two;
-/// otherwise `None`, and each number of devices has its own.
+/// Default batch, rounded to a multiple of the odd part of each number of devices. Without this, 1,000 GPUs have no layout, because the
+/// factor 125 is left for the replicas. One batch for all numbers of devices if it differs from the default by less than a factor of two;
+/// otherwise `None`, and each number has its own.
 pub fn divided_batch(usual: u64, devices: &[u64]) -> Option<u64> {
     let unit = devices.iter().try_fold(1, |common, &n| {
         let factor = odd_factor(n, usual);
         Some(factor / greatest_common_divisor(common, factor) * common).filter(|unit| *unit <= 2 * usual)
     })?;
     let mut batch = unit;
-    // The nearest in ratio of the unit times a power of two, which divides further best.
+    // Nearest in ratio: the unit times a power of two, which has the most further divisors.
     while batch as f64 * std::f64::consts::SQRT_2 < usual as f64 {
         batch *= 2;
     }
     Some(batch)
 }
 
-/// Whether the odd part of a number of devices divides a batch, so that layouts without odd degrees exist.
+/// True if the odd part of a number of devices divides a batch, so that layouts without odd parallel sizes exist.
 pub fn is_divided(batch: u64, devices: u64) -> bool {
     batch.is_multiple_of(odd_factor(devices, batch))
 }
@@ -51,7 +51,7 @@ pub fn default_batch(sequence_length: u64, devices: u64) -> u64 {
     divided_batch(usual, &[devices]).unwrap_or(usual)
 }
 
-/// The odd part of a number of devices; where that is beyond twice the batch, the largest of its divisors that is not.
+/// Odd part of a number of devices. If it exceeds twice the batch, its largest divisor that does not.
 fn odd_factor(devices: u64, batch: u64) -> u64 {
     let odd = devices >> devices.trailing_zeros().min(63);
     if odd <= 2 * batch {
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(divided_batch(2048, &[10_000]), Some(2500));
         assert_eq!(divided_batch(512, &[72, 64, 1000]), None);
         assert_eq!(divided_batch(512, &[64, 72, 96]), Some(576));
-        // A prime beyond all batches: nothing helps, so nothing changes.
+        // A prime above all batches cannot divide them, so nothing changes.
         assert_eq!(divided_batch(512, &[8 * 10_007]), Some(512));
         assert_eq!(divided_batch(1, &[u64::MAX, 0]).map(|n| n <= 2), Some(true));
     }

@@ -1,11 +1,11 @@
-//! The parallel degrees of a plan that leaves some of them open.
+//! Parallel sizes that a plan leaves open.
 
 use super::PlanSpec;
 use crate::cluster::Cluster;
 use crate::model::{FeedForward, Mixer, Model};
 use crate::problem::Problem;
 
-/// The degrees that make up the world.
+/// Parallel sizes whose product is the world size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Degrees {
     pub(super) tensor: u64,
@@ -15,11 +15,11 @@ pub(super) struct Degrees {
     pub(super) expert: u64,
 }
 
-/// No cluster on Earth is larger; it keeps every product of degrees inside 64 bits.
+/// More devices than any cluster. It keeps every product of parallel sizes inside 64 bits.
 pub(crate) const MOST_DEVICES: u64 = 10_000_000;
 
-/// Takes what is given, chooses the rest. With no degree given at all, the least tensor and pipeline parallelism whose
-/// static memory takes at most 55% of a device is chosen.
+/// Resolves the parallel sizes: specified values, and a choice for the rest. Without any specified size, it chooses the least tensor and
+/// pipeline parallelism with static memory of at most 55% of a device.
 pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Degrees, Problem> {
     let named = [
         ("plan.tensor_parallel", spec.tensor_parallel),
@@ -41,7 +41,7 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
         }
     }
     let devices = cluster.devices;
-    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism; leave that choice alone.
+    // A shard group of all ranks (FSDP) makes the model fit without any other parallelism, so nothing is chosen.
     let is_open =
         named.iter().all(|(_, value)| value.is_none()) && spec.sharding.is_none_or(|s| s.zero_stage < 3);
     let chosen = if is_open { automatic(model, cluster) } else { None };
@@ -87,10 +87,10 @@ pub(super) fn resolve(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Resu
     Ok(Degrees { tensor, pipeline, context, data, expert })
 }
 
-/// Tensor, pipeline and expert degrees for a model without a layout; `None` if no sizes divide.
+/// Tensor, pipeline and expert-parallel sizes for a model without a layout; `None` if no sizes divide.
 ///
-/// Static bytes of a rank, mixed precision with ZeRO-1: 6 B per parameter that it holds (2 weights, 4
-/// gradients) and 12 B sharded over the data-parallel ranks.
+/// Static bytes per rank, mixed precision with ZeRO-1: 6 B per parameter of the rank (2 weights, 4 gradients) and 12 B sharded over the
+/// data-parallel ranks.
 fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
     let parameters = model.parameters();
     let routed = parameters.routed_experts as f64;
@@ -137,7 +137,7 @@ fn automatic(model: &Model, cluster: &Cluster) -> Option<[u64; 3]> {
         .map(|candidate| candidate.4)
 }
 
-/// Query heads and key-value heads of every kind of layer that has heads.
+/// Query heads and key-value heads of every kind of layer with heads.
 pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
     let count = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => Some((a.heads, a.kv_heads)),
@@ -151,7 +151,7 @@ pub(super) fn head_counts(model: &Model) -> Vec<(u64, u64)> {
     model.layer_kinds.iter().flat_map(|layer| layer.mixer.each()).filter_map(count).collect()
 }
 
-/// Routed experts of a layer, if any layer has them (the largest number, should layers differ).
+/// Largest number of routed experts per layer; `None` without experts.
 pub fn expert_count(model: &Model) -> Option<u64> {
     let count = |feed_forward: &FeedForward| match feed_forward {
         FeedForward::MixtureOfExperts(moe) => Some(moe.experts),

@@ -1,30 +1,31 @@
-//! Where the ranks of each parallel group lie: how many neighbours of a group share a scale-up domain.
+//! Placement of process groups: number of ranks of a group in each scale-up domain.
 
 use super::{Plan, RankOrder};
 use serde::Serialize;
 
-/// A process group seen from the hardware: `ranks` ranks, of which `per_domain` lie in one scale-up domain.
+/// A process group and its placement: `ranks` ranks, of which `per_domain` are in one scale-up domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Group {
     /// Ranks in the group.
     pub ranks: u64,
-    /// How many of them share one scale-up domain where that is most (at least 1, at most `ranks`).
+    /// Most ranks of a group in one scale-up domain (1 to `ranks`).
     pub per_domain: u64,
-    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the
-    /// other domains. It is less than `per_domain = ranks` if groups fit into a domain but some span two.
+    /// Fewest ranks of a group in one domain, if groups span domains: these ranks receive all data of the other domains. Less than `ranks`
+    /// although `per_domain` equals it, if groups fit into a domain but some span two.
     pub least: u64,
     /// Distance between neighbouring ranks of the group, in ranks.
     pub stride: u64,
 }
 
 impl Group {
-    /// A group of `ranks` at a stride, on domains of `domain` ranks: one of as many as it takes to meet domains in every way.
+    /// A group of `ranks` at a stride, on domains of `domain` ranks, in a run large enough for every alignment of groups and domains.
     pub fn new(ranks: u64, stride: u64, domain: u64) -> Self {
         Self::strided(ranks, stride, domain, u64::MAX)
     }
 
-    /// The same in a run of `world` ranks, all of which are in such groups: `stride` side by side, and these one behind the other.
+    /// A group of `ranks` at a stride in a run of `world` ranks that consists of such groups: `stride` groups interleaved, and blocks of
+    /// them in sequence.
     pub fn strided(ranks: u64, stride: u64, domain: u64, world: u64) -> Self {
         let (ranks, stride) = (ranks.max(1), stride.max(1));
         let per_domain = (domain / stride).clamp(1, ranks);
@@ -32,42 +33,43 @@ impl Group {
         Self { ranks, per_domain, least, stride }
     }
 
-    /// The same with each member replaced by `times` neighbours of one domain, of which `ranks` are in the group.
+    /// Replaces each member by `times` neighbours in one domain; `ranks` of them are in the group.
     fn times(self, times: u64, ranks: u64, stride: u64) -> Self {
         let of = |members: u64| (members * times).clamp(1, ranks.max(1));
         Self { ranks, per_domain: of(self.per_domain), least: of(self.least), stride }
     }
 
-    /// Domains that the group touches.
+    /// Number of domains that the group spans.
     pub fn domains(&self) -> u64 {
         if self.is_torn() { 2 } else { self.ranks.div_ceil(self.per_domain) }
     }
 
-    /// Whether all groups of this kind lie in one domain each.
+    /// True if every group of this kind is inside one domain.
     pub fn is_inside_domain(&self) -> bool {
         self.least >= self.ranks
     }
 
-    /// Whether groups of this kind would fit into a domain, and some lie across two.
+    /// True if groups of this kind fit into a domain but some span two.
     pub fn is_torn(&self) -> bool {
         self.per_domain >= self.ranks && !self.is_inside_domain()
     }
 }
 
-/// The fewest members that a domain has of any group: the first and the last domain of a group may have a part of what fits.
+/// Fewest members of any group in a domain. The first and the last domain of a group may be partly filled.
 fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     if stride >= domain {
         return 1;
     }
     let (fits, whole) = (domain / stride, ranks.saturating_mul(stride));
-    // Groups begin where domains do, or fit evenly.
+    // Groups start at domain boundaries, or divide domains evenly.
     if domain.is_multiple_of(stride) && (ranks.is_multiple_of(fits) || fits.is_multiple_of(ranks)) {
         return fits.min(ranks);
     }
     let mut least = fits.min(ranks);
-    // Where groups begin in domains comes around after as many groups as a domain has ranks.
+    // The alignment of groups and domains repeats after `domain` groups.
     for group in 0..(world / whole.max(1)).clamp(1, domain) {
-        // Of those side by side one begins and one ends nearest to a boundary; they step over it if it lies among them.
+        // Among interleaved groups, the extreme ones start or end nearest to a domain boundary. If the boundary is between them, `edge` is
+        // the extreme.
         let nearest = |first: u64, members: &dyn Fn(u64) -> u64, edge: u64| {
             if first + stride > domain {
                 members(edge)
@@ -91,38 +93,38 @@ fn fewest(ranks: u64, stride: u64, domain: u64, world: u64) -> u64 {
     least
 }
 
-/// Every process group of a plan on domains of a given size.
+/// All process groups of a plan on domains of a given size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Layout {
-    /// Tensor parallel.
+    /// Tensor-parallel group.
     pub tensor: Group,
-    /// Context parallel.
+    /// Context-parallel group.
     pub context: Group,
-    /// Data parallel with context (gradients of dense weights are reduced here).
+    /// Data-parallel group with context ranks, which reduces the gradients of dense weights.
     pub data: Group,
-    /// The ranks that share one copy under sharding.
+    /// Ranks that share one copy of sharded dense weights.
     pub shard: Group,
-    /// Replicas of the shard group (hybrid sharding); one rank when all is sharded.
+    /// Replicas of the shard group (hybrid sharding); one rank if sharding spans all replicas.
     pub replicate: Group,
-    /// Expert parallel.
+    /// Expert-parallel group.
     pub expert: Group,
-    /// Expert tensor parallel.
+    /// Expert tensor-parallel group.
     pub expert_tensor: Group,
     /// Replicas of an expert's weights.
     pub expert_data: Group,
-    /// The ranks that share one copy of an expert under sharding.
+    /// Ranks that share one copy of sharded expert weights.
     pub expert_shard: Group,
-    /// Replicas of that group.
+    /// Replicas of the expert shard group.
     pub expert_replicate: Group,
     /// Neighbouring pipeline stages.
     pub pipeline: Group,
 }
 
-/// Larger scale-up domains are not searched for segments.
+/// Largest scale-up domain, in devices, that is searched for segments.
 const MOST_SEGMENTED: u64 = 1024;
 
-/// Number of adjacent ranks of a group.
+/// First `ranks` ranks of a group, as a group.
 fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
     let ranks = ranks.max(1);
     let per_domain = whole.per_domain.min(ranks);
@@ -131,8 +133,7 @@ fn part(whole: Group, ranks: u64, group: &impl Fn(u64, u64) -> Group) -> Group {
 }
 
 impl Layout {
-    /// Groups that talk in every layer and would fit into a scale-up domain, but some of which lie across two: what they are called, and
-    /// the group.
+    /// Groups with communication in every layer that fit into a scale-up domain but of which some span two, with their names.
     pub fn torn(&self) -> impl Iterator<Item = (&'static str, Group)> {
         [
             ("tensor", self.tensor),
@@ -144,12 +145,12 @@ impl Layout {
         .filter(|(_, group)| group.is_torn())
     }
 
-    /// How many devices of each scale-up domain of `domain` a run may use, at most, such that no group is torn: what schedulers call a
-    /// segment. `None` where none is torn, or where groups would no longer fit.
+    /// Largest number of devices per scale-up domain with which no group spans two domains (the segment of schedulers). `None` if no group
+    /// spans two, or if groups would no longer fit.
     pub fn segment(plan: &Plan, domain: u64) -> Option<u64> {
         let own = Self::new(plan, domain);
         let most = own.torn().map(|(_, group)| group.ranks * group.stride).max()?;
-        // Multiples of the widest group; idle devices are considered only up to a few racks.
+        // Idle devices are considered only up to a few racks.
         let widest = domain.min(MOST_SEGMENTED);
         (most..widest).rev().find(|size| {
             let laid = Self::new(plan, *size);
@@ -166,7 +167,7 @@ impl Layout {
         }
     }
 
-    /// Lays a plan out on scale-up domains of `domain` ranks.
+    /// Places a plan on scale-up domains of `domain` ranks.
     pub fn new(plan: &Plan, domain: u64) -> Self {
         let tp = plan.tensor_parallel;
         let cp = plan.context_parallel;
@@ -177,8 +178,8 @@ impl Layout {
         };
         let world = plan.world_size();
         let group = |ranks, stride| Group::strided(ranks, stride, domain, world);
-        // Context ranks are neighbours of data ranks in the gradient reduction; with pipeline between, they are not, but
-        // the pair (context, data) still counts from the tensor stride.
+        // Context ranks neighbour data ranks in the gradient reduction. With the pipeline between them they do not, but the pair (context,
+        // data) still has the tensor stride.
         let data = match plan.rank_order {
             RankOrder::TensorContextDataPipeline => group(plan.data_parallel * cp, tp),
             RankOrder::TensorContextPipelineData if cp == 1 => group(plan.data_parallel, data_stride),
@@ -192,7 +193,7 @@ impl Layout {
         let replicas = (data.ranks / shard_ranks).max(1);
         let etp = plan.expert_tensor_parallel.max(1);
         let ep = plan.expert_parallel.max(1);
-        // Experts are spread over tensor ranks first, then over context and data ranks, wherever these lie.
+        // Experts are spread over tensor ranks first, then over context and data ranks.
         let beyond_tensor = (etp * ep).div_ceil(tp.max(1));
         let (expert, expert_data) = match plan.rank_order {
             RankOrder::TensorContextPipelineData if ep > 1 && beyond_tensor > cp => {
@@ -202,8 +203,8 @@ impl Layout {
                 let beyond = data_stride * beyond_tensor.div_ceil(cp.max(1));
                 (expert, group(plan.expert_data_parallel(), beyond))
             }
-            // Replicas of experts that lie within a block of tensor and context ranks: those in the block, and those in the blocks of other
-            // replicas, between which the pipeline stands (Megatron's order `tp-cp-ep-pp-dp`).
+            // Replicas of experts inside a block of tensor and context ranks: those in the block, and those in the blocks of other
+            // replicas. Pipeline stages separate these blocks (Megatron's order `tp-cp-ep-pp-dp`).
             RankOrder::TensorContextPipelineData if pp > 1 => {
                 let (replicas, inside) = (plan.expert_data_parallel(), (tp * cp / (etp * ep)).max(1));
                 let far = group(replicas.div_ceil(inside), data_stride);
@@ -216,7 +217,7 @@ impl Layout {
             }
             _ => (group(ep, etp), group(plan.expert_data_parallel(), etp * ep)),
         };
-        // Hybrid sharding keeps as many copies of an expert as of everything else.
+        // Hybrid sharding keeps equally many copies of experts and of dense weights.
         let expert_shard_ranks =
             if plan.sharding.zero_stage == 0 { 1 } else { (expert_data.ranks / replicas).max(1) };
         let expert_shard = part(expert_data, expert_shard_ranks, &group);
@@ -251,8 +252,8 @@ mod tests {
         assert!(Group::new(4, 2, 8).is_inside_domain());
     }
 
-    /// Megatron's `initialize_model_parallel` with `order="tp-cp-ep-pp-dp"`, 16 ranks, tensor 2, pipeline 2, experts 2: experts lie on
-    /// neighbours, their replicas on ranks 0, 4, 8, 12, because stages lie between.
+    /// Megatron's `initialize_model_parallel` with `order="tp-cp-ep-pp-dp"`, 16 ranks, tensor 2, pipeline 2, experts 2: experts are
+    /// neighbours, their replicas are ranks 0, 4, 8, 12, because stages are between them.
     #[test]
     fn replicas_of_experts_lie_behind_the_pipeline() {
         let plan = Plan {
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!((layout.expert.ranks, layout.expert.stride, layout.expert.per_domain), (2, 1, 2));
         let replicas = layout.expert_data;
         assert_eq!((replicas.ranks, replicas.stride, replicas.per_domain), (4, 4, 2));
-        // With the pipeline outermost they follow each other.
+        // With the pipeline outermost, replicas are consecutive.
         let outer = Plan { rank_order: RankOrder::TensorContextDataPipeline, ..plan };
         let replicas = Layout::new(&outer, 8).expert_data;
         assert_eq!((replicas.ranks, replicas.stride, replicas.per_domain), (4, 2, 4));
@@ -281,7 +282,7 @@ mod tests {
         Plan::default_for(&model, &cluster).expect("possible")
     }
 
-    /// Against counting: every group of a run, domain by domain.
+    /// Compares with a count over every group of a run, domain by domain.
     #[test]
     fn the_fewest_members_of_a_domain_are_counted() {
         let (mut seen, mut torn) = (0, 0);
@@ -305,7 +306,7 @@ mod tests {
         assert!(seen > 15_000 && torn > 500, "{seen} {torn}");
     }
 
-    /// Racks of 72: sixteen tensor ranks fit, and the fifth group begins with the last eight of a rack.
+    /// Racks of 72: sixteen tensor ranks fit, but the fifth group starts with the last eight of a rack.
     #[test]
     fn groups_that_fit_and_lie_across_two_domains_are_torn() {
         assert!(Group::strided(16, 1, 72, 64).is_inside_domain());

@@ -1,7 +1,6 @@
-//! Low-rank adapters (LoRA, Hu 2021): their rank, and the weights that they adapt.
+//! Low-rank adapters (LoRA, Hu 2021): rank and target modules.
 //!
-//! Responsible for: the names of target modules, and the adapters that a layer gets, as weights like any other. Refuses bytes
-//! and times.
+//! Responsible for: the names of target modules, and a layer's adapters as ordinary weights. Independent of bytes and times.
 //!
 //! A weight `W` of `out x in` stays frozen; `A` of `rank x in` and `B` of `out x rank` are trained: `W x + B
 //! A x`, so an adapter has `rank (in + out)` parameters (Hu 2021, section 4.1).
@@ -14,37 +13,38 @@ use crate::run::{Field, Kind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// Rank without a choice: that of MLPerf's Llama 2 70B fine-tuning benchmark. PEFT's own default is 8, Megatron-Bridge's 32.
+/// Default rank: that of MLPerf's Llama 2 70B fine-tuning benchmark. PEFT's own default is 8, Megatron-Bridge's 32.
 const DEFAULT_RANK: u64 = 16;
 
-/// The adapters of a run.
+/// Adapters of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lora {
     /// Inner width of an adapter.
     pub rank: u64,
-    /// Modules that get one.
+    /// Target modules.
     pub targets: BTreeSet<LoraTarget>,
 }
 
 impl Default for Lora {
-    /// Rank 16 on every linear layer: Dettmers 2023 (QLoRA), section 4, needs all of them to match full fine-tuning; PEFT's `all-linear`.
+    /// Rank 16 on every linear layer, as PEFT's `all-linear`. Dettmers 2023 (QLoRA), section 4, needs all of them to match full
+    /// fine-tuning.
     fn default() -> Self {
         Self { rank: DEFAULT_RANK, targets: BTreeSet::from([LoraTarget::AllLinear]) }
     }
 }
 
-/// A module that gets adapters, by PEFT's or Megatron's name.
+/// A target module, by PEFT's or Megatron's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum LoraTarget {
-    /// Every matrix of every layer but the router; neither embedding nor head.
+    /// Every matrix of every layer except the router, without embedding and head.
     #[serde(rename = "all-linear")]
     AllLinear,
-    /// Queries, keys and values as one matrix: they share one `A`.
+    /// Queries, keys and values as one matrix with a shared `A`.
     #[serde(rename = "linear_qkv")]
     FusedQkv,
-    /// The up and the gate matrix of an MLP as one: they share one `A`.
+    /// Up and gate matrix of an MLP as one matrix with a shared `A`.
     #[serde(rename = "linear_fc1")]
     FusedGateUp,
     /// Queries.
@@ -71,16 +71,16 @@ pub enum LoraTarget {
     /// All matrices of routed experts.
     #[serde(rename = "experts")]
     Experts,
-    /// Latent attention: down to the query latent.
+    /// Latent attention: down-projection to the query latent.
     #[serde(rename = "q_a_proj")]
     QueryDown,
-    /// Latent attention: up from the query latent.
+    /// Latent attention: up-projection from the query latent.
     #[serde(rename = "q_b_proj")]
     QueryUp,
-    /// Latent attention: down to the key-value latent.
+    /// Latent attention: down-projection to the key-value latent.
     #[serde(rename = "kv_a_proj_with_mqa")]
     KeyValueDown,
-    /// Latent attention: up from the key-value latent.
+    /// Latent attention: up-projection from the key-value latent.
     #[serde(rename = "kv_b_proj")]
     KeyValueUp,
     /// The projection into a recurrent mixer.
@@ -112,7 +112,7 @@ choice!(LoraTarget {
 });
 
 impl LoraTarget {
-    /// The target as run files name it.
+    /// Name in run files.
     pub fn name(self) -> String {
         match self.write() {
             Value::Text(name) => name,
@@ -120,12 +120,12 @@ impl LoraTarget {
         }
     }
 
-    /// The target of a name, PEFT's or Megatron's.
+    /// Target by PEFT's or Megatron's name.
     pub fn by_name(name: &str) -> Result<Self, Problem> {
         Self::read(&Value::Text(name.to_owned()))
     }
 
-    /// Whether it adapts a weight. Names count by their last part: `experts.up_proj` is an `up_proj`.
+    /// True if the target includes a weight. Only the last part of a name counts: `experts.up_proj` is an `up_proj`.
     fn adapts(self, weight: &Weight) -> bool {
         let Usage::Matmul { fused } = &weight.usage else { return false };
         match self {
@@ -139,7 +139,7 @@ impl LoraTarget {
         }
     }
 
-    /// Whether weights of one product share one `A`.
+    /// True if weights of one GEMM share one `A`.
     const fn is_fused(self) -> bool {
         matches!(self, Self::FusedQkv | Self::FusedGateUp)
     }
@@ -153,16 +153,16 @@ fn is_mlp(module: Module) -> bool {
     matches!(module, Module::Mlp | Module::Experts | Module::SharedExpert)
 }
 
-/// The adapter of one weight, or of several weights of one GEMM: two ordinary weights.
+/// Adapter of one weight, or of several weights of one GEMM: two ordinary weights.
 ///
 /// Tensor parallelism shards both, as Megatron-Bridge's `ParallelLinearAdapter` does: for a column-parallel
 /// weight, `A` is sharded by rank and `B` by output; for a row-parallel weight, `A` by input and `B` by
 /// output. The adapter of a replicated weight is replicated.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Adapter {
-    /// Down to the rank.
+    /// Down-projection to the rank.
     pub a: Weight,
-    /// Up from the rank.
+    /// Up-projection from the rank.
     pub b: Weight,
 }
 
@@ -184,23 +184,23 @@ impl Adapter {
         Self { a: part("A", rank, weight.columns, inner), b: part("B", weight.rows, rank, outer) }
     }
 
-    /// Takes in another weight of the same product.
+    /// Adds another weight of the same GEMM.
     fn join(&mut self, weight: &Weight) {
         self.b.rows = self.b.rows.saturating_add(weight.rows);
-        // Keys and values are divided at most by their heads; together with queries the whole is divided as those are.
+        // Keys and values have at most as many shards as heads; together with queries, the whole is sharded like the queries.
         if self.b.cut != weight.cut {
             self.b.cut = Cut::Column;
         }
     }
 
-    /// Parameters of both, all copies and shards together.
+    /// Parameters of both weights, over all copies and shards.
     pub fn parameters(&self) -> u64 {
         self.a.parameters().saturating_add(self.b.parameters())
     }
 }
 
 impl Lora {
-    /// The adapters of a layer.
+    /// Adapters of a layer.
     pub fn adapters(&self, layer: &Layer) -> Vec<Adapter> {
         let mut list: Vec<(Option<&str>, Adapter)> = Vec::new();
         for weight in &layer.weights {
@@ -217,7 +217,7 @@ impl Lora {
         list.into_iter().map(|(_, adapter)| adapter).collect()
     }
 
-    /// The target that adapts a weight: one that joins weights before one that names a single one.
+    /// Target that includes a weight; fused targets precede single ones.
     pub fn target(&self, weight: &Weight) -> Option<LoraTarget> {
         let found = |fused: bool| {
             self.targets.iter().copied().find(|target| target.is_fused() == fused && target.adapts(weight))
@@ -225,7 +225,7 @@ impl Lora {
         found(true).or_else(|| found(false))
     }
 
-    /// Parameters of all adapters of a model: what PEFT prints as trainable.
+    /// Parameters of all adapters of a model, as printed by PEFT as trainable.
     pub fn parameters(&self, model: &Model) -> u64 {
         let of =
             |layer: &Layer| self.adapters(layer).iter().map(Adapter::parameters).fold(0, u64::saturating_add);
@@ -243,14 +243,14 @@ impl Lora {
 }
 
 impl Plan {
-    /// The adapters that the plan trains: `None` unless its optimizer is LoRA.
+    /// Trained adapters; `None` unless the optimizer is LoRA.
     pub fn adapters(&self) -> Option<Lora> {
         (self.optimizer == Optimizer::Lora).then(|| self.lora.clone().unwrap_or_default())
     }
 }
 
 impl PlanSpec {
-    /// The adapters of a plan: with LoRA always, without it those that are specified all the same; [`super::warnings`] reports them.
+    /// Adapters of a plan: always with LoRA, else only if specified, which [`super::warnings`] reports.
     pub(super) fn adapters(&self) -> Option<Lora> {
         let is_specified = self.lora_rank.is_some() || self.lora_targets.is_some();
         let usual = Lora::default();
@@ -261,7 +261,7 @@ impl PlanSpec {
     }
 }
 
-/// The value of `lora_targets`: one name or more.
+/// Value of `lora_targets`: one or more names.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoraTargets(pub BTreeSet<LoraTarget>);
 

@@ -1,4 +1,4 @@
-//! How the choices of a plan are written: names, and the shorthand of sharding and recompute.
+//! Spellings of plan settings: names, and the shorthand of sharding and recompute.
 
 use super::{AttentionKernel, ContextKind, Optimizer, RankOrder, Recompute, RecomputeModule, Sharding};
 use crate::precision::DataType;
@@ -51,7 +51,7 @@ choice!(RecomputeModule {
     "operators" | "op" => Self::Operators,
 });
 
-/// The number behind a colon, 1 or more.
+/// Number after a colon, 1 or more.
 fn positive(text: &str, kind: Kind, whole: &str) -> Result<u64, Problem> {
     match text.trim().parse::<u64>() {
         Ok(n) if n > 0 => Ok(n),
@@ -174,7 +174,7 @@ fn read_modules(text: &str) -> Result<BTreeSet<RecomputeModule>, Problem> {
     text.split([',', '+']).map(|name| RecomputeModule::read(&Value::Text(name.trim().to_owned()))).collect()
 }
 
-/// The format of master weights, or none.
+/// Number format of master weights; `None`: no master weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Master(pub Option<DataType>);
 

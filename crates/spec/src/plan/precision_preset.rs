@@ -1,25 +1,25 @@
-//! Number formats that belong together, under one name.
+//! Presets of number formats.
 
 use super::Precision;
 use crate::precision::DataType;
 use crate::run::field::choice;
 
-/// Number formats that belong together.
+/// A preset of number formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PrecisionPreset {
-    /// bf16 products and parameters, fp32 gradients, master weights and moments (Megatron's mixed precision).
+    /// bf16 GEMMs and parameters, fp32 gradients, master weights and moments (Megatron's mixed precision).
     Bf16,
-    /// fp16 products, parameters and gradients, fp32 master weights and moments.
+    /// fp16 GEMMs, parameters and gradients, fp32 master weights and moments.
     Fp16,
-    /// fp8 products on bf16 parameters, the rest as bf16.
+    /// fp8 GEMMs on bf16 parameters, the rest as bf16.
     Fp8,
-    /// Products in block-scaled fp8, the rest as bf16.
+    /// GEMMs in block-scaled fp8, the rest as bf16.
     Mxfp8,
-    /// Products in 4 bits, the rest as bf16.
+    /// GEMMs in 4 bits, the rest as bf16.
     Nvfp4,
-    /// 8-bit integer products, the rest as bf16.
+    /// 8-bit integer GEMMs, the rest as bf16.
     Int8,
-    /// Products in tf32, everything else fp32.
+    /// GEMMs in tf32, everything else fp32.
     Tf32,
     /// Everything in fp32.
     Fp32,
@@ -37,7 +37,7 @@ choice!(PrecisionPreset {
 });
 
 impl PrecisionPreset {
-    /// The formats. Static memory per parameter with Adam: 18 bytes (2 + 4 + 4 + 8) for all but fp16 (16) and fp32 (16).
+    /// Number formats of the preset. Static memory per parameter with Adam: 18 bytes (2 + 4 + 4 + 8) for all but fp16 (16) and fp32 (16).
     pub fn precision(self) -> Precision {
         let mixed = |compute| Precision {
             compute,

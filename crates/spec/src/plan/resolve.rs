@@ -17,14 +17,14 @@ use crate::problem::Problem;
 use crate::software::{self, Software};
 
 impl Plan {
-    /// A plan that should fit, if no layout is set. It is not optimal: use the search.
+    /// Default plan without a layout, chosen to fit. It is not optimal: use the search.
     pub fn default_for(model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         PlanSpec::default().resolve(model, cluster)
     }
 }
 
 impl PlanSpec {
-    /// The software generation that was specified, or that such a plan is taken to run on.
+    /// Software generation: specified, or assumed from the plan and the accelerator.
     pub fn generation(&self, cluster: &Cluster) -> Result<&'static Software, Problem> {
         match &self.software {
             Some(id) => software::by_id(id),
@@ -32,16 +32,16 @@ impl PlanSpec {
         }
     }
 
-    /// Tokens of a sequence: what was specified, else what the model declares, at most 8192.
+    /// Sequence length in tokens: specified, else the model's maximum, at most 8192.
     pub fn tokens_per_sequence(&self, model: &Model) -> u64 {
         let declared = if model.max_positions == 0 { 4096 } else { model.max_positions };
         self.sequence_length.unwrap_or(declared.min(8192))
     }
 
-    /// Fills in everything that is open. What contradicts itself is refused.
+    /// Fills in all open settings. Rejects contradictions.
     pub fn resolve(&self, model: &Model, cluster: &Cluster) -> Result<Plan, Problem> {
         let software = self.generation(cluster)?;
-        // Full sharding makes a model fit without any other parallelism, so the degrees must know of it.
+        // Full sharding makes a model fit without any other parallelism, so the choice of parallel sizes depends on it.
         let fully_sharded = Sharding { zero_stage: 3, group: None, reshard_after_forward: true };
         let sharding = self.sharding.or((software.zero_stage == 3).then_some(fully_sharded));
         let Degrees { tensor, pipeline, context, data, expert } =
@@ -155,8 +155,8 @@ impl PlanSpec {
         }
     }
 
-    /// Sequences per step, from whichever of the three ways was used to give it; else the usual batch in multiples of `unit` sequences (a
-    /// micro batch on each replica), and where stages are interleaved in whole rounds of `round` micro batches (Megatron's rule).
+    /// Sequences per step, from whichever of the three keys is set. Otherwise the default batch in multiples of `unit` sequences (a
+    /// micro-batch on each replica). With interleaved stages it has whole rounds of `round` micro-batches (Megatron's rule).
     fn batch(&self, unit: u64, round: u64, sequence_length: u64, devices: u64) -> Result<u64, Problem> {
         let given = [
             self.global_batch.map(|_| "plan.global_batch"),
@@ -184,7 +184,7 @@ impl PlanSpec {
     }
 }
 
-/// How ranks share a sequence: in a ring, or as the generation can.
+/// Default context-parallel algorithm: ring if the generation supports it, else its first supported algorithm.
 fn context_kind(software: &Software) -> ContextKind {
     let offered = &software.offers.context;
     match offered.first() {
@@ -193,13 +193,13 @@ fn context_kind(software: &Software) -> ContextKind {
     }
 }
 
-/// Sharding over a number of peers.
+/// Default sharding of a generation over a number of peers.
 fn usual_sharding(software: &Software, peers: u64) -> Sharding {
     let zero_stage = if peers > 1 { software.zero_stage.min(2) } else { 0 };
     Sharding { zero_stage, group: None, reshard_after_forward: false }
 }
 
-/// Ranks that share each expert.
+/// Default expert tensor-parallel size.
 fn expert_tensor(software: &Software, model: &Model, [tensor, context, data, expert]: [u64; 4]) -> u64 {
     let ranks = tensor.saturating_mul(context).saturating_mul(data);
     let follows = software.expert_tensor_follows_tensor && model.is_mixture_of_experts();

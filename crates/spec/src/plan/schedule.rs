@@ -1,8 +1,8 @@
-//! Pipeline schedules: the list of them, and what is asked of each.
+//! Pipeline schedules and their properties.
 //!
-//! Responsible for: one file for each schedule with its names, its source, where its chunks lie, how many micro batches are alive, and what
-//! it refuses; and the places that follow. The order of passes is `railwright_calculator::schedule`'s, in a file of the same name. A new
-//! schedule is a variant and a line of [`Schedule::facts`] here, and these two files.
+//! Responsible for: one file per schedule with its names, source, placement of chunks, micro-batches in flight and refusals; and the
+//! placement that follows. `railwright_calculator::schedule` defines the order of passes, in a file of the same name. A new schedule
+//! requires a variant and a line of [`Schedule::facts`] here, and these two files.
 
 mod dual_pipe;
 mod facts;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 pub enum Schedule {
     /// All forwards, then all backwards.
     Gpipe,
-    /// One forward, one backward (PipeDream-flush); interleaved when there are virtual stages.
+    /// One forward, one backward (PipeDream-flush); interleaved if there are virtual stages.
     #[default]
     #[serde(rename = "1f1b")]
     OneForwardOneBackward,
@@ -40,11 +40,11 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// All of them, the usual one first.
+    /// All schedules, the default first.
     pub const ALL: [Self; 6] =
         [Self::OneForwardOneBackward, Self::Gpipe, Self::ZbH1, Self::ZbH2, Self::ZbV, Self::DualPipe];
 
-    /// Their names in a run file, in the order of [`Schedule::ALL`].
+    /// Names in run files, in the order of [`Schedule::ALL`].
     pub const NAMES: [&'static str; 6] = {
         let mut names = [""; 6];
         let mut at = 0;
@@ -55,7 +55,7 @@ impl Schedule {
         names
     };
 
-    /// Kind.
+    /// Properties of the schedule.
     pub const fn facts(self) -> &'static ScheduleFacts {
         match self {
             Self::Gpipe => &gpipe::FACTS,
@@ -67,44 +67,44 @@ impl Schedule {
         }
     }
 
-    /// Its name in a run file.
+    /// Name in run files.
     pub const fn name(self) -> &'static str {
         self.facts().names[0]
     }
 
-    /// Usual name, with this number of chunks on each stage.
+    /// Usual name, for this number of chunks per stage.
     pub fn label(self, virtual_stages: u64) -> &'static str {
         let facts = self.facts();
         facts.interleaved.filter(|_| virtual_stages > 1).unwrap_or(facts.label)
     }
 
-    /// Whether a stage's passes alternate over several chunks of it.
+    /// True if the passes of a stage alternate over several chunks.
     pub fn interleaves(self) -> bool {
         self.facts().interleaved.is_some()
     }
 
-    /// Whether gradients of weights wait for passes of their own, and those of inputs go ahead.
+    /// True if weight gradients have passes of their own, separate from input gradients.
     pub const fn divides_backward(self) -> bool {
         self.facts().divides_backward
     }
 
-    /// Whether the optimizer step is validated afterwards, so that stages run into the next step without waiting for each other
-    /// (zero bubble, section 4).
+    /// True if the optimizer step is validated afterwards, so that stages start the next step without waiting for each other (zero bubble,
+    /// section 4).
     pub const fn validates_afterwards(self) -> bool {
         self.facts().validates_afterwards
     }
 
-    /// Whether micro-batches enter at both ends, so that each stage runs half of them in either direction.
+    /// True if micro-batches enter at both ends, so that each stage runs half of them in either direction.
     pub fn has_two_directions(self) -> bool {
         self.facts().placement == Placement::BothEnds
     }
 
-    /// Copies of every parameter along a pipeline of this number of stages: two where micro-batches enter at both ends.
+    /// Copies of every parameter along a pipeline of this number of stages: two if micro-batches enter at both ends.
     pub fn copies(self, stages: u64) -> u64 {
         if self.has_two_directions() && stages > 1 { 2 } else { 1 }
     }
 
-    /// Chunks that a stage divides its layers among: what the schedule asks for, else the plan's virtual stages.
+    /// Chunks per stage: as required by the schedule, else the plan's virtual stages.
     pub fn chunks_per_stage(self, virtual_stages: u64) -> u64 {
         match self.facts().chunks {
             Chunks::Exactly(chunks) => chunks,
@@ -117,7 +117,7 @@ impl Schedule {
         stages.saturating_mul(self.chunks_per_stage(virtual_stages))
     }
 
-    /// The chunks that a stage holds, in ascending order; with two directions its own and its mirror image's.
+    /// Chunks of a stage in ascending order; with two directions, its own and those of its mirror image.
     pub fn local_chunks(self, stages: u64, virtual_stages: u64, stage: u64) -> Vec<u64> {
         match self.facts().placement {
             Placement::Around => {
@@ -132,7 +132,7 @@ impl Schedule {
         }
     }
 
-    /// The stage that runs a chunk for a micro-batch (only schedules with two directions look at the micro-batch).
+    /// Stage that runs a chunk for a micro-batch. The micro-batch matters only for schedules with two directions.
     pub fn stage_of(self, stages: u64, micro_batches: u64, chunk: u64, micro_batch: u64) -> u64 {
         let stages = stages.max(1);
         match self.facts().placement {
@@ -144,12 +144,12 @@ impl Schedule {
         }
     }
 
-    /// Reasons against these counts, other than the number of chunks.
+    /// Refusals of these counts, except those of the number of chunks.
     pub fn refusals(self, counts: Counts) -> impl Iterator<Item = Refusal> {
         (self.facts().refuses)(counts).into_iter().flatten()
     }
 
-    /// Whether it can run with these counts.
+    /// True if the schedule runs with these counts.
     pub fn runs(self, counts: Counts) -> bool {
         let Counts { stages, virtual_stages, .. } = counts;
         let fits = match self.facts().chunks {
@@ -159,7 +159,7 @@ impl Schedule {
         fits && self.refusals(counts).next().is_none()
     }
 
-    /// The schedule that a published text names, by any of its names; the usual one where it names none.
+    /// Schedule named in a published text by any of its names; the default if there is none.
     pub fn named_in(text: &str) -> Self {
         let is_named = |one: &&Self| one.facts().names.iter().any(|name| text.contains(name));
         Self::ALL.iter().skip(1).find(is_named).copied().unwrap_or_default()
@@ -185,7 +185,7 @@ impl Field for Schedule {
 mod tests {
     use super::*;
 
-    /// Every chunk lies on the stages that hold it, and on no other.
+    /// Every chunk is placed on the stages that hold it, and on no other.
     #[test]
     fn chunks_lie_where_their_passes_run() {
         for schedule in Schedule::ALL {

@@ -1,17 +1,16 @@
-//! The segment of a job, as in Slurm and in launchers of NVL72 racks: the devices that it uses in each
-//! scale-up domain.
+//! The segment of a job, as in Slurm and in launchers of NVL72 racks: the devices used per scale-up domain.
 //!
-//! Responsible for: the key, and the default segment. Refuses to price idle devices.
+//! Responsible for: the key, and the default segment. Excludes the price of idle devices.
 
 use super::{Layout, Plan};
 use crate::cluster::Cluster;
 use crate::problem::Problem;
 use crate::run::{Field, Kind, Value, wrong};
 
-/// What of each scale-up domain a job asks for.
+/// Devices of each scale-up domain requested by a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Segment {
-    /// All of its devices.
+    /// All devices.
     Whole,
     /// A number of devices.
     Devices(u64),
@@ -37,7 +36,7 @@ impl Field for Segment {
 }
 
 impl Segment {
-    /// Devices of each scale-up domain of the cluster; `None` is all.
+    /// Devices used per scale-up domain of the cluster; `None`: all.
     pub fn on(self, cluster: &Cluster) -> Option<u64> {
         match self {
             Self::Whole => None,
@@ -46,18 +45,18 @@ impl Segment {
     }
 }
 
-/// Scale-up domains of more devices are no racks, and are taken as they are.
+/// Largest rack in devices. Larger scale-up domains are used whole.
 const MOST_SEGMENTED: u64 = 1024;
 
 impl Plan {
-    /// Devices of a scale-up domain that the job uses: the domain on which its groups are laid out.
+    /// Devices used per scale-up domain: the domain size for the placement of process groups.
     pub fn domain(&self, cluster: &Cluster) -> u64 {
         let whole = cluster.scale_up.domain_size;
         self.segment.map_or(whole, |segment| segment.min(whole))
     }
 
-    /// The segment that a launcher would ask for: equally many whole nodes of every domain, and such that groups that fit into a domain
-    /// do not lie across two. `None` where whole domains do that.
+    /// Default segment of launchers: equally many whole nodes of every domain, such that no group that fits into a domain spans two. `None`
+    /// if whole domains satisfy this.
     pub(crate) fn usual_segment(&self, cluster: &Cluster) -> Option<u64> {
         let whole = cluster.scale_up.domain_size;
         if self.world_size() <= whole {
@@ -75,10 +74,9 @@ impl Plan {
     }
 }
 
-/// Devices per scale-up domain of a job that domains do not divide: the largest number of whole nodes that
-/// divides the job. Megatron-Bridge's launcher asks Slurm for the most nodes up to a rack's 18 that divide
-/// the job's (`segment` in `executors.py`), so 64 nodes get 16 in each of 4 racks, not 18, 18, 18 and 10.
-/// Less than half a domain is never the default.
+/// Devices per scale-up domain of a job that domains do not divide: the largest number of whole nodes that divides the job.
+/// Megatron-Bridge's launcher requests the most nodes up to a rack's 18 that divide the job's (`segment` in `executors.py`): 64 nodes get
+/// 16 in each of 4 racks, not 18, 18, 18 and 10. Less than half a domain is never the default.
 fn even_segment(domain: u64, devices: u64, per_node: u64) -> u64 {
     let node = per_node.clamp(1, domain.max(1));
     if devices <= domain || devices.is_multiple_of(domain.max(1)) || domain > MOST_SEGMENTED {
@@ -96,7 +94,7 @@ mod tests {
 
     #[test]
     fn jobs_take_equally_much_of_every_rack() {
-        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as the launchers named there ask.
+        // (domain, devices, devices in a node): 64 nodes of 4 in racks of 18, as requested by these launchers.
         for (domain, devices, node, expected) in [
             (72, 256, 4, 64),
             (72, 512, 4, 64),
@@ -130,7 +128,7 @@ mod tests {
         assert_eq!(domain(None), (Some(64), 64));
         assert_eq!(domain(Some(Segment::Whole)), (None, 72));
         assert_eq!(domain(Some(Segment::Devices(32))), (Some(32), 32));
-        // 288 GPUs are four whole racks, in which groups of 32 experts are torn.
+        // 288 GPUs are four whole racks, in which some groups of 32 experts span two racks.
         let racks = cluster::by_name("gb300-nvl72", 72).expect("known");
         let plan = PlanSpec {
             expert_parallel: Some(8),

@@ -1,6 +1,6 @@
-//! A plan as a user writes it: every field optional.
+//! A plan as written by the user: all fields are optional.
 //!
-//! Responsible for: the table of keys and what holds without each. Refuses to fill anything in: that is `resolve`'s.
+//! Responsible for: the table of keys and their defaults. Excludes resolution of defaults, see `resolve`.
 
 use super::names::Master;
 use super::precision_preset::PrecisionPreset;
@@ -13,7 +13,7 @@ use crate::run::Amount;
 use crate::run::section::section;
 
 section! {
-    /// The section `plan`: how the model is trained.
+    /// The section `plan`: settings of the training plan.
     PlanSpec in "plan" {
         /// Tensor-parallel size (TP): ranks that shard each weight matrix.
         tensor_parallel: u64 = "tensor_parallel", "1, or chosen to fit if no parallel size is set";

@@ -1,7 +1,7 @@
-//! What each pipeline stage recomputes for itself, and how it is written: `full:3 core_attention+mlp:4 offload:0.5`.
+//! Recompute policies per pipeline stage, written `full:3 core_attention+mlp:4 offload:0.5`.
 //!
-//! Responsible for: the shorthand, and which layer of a stage a policy falls on. Refuses to know how many layers a stage has; that
-//! is validation's, with the model at hand.
+//! Responsible for: the shorthand, and the assignment of policies to a stage's layers. Independent of the number of layers, which
+//! validation checks.
 
 use super::{Recompute, RecomputeModule};
 use crate::problem::Problem;
@@ -10,24 +10,22 @@ use crate::run::{Field, Kind, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What one pipeline stage recomputes, and what it keeps in host memory.
+/// Recompute and offload of one pipeline stage.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRecompute {
-    /// Policies in the order of the stage's layers, each for its number of layers; a policy without a number
-    /// covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
-    /// layers.
+    /// Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
+    /// Other layers are not recomputed. `Selective` without modules skips layers.
     pub segments: Vec<Recompute>,
-    /// Share of the stage's activations in host memory; `None` is the plan's.
+    /// Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
     pub offload: Option<f64>,
 }
 
-/// More stages than any pipeline has.
+/// Upper limit of the number of stages, above that of any pipeline.
 const MOST_STAGES: usize = 100_000;
 
 impl StageRecompute {
-    /// The policy on each of `layers` layers: the policy without its number, and how many layers in a row it falls on. The counts
-    /// sum to `layers`.
+    /// Policies of `layers` layers: each without its number, and its number of consecutive layers. The counts sum to `layers`.
     pub fn runs(&self, layers: u64) -> Vec<(Recompute, u64)> {
         let mut left = layers;
         let mut runs = Vec::new();
@@ -44,21 +42,20 @@ impl StageRecompute {
         runs
     }
 
-    /// The policy for parts of the stage other than its counted layers: that of the segment for all remaining
-    /// layers.
+    /// Policy of the stage apart from its counted layers: that of the segment for all remaining layers.
     pub fn rest(&self) -> Recompute {
         let open = self.segments.iter().find(|s| !matches!(s, Recompute::None) && s.layers().is_none());
         open.map_or(Recompute::None, Recompute::everywhere)
     }
 
-    /// Layers that the segments name.
+    /// Number of layers in segments with a number.
     pub fn counted(&self) -> u64 {
         self.segments.iter().filter_map(Recompute::layers).fold(0, u64::saturating_add)
     }
 }
 
 impl Recompute {
-    /// Layers per stage that the policy is limited to.
+    /// Limit of the policy in layers per stage; `None`: all layers.
     pub const fn layers(&self) -> Option<u64> {
         match self {
             Self::None => None,
@@ -66,13 +63,13 @@ impl Recompute {
         }
     }
 
-    /// The same without a limit.
+    /// Policy without a limit of layers.
     #[must_use]
     pub fn everywhere(&self) -> Self {
         self.limited(None)
     }
 
-    /// The same policy on a number of layers.
+    /// Policy on a number of layers.
     #[must_use]
     pub fn on(&self, layers: u64) -> Self {
         self.limited(Some(layers))
@@ -80,7 +77,7 @@ impl Recompute {
 
     fn limited(&self, layers: Option<u64>) -> Self {
         match self {
-            // Nothing on some layers is a policy of no modules, so that others can follow.
+            // A policy without modules represents skipped layers, so that others can follow.
             Self::None if layers.is_some() => Self::Selective { modules: BTreeSet::new(), layers },
             Self::None => Self::None,
             Self::Selective { modules, .. } if modules.is_empty() && layers.is_none() => Self::None,
@@ -89,7 +86,7 @@ impl Recompute {
         }
     }
 
-    /// As a stage's entry has it: `full:3`, `core_attention+mlp`, `none:2`.
+    /// Shorthand in a stage's entry: `full:3`, `core_attention+mlp`, `none:2`.
     pub fn short(&self) -> String {
         let name = match self {
             Self::Full { .. } => "full".to_owned(),
@@ -103,7 +100,7 @@ impl Recompute {
 }
 
 impl RecomputeModule {
-    /// The module as run files name it.
+    /// Name in run files.
     pub fn name(self) -> String {
         match self.write() {
             Value::Text(name) => name,
@@ -113,7 +110,7 @@ impl RecomputeModule {
 }
 
 impl StageRecompute {
-    /// As a run file has it.
+    /// Shorthand in run files.
     pub fn short(&self) -> String {
         let mut parts: Vec<String> = self.segments.iter().map(Recompute::short).collect();
         parts.extend(self.offload.map(|share| format!("offload:{share:?}")));

@@ -1,4 +1,4 @@
-//! Layer assignment if layers do not divide by stages.
+//! Layer assignment if the number of stages does not divide the layers.
 //!
 //! Responsible for: the assignments of frameworks and of manual layouts. Does not search for the best: see
 //! `balance`.
@@ -11,15 +11,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StageSplit {
-    /// Evenly; where layers do not divide, by hand ([`uneven_layers`]).
+    /// Even; if layers do not divide, as in manual layouts ([`uneven_layers`]).
     Even,
-    /// By cumulated compute cost with the head counted; the layer that crosses a stage's share stays in it.
+    /// By cumulative compute cost with the head included. A layer that crosses the end of a stage's share belongs to the stage.
     Compute,
 }
 
-/// Layers of each virtual stage, if they do not divide by the number of stages. One fewer at both ends if
-/// that divides, as for Llama 3 405B (Megatron's `--account-for-embedding-in-pipeline-split` and the flag for
-/// the loss); else fewer in the last stage.
+/// Layers of each virtual stage if they do not divide by the number of stages. One fewer at both ends if that divides, as for Llama 3 405B
+/// (Megatron's `--account-for-embedding-in-pipeline-split` and the flag for the loss); else fewer in the last stage.
 pub fn uneven_layers(model: &Model, parts: u64, split: StageSplit) -> Vec<u64> {
     let layers = model.num_layers();
     match split {
@@ -44,7 +43,7 @@ pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
     let others = parts - 1;
     let rest = layers - if others == 0 { layers } else { last };
     let (base, extra) = (rest / others.max(1) as u64, (rest % others.max(1) as u64) as usize);
-    // What is left over goes one each to the middle, away from the embedding.
+    // Remaining layers go to middle stages, away from the embedding.
     let first = (others - extra.min(others)).div_ceil(2);
     let mut split: Vec<u64> =
         (0..others).map(|i| base + u64::from(i >= first && i < first + extra)).collect();
@@ -52,7 +51,7 @@ pub fn light_head(model: &Model, parts: u64) -> Vec<u64> {
     split
 }
 
-/// Splits by cumulated weights of matrix products; the head counts, the layer that crosses a share's end stays in it.
+/// Splits by cumulative weights of GEMMs, head included. A layer that crosses the end of a share belongs to the share.
 pub fn by_compute(model: &Model, parts: usize) -> Vec<u64> {
     let costs: Vec<f64> = model.layers.iter().map(|&kind| matmul_weights(&model.layer_kinds[kind])).collect();
     let head = (model.vocabulary * model.hidden_size) as f64;
@@ -78,8 +77,8 @@ fn matmul_weights(layer: &Layer) -> f64 {
     matmuls.map(|w| w.parameters() as f64 * if w.is_routed() { share } else { 1.0 }).sum()
 }
 
-/// Layers per virtual stage when they do not divide: as even as possible, the fewer at the two ends, where embedding and
-/// head weigh as much as a layer or so. Its sum is `layers`.
+/// Layers per virtual stage if they do not divide: as even as possible, with fewer at the two ends, because embedding and head cost about
+/// as much as a layer. The sum is `layers`.
 pub fn balanced_layers(layers: u64, stages: u64) -> Vec<u64> {
     let stages = stages.clamp(1, 100_000);
     let (each, extra) = (layers / stages, layers % stages);
@@ -92,8 +91,8 @@ mod tests {
     use super::*;
     use crate::model::by_name;
 
-    /// Meta's 405B (The Llama 3 herd of models, section 3.3.2): one layer fewer on the first and the last of 16 stages. Where that does not
-    /// divide, the end with the head and multi-token prediction is lighter, as in Megatron-Bridge's recipe of DeepSeek-V3 (one layer on the
+    /// Meta's 405B (The Llama 3 herd of models, section 3.3.2): one layer fewer on the first and the last of 16 stages. If that does not
+    /// divide, the end with the head and multi-token prediction has fewer, as in Megatron-Bridge's recipe of DeepSeek-V3 (one layer on the
     /// last of 16 chunks, four on the others).
     #[test]
     fn published_layouts_come_out() {

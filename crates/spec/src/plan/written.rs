@@ -3,8 +3,7 @@
 use super::{LoraTargets, Master, Plan, PlanSpec, Segment};
 
 impl PlanSpec {
-    /// The specification that resolves to exactly this plan for any model and cluster, for writing a found
-    /// plan.
+    /// Specification that resolves to exactly this plan for any model and cluster, to write a search result.
     pub fn from_plan(plan: &Plan) -> Self {
         Self {
             tensor_parallel: Some(plan.tensor_parallel),

@@ -1,31 +1,30 @@
-//! How one typed field of a section is read from a value and written back.
+//! Conversion of one typed field of a section from and to a value.
 //!
-//! Responsible for: the conversion and its complaint, once per type. The caller adds the place (key and
-//! file).
+//! Responsible for: the conversion and its error, once per type. The caller adds the place (key and file).
 
 use super::units;
 use super::value::{Kind, Value};
 use crate::problem::{Problem, nearest};
 use crate::quantity::{Bytes, BytesPerSecond, Dollars, FlopPerSecond, Seconds, Watts};
 
-/// A type that a key of a run file can have.
+/// A type of a run file's key.
 pub trait Field: Sized {
-    /// What the key expects.
+    /// Kind of value, for messages and the schema.
     const KIND: Kind;
 
-    /// Reads it; the problem has no place yet.
+    /// Reads the field. A problem has no place yet.
     fn read(value: &Value) -> Result<Self, Problem>;
 
-    /// Writes it so that [`Field::read`] gives it back.
+    /// Writes the field. [`Field::read`] restores it exactly.
     fn write(&self) -> Value;
 }
 
-/// The complaint about a value of the wrong type.
+/// Problem of a value with the wrong type.
 pub fn wrong(kind: Kind, value: &Value) -> Problem {
     Problem::new(format!("expected {}, found {}", kind.expects(), value.describe()))
 }
 
-/// The complaint about a text that names none of the choices.
+/// Problem of a text that is none of the choices.
 pub fn no_choice(kind: Kind, names: &[&str], text: &str) -> Problem {
     let near = nearest(text, names.iter().copied());
     let problem = wrong(kind, &Value::Text(text.to_owned()));
@@ -41,7 +40,7 @@ impl Field for u64 {
     fn read(value: &Value) -> Result<Self, Problem> {
         match value {
             Value::Integer(n) => Self::try_from(*n).map_err(|_| wrong(Self::KIND, value)),
-            // 1e3 is a whole number too; 2^53 is the last that a float holds exactly.
+            // 1e3 is accepted as a whole number; floats are exact up to 2^53, about 9e15.
             Value::Number(x) if x.fract() == 0.0 && (0.0..=9e15).contains(x) => Ok(*x as Self),
             _ => Err(wrong(Self::KIND, value)),
         }
@@ -149,7 +148,7 @@ macro_rules! quantity_field {
 
             fn write(&self) -> Value {
                 let scaled = self.get() / $scale;
-                // The friendlier unit only where it loses nothing.
+                // The more readable unit only if the conversion is exact.
                 if scaled * $scale == self.get() && format!("{scaled}").len() < 20 {
                     Value::Text(format!("{scaled} {}", $unit))
                 } else {
@@ -178,7 +177,7 @@ impl Field for Dollars {
     }
 }
 
-/// A count that may be written with a suffix (`"14.8T"`): tokens.
+/// A count with an optional suffix (`"14.8T"`), such as tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Amount(pub f64);
 
@@ -198,7 +197,7 @@ impl Field for Amount {
     }
 }
 
-/// Makes an enum a field: names in the order in which messages list them, aliases behind `|`.
+/// Implements [`Field`] for an enum: names in the order of messages, aliases after `|`.
 #[macro_export]
 macro_rules! choice {
     ($type:ty { $($name:literal $(| $alias:literal)* => $value:expr),+ $(,)? }) => {

@@ -1,25 +1,26 @@
-//! Settings of an earlier layer that a later layer replaces under another key.
+//! Settings of an earlier layer that a later layer replaces through another key.
 //!
-//! Responsible for: the keys that follow from others. A run file with `precision.compute` and a flag `--precision` have no key in common,
-//! and still the flag decides.
+//! Responsible for: keys that depend on others. A run file with `precision.compute` and a flag `--precision` have no key in common, but the
+//! flag takes precedence.
 
 use super::{RunSpec, Section};
 use crate::plan::PlanSpec;
 
-/// The keys of a plan of which any one sets the batch.
+/// Keys of a plan that set the batch; any one is enough.
 const BATCH: [&str; 3] = ["global_batch", "micro_batches", "batch_tokens"];
-/// Degrees that leave the rest of the devices to data parallelism.
+/// Parallel sizes that determine data parallelism for a number of devices.
 const DEGREES: [&str; 3] = ["tensor_parallel", "pipeline_parallel", "context_parallel"];
-/// What a division of the layers belongs to.
+/// Keys that a division of the layers depends on.
 const STAGES: [&str; 3] = ["pipeline_parallel", "virtual_stages", "schedule"];
 const OF_STAGES: [&str; 2] = ["layers_per_stage", "stage_recompute"];
 const PRECISION: &str = "precision.preset";
 
 impl PlanSpec {
-    /// Forgets what a later layer replaces: its `later` keys are those of the section. Returns the keys whose values are lost.
+    /// Clears settings that a later layer replaces. `later` are the keys that it sets, inside the section. Returns the cleared keys.
     ///
-    /// A batch replaces a batch under any of its three keys, and a preset of the precision all of its details. Another number of stages or
-    /// virtual stages ends a division of the layers; an uneven one is made again. With known `devices`, degrees leave data parallelism to what remains.
+    /// A batch replaces a batch under any of its three keys, and a precision preset replaces all formats. Another number of stages or
+    /// virtual stages, or another schedule, clears a division of the layers; an uneven one stays uneven. If the devices are set
+    /// (`has_devices`), parallel sizes clear the data-parallel size, which then follows from them.
     pub fn give_way(&mut self, later: &[&str], has_devices: bool) -> Vec<&'static str> {
         let sets = |name: &str| later.contains(&name);
         let any = |names: &[&str]| names.iter().any(|name| sets(name));
@@ -37,7 +38,7 @@ impl PlanSpec {
                 lost.push(key.name);
             }
         }
-        // A division that was uneven may stay so.
+        // An uneven division remains allowed to be uneven.
         let was_uneven = divided.is_some_and(|layers| layers.windows(2).any(|pair| pair[0] != pair[1]));
         if was_uneven && self.layers_per_stage.is_none() && !sets("uneven_stages") {
             self.uneven_stages.get_or_insert(true);
@@ -47,8 +48,8 @@ impl PlanSpec {
 }
 
 impl RunSpec {
-    /// The same for a whole run, with the paths of the later layer's keys (`plan.tensor_parallel`). Another number of devices leaves data
-    /// parallelism to what remains, too.
+    /// Clears replaced settings of a whole run. `later` are full paths (`plan.tensor_parallel`). Another number of devices also clears the
+    /// data-parallel size.
     pub fn give_way(&mut self, later: &[&str]) -> Vec<&'static str> {
         let of_plan: Vec<&str> = later.iter().filter_map(|path| path.strip_prefix("plan.")).collect();
         let sets_devices = later.contains(&"cluster.devices");
@@ -110,7 +111,7 @@ mod tests {
             "plan.precision.compute=fp8",
         ]);
         assert!(lost.is_empty() && spec.plan.precision_gradients.is_some());
-        // Without a number of devices, the degrees are it.
+        // Without a number of devices, the parallel sizes determine it.
         let mut open = saved();
         open.cluster.devices = None;
         assert!(open.give_way(&["plan.tensor_parallel"]).is_empty());

@@ -1,4 +1,4 @@
-//! The resolved run: everything that a calculation needs.
+//! The resolved run: all inputs of a calculation.
 
 use crate::cluster::Cluster;
 use crate::model::Model;
@@ -6,25 +6,26 @@ use crate::plan::Plan;
 use crate::quantity::{BytesPerSecond, Dollars, Seconds};
 use serde::Serialize;
 
-/// What is trained, on what, how, for how long and at what price.
+/// Model, cluster, plan, amount and prices of a training run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Run {
     /// Trained model.
     pub model: Model,
-    /// What on.
+    /// Cluster that trains it.
     pub cluster: Cluster,
-    /// Method.
+    /// Training plan.
     pub plan: Plan,
-    /// Amount.
+    /// Amount of training.
     pub training: Training,
     /// Prices.
     pub cost: Cost,
-    /// Where the plan's software generation comes from.
+    /// Origin of the plan's software generation.
     pub software_origin: SoftwareOrigin,
 }
 
-/// Where a software generation comes from. Decided once, by [`crate::run::RunSpec::software_origin`]: the interval of every answer follows from it.
+/// Origin of a software generation. It is decided once, in [`crate::run::RunSpec::software_origin`], and determines the interval of every
+/// result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -32,19 +33,19 @@ pub enum SoftwareOrigin {
     /// Named by the user.
     #[default]
     Specified,
-    /// Inferred by the reader of a launch file from its format and flags, which date a framework but do not name its version.
+    /// Inferred from the format and flags of a launch file, which date a framework but do not name its version.
     Inferred,
     /// Assumed from the plan and the accelerator alone.
     Assumed,
 }
 
 impl SoftwareOrigin {
-    /// Whether the generation is unspecified, so that the run may be of another.
+    /// True if the generation is unspecified, so that the actual one may differ.
     pub const fn is_open(self) -> bool {
         self.unspecified().is_some()
     }
 
-    /// Why the generation is what it is, where it is unspecified.
+    /// Reason for an unspecified generation; `None` if it is specified.
     pub const fn unspecified(self) -> Option<Unspecified> {
         match self {
             Self::Specified => None,
@@ -53,14 +54,14 @@ impl SoftwareOrigin {
         }
     }
 
-    /// A generation as run files and flags have it, with its origin: `inferred:megatron-core-2025`. What was written so is read back with the
-    /// same interval: that of all versions of the framework where it was inferred, of all software where it was assumed.
+    /// Generation with its origin, as in run files and flags: `inferred:megatron-core-2025`. The origin preserves the interval when the
+    /// text is read again: that of all versions of the framework if inferred, that of all software if assumed.
     pub fn written(self, id: &str) -> String {
         self.unspecified().map_or_else(|| id.to_owned(), |why| format!("{}{id}", why.prefix()))
     }
 }
 
-/// Why an unspecified software generation is the one of a run.
+/// Reason for an unspecified software generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unspecified {
     /// See [`SoftwareOrigin::Inferred`].
@@ -70,7 +71,7 @@ pub enum Unspecified {
 }
 
 impl Unspecified {
-    /// What precedes the generation in a run file.
+    /// Prefix of the generation in a run file.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Inferred => "inferred:",
@@ -78,7 +79,7 @@ impl Unspecified {
         }
     }
 
-    /// The origin before a generation, and the generation.
+    /// Splits a text into origin and generation; `None` without an origin.
     pub fn read(text: &str) -> Option<(Self, &str)> {
         [Self::Inferred, Self::Assumed]
             .into_iter()
@@ -87,7 +88,7 @@ impl Unspecified {
 }
 
 impl Run {
-    /// The same on a cluster whose scale-up domains are the parts of them that the job uses, for a network that joins these alone.
+    /// Run on a cluster whose scale-up domains have only the devices used by the job, for networks that join only these.
     #[must_use]
     pub fn as_used(mut self) -> Self {
         self.cluster.scale_up.domain_size = self.plan.domain(&self.cluster);
@@ -96,49 +97,49 @@ impl Run {
     }
 }
 
-/// How much is trained.
+/// Amount of training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Training {
-    /// Tokens in all; `None` asks for one step only.
+    /// Training tokens; `None`: one step only.
     pub tokens: Option<f64>,
-    /// Share of the calendar time in which the run makes progress, above 0 and at most 1. 1 where checkpoints are given: then the share
-    /// follows from failures (`railwright_calculator::goodput::run`).
+    /// Goodput: share of wall-clock time with training progress, above 0 and at most 1. It is 1 if checkpoints are set, because failures
+    /// then determine the share (`railwright_calculator::goodput::run`).
     pub availability: f64,
-    /// How checkpoints are written, where failures are to be modelled.
+    /// Checkpoint settings; `None`: failures are not modelled.
     pub checkpoints: Option<Checkpoints>,
 }
 
-/// How a run writes checkpoints.
+/// Checkpoint settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Checkpoints {
-    /// What decides how long one takes.
+    /// Time of one checkpoint, or the bandwidth that determines it.
     pub writing: Writing,
-    /// Time of it for which training stops; all of it if open.
+    /// Training pause per checkpoint; `None`: the whole checkpoint time.
     pub stall: Option<Seconds>,
 }
 
-/// How long a checkpoint takes.
+/// Duration of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Writing {
-    /// From its start until it can be restored.
+    /// Time from its start until it is restorable.
     Time(Seconds),
-    /// Bandwidth of the storage for the whole job; the bytes are those of the model's states.
+    /// Storage bandwidth for the whole job. The bytes are those of the model's states.
     Bandwidth(BytesPerSecond),
 }
 
-/// Prices. Open prices are those of the catalogue.
+/// Prices; open ones are those of the catalogue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
-    /// Price of one device for one hour; `None` takes the accelerator's typical price.
+    /// Price per device-hour; `None`: the accelerator's typical price.
     pub price_per_device_hour: Option<Dollars>,
-    /// Price of a kilowatt-hour; `None` takes the catalogue's.
+    /// Electricity price per kWh; `None`: from the catalogue.
     pub electricity_price: Option<Dollars>,
-    /// Mean power of a device while training, as a share of its limit.
+    /// Mean device power during training as a share of its limit.
     pub power_share: f64,
 }
 

@@ -1,11 +1,11 @@
-//! The run file's JSON schema and its reference page, both made from the table of keys.
+//! The run file's JSON schema and reference page, from the table of keys.
 
 use super::spec::keys;
 use super::value::Kind;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// The JSON schema of a run file, for editors that complete TOML.
+/// JSON schema of a run file, for editors with TOML completion.
 pub fn schema() -> Value {
     let mut root = object();
     for key in keys() {
@@ -24,7 +24,7 @@ pub fn schema() -> Value {
         property["x-default"] = json!(key.default);
         place["properties"][*last] = property;
     }
-    // `precision = "bf16"` stands for `precision.preset`.
+    // `precision = "bf16"` is short for `precision.preset`.
     let precision = &mut root["properties"]["plan"]["properties"]["precision"];
     let either = json!({ "anyOf": [precision["properties"]["preset"].clone(), precision.clone()] });
     *precision = either;

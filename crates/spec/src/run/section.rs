@@ -1,7 +1,7 @@
 //! The table of keys: each section of a run file is a struct of optional fields that this macro declares.
 //!
-//! Responsible for: one place where a key, its type, its documentation and its default stand together. Reading, writing,
-//! layering, the schema, the reference page and the flags all come from it, so they cannot disagree.
+//! Responsible for: one definition of a key with its type, documentation and default. Reading, writing, layering, the schema, the reference
+//! page and the flags all derive from it, so they cannot disagree.
 
 use super::value::{Kind, Value};
 use crate::problem::Problem;
@@ -11,47 +11,47 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Key {
-    /// The section: `model`, `cluster`, `plan`, `training`, `cost`.
+    /// Section: `model`, `cluster`, `plan`, `training`, `cost`.
     pub section: &'static str,
-    /// The rest of the dotted key.
+    /// Key inside the section, dotted.
     pub name: &'static str,
-    /// What it expects.
+    /// Expected kind of value.
     #[serde(flatten)]
     pub kind: Kind,
-    /// Meaning.
+    /// Documentation: a noun phrase for a value, a verb phrase for a switch.
     pub doc: &'static str,
-    /// What holds without it, in words.
+    /// Default in words.
     pub default: &'static str,
 }
 
 impl Key {
-    /// The dotted key with its section: `plan.tensor_parallel`.
+    /// Dotted key with its section: `plan.tensor_parallel`.
     pub fn path(&self) -> String {
         format!("{}.{}", self.section, self.name)
     }
 }
 
-/// A section: a set of optional fields with a key each.
+/// A section: a set of optional fields with one key each.
 pub trait Section {
-    /// The section's name.
+    /// Name of the section.
     const SECTION: &'static str;
-    /// Its keys, in the order of the documentation.
+    /// Keys, in the order of the documentation.
     const KEYS: &'static [Key];
 
-    /// Sets a field by its key inside the section; `None` when there is no such key. The problem has no place yet.
+    /// Sets a field by its key inside the section; `None` without such a key. The problem has no place yet.
     fn set(&mut self, name: &str, value: &Value) -> Option<Result<(), Problem>>;
 
-    /// The value of a field, if set.
+    /// Value of a field; `None` if it is not set.
     fn get(&self, name: &str) -> Option<Value>;
 
-    /// Forgets the value of a field.
+    /// Clears a field.
     fn clear(&mut self, name: &str);
 
-    /// Takes every field that the other sets.
+    /// Sets every field that is set in `other`.
     fn overlay(&mut self, other: &Self);
 }
 
-/// Declares a section. See [`Section`](crate::run::Section).
+/// Declares a section, see [`Section`](crate::run::Section).
 #[macro_export]
 macro_rules! section {
     (

@@ -1,7 +1,7 @@
-//! One section, from a file and from flags, with the place of every setting.
+//! One section from a file and from flags, with the place of every setting.
 //!
-//! Responsible for: what files that are not run files (a network's design) need of the strict reader: nearest
-//! names, places, and places of problems that are found later. Independent of the meaning of a section.
+//! Responsible for: the strict reader for files other than run files (a network's design), with nearest names and places of problems, also
+//! of those found later. Independent of the meaning of a section.
 
 use super::section::Section;
 use super::spec::from_words;
@@ -13,13 +13,13 @@ use std::collections::BTreeMap;
 /// A section with the places where its keys were set.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sheet<S> {
-    /// The specified values.
+    /// Specified values.
     pub spec: S,
     places: BTreeMap<String, Place>,
 }
 
 impl<S: Section + Default> Sheet<S> {
-    /// Reads a file that holds the keys of the section at its top level. The first mistake in the text is returned.
+    /// Reads a file with the keys of the section at its top level. Returns the first problem in the text.
     pub fn parse(text: &str, file: &str) -> Result<Self, Problem> {
         let mut sheet = Self { spec: S::default(), places: BTreeMap::new() };
         for entry in text::read(text, file, S::SECTION, &Keys(vec![S::KEYS]))? {
@@ -34,7 +34,7 @@ impl<S: Section + Default> Sheet<S> {
         Ok(sheet)
     }
 
-    /// Takes one setting from a flag: `name` is the key inside the section, `flag` what messages call it.
+    /// Sets one key from a flag. `name` is the key inside the section, `flag` the name for messages.
     pub fn set_flag(&mut self, flag: &str, name: &str, word: &str) -> Result<(), Problem> {
         let path = format!("{}.{name}", S::SECTION);
         let Some(key) = S::KEYS.iter().find(|key| key.name == name) else {
@@ -52,7 +52,7 @@ impl<S: Section + Default> Sheet<S> {
         Ok(())
     }
 
-    /// A problem with a key gets the place where that key was set.
+    /// Adds the place of the key to a problem with a key.
     pub fn placed(&self, mut problem: Problem) -> Problem {
         if let Some(place) = problem.place.as_mut()
             && place.file.is_empty()

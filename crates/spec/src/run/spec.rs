@@ -1,4 +1,4 @@
-//! A run as a user writes it, from a file and from settings on the command line, layer on layer.
+//! A run as written by the user, in layers: a file, then settings of the command line.
 
 use super::section::{Key, Section};
 use super::text::{self, Keys};
@@ -12,27 +12,27 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::de::DeValue;
 
-/// All settings of a run; open ones have a default or follow from the others.
+/// All settings of a run; open ones have a default or follow from others.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunSpec {
     /// Trained model.
     pub model: ModelSpec,
-    /// What on.
+    /// Cluster that trains it.
     pub cluster: ClusterSpec,
-    /// Method.
+    /// Training plan.
     pub plan: PlanSpec,
-    /// Amount.
+    /// Amount of training.
     pub training: TrainingSpec,
     /// Prices.
     pub cost: CostSpec,
-    /// Why the software generation is what it is, where it is unspecified. Inferred without a generation: a reader inferred the framework of
-    /// the generation that is assumed. `None`: a named generation is specified, an unnamed one assumed.
+    /// Reason for an unspecified software generation. `Inferred` without a generation: only the framework was inferred, and its generation
+    /// is assumed. `None`: a named generation is specified, an unnamed one assumed.
     pub unspecified_software: Option<Unspecified>,
-    /// Where each key was set, for messages about its value later.
+    /// Place of each key, for later messages about its value.
     places: BTreeMap<String, Place>,
 }
 
-/// Every key of a run file, in the order of the documentation.
+/// All keys of a run file, in the order of the documentation.
 pub fn keys() -> Vec<Key> {
     sections().concat()
 }
@@ -41,8 +41,7 @@ fn sections() -> Vec<&'static [Key]> {
     vec![ModelSpec::KEYS, ClusterSpec::KEYS, PlanSpec::KEYS, TrainingSpec::KEYS, CostSpec::KEYS]
 }
 
-/// Reads a run file. Errors have line, column and the nearest valid key; the first error in the text is
-/// returned.
+/// Reads a run file. Errors have line, column and the nearest valid key. Returns the first error in the text.
 pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
     let mut spec = RunSpec::default();
     for entry in text::read(text, file, "", &Keys(sections()))? {
@@ -53,18 +52,18 @@ pub fn parse(text: &str, file: &str) -> Result<RunSpec, Problem> {
     Ok(spec)
 }
 
-/// The key at a dotted path or at another name of one (`plan.tp`), or what is wrong with the path.
+/// Key of a dotted path or of its alias (`plan.tp`), or the problem of the path.
 pub fn key(path: &str) -> Result<Key, Problem> {
     let keys = Keys(sections());
     let path = keys.real(path.trim());
     keys.find(path).cloned().ok_or_else(|| keys.unknown(path))
 }
 
-/// The key of the software generation.
+/// Key of the software generation.
 const SOFTWARE: &str = "plan.software";
 
 impl RunSpec {
-    /// Takes one setting `key=value` as `--set` has it: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
+    /// Sets one key from `key=value`, as in `--set`: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
     pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
         let file = "--set";
         let shown = shorten(assignment);
@@ -76,7 +75,7 @@ impl RunSpec {
         self.assign(file, path.trim(), value, true).map_err(|problem| problem.in_file(file))
     }
 
-    /// Takes one setting from a flag of its own: `--tensor-parallel 8`. Messages name the flag.
+    /// Sets one key from a flag: `--tensor-parallel 8`. Messages contain the flag.
     pub fn set_flag(&mut self, flag: &str, path: &str, value: &str) -> Result<(), Problem> {
         self.assign(flag, path, value, false)
     }
@@ -101,12 +100,12 @@ impl RunSpec {
         self.set_at(path, &from_words(value, key.kind), place)
     }
 
-    /// Where a key was set, if it was and the place is known.
+    /// Place of a key; `None` if the key is not set or its place is unknown.
     pub fn place_of(&self, path: &str) -> Option<&Place> {
         self.places.get(path)
     }
 
-    /// The value of a dotted key, if it is set.
+    /// Value of a dotted key; `None` if it is not set.
     pub fn get(&self, path: &str) -> Option<Value> {
         let (section, name) = path.split_once('.')?;
         match section {
@@ -119,7 +118,7 @@ impl RunSpec {
         }
     }
 
-    /// Takes everything that the other sets.
+    /// Sets everything that is set in `other`.
     pub fn overlay(&mut self, other: &Self) {
         self.model.overlay(&other.model);
         self.cluster.overlay(&other.cluster);
@@ -134,7 +133,7 @@ impl RunSpec {
         self.places.extend(other.places.iter().map(|(key, place)| (key.clone(), place.clone())));
     }
 
-    /// A value of this specification as a run file has it: an inferred generation stays an inferred one, and an assumed one assumed.
+    /// Value as in a run file, with the origin of an inferred or assumed generation.
     #[must_use]
     pub fn written(&self, key: &Key, value: Value) -> Value {
         match value {
@@ -143,7 +142,7 @@ impl RunSpec {
         }
     }
 
-    /// The equivalent run file.
+    /// Equivalent run file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         for section in sections() {
@@ -165,8 +164,8 @@ impl RunSpec {
         out
     }
 
-    /// Fills in everything and refuses what contradicts itself. `read` gives the text of the model's `config.json` and of a calibration
-    /// by their paths. Whether the plan is possible is not asked; see [`RunSpec::resolve_valid`].
+    /// Fills in all open settings. Rejects contradictions. `read` returns the text of the model's `config.json` and of a calibration by
+    /// their paths. Does not validate the plan; see [`RunSpec::resolve_valid`].
     pub fn resolve(&self, read: impl Fn(&str) -> Result<String, Problem>) -> Result<Run, Problem> {
         let placed = |problem| self.placed(problem);
         let model = self.model.resolve(&read).map_err(placed)?;
@@ -177,7 +176,7 @@ impl RunSpec {
         Ok(Run { model, cluster, plan, training, cost, software_origin: self.software_origin() })
     }
 
-    /// Where the software generation comes from.
+    /// Origin of the software generation.
     pub const fn software_origin(&self) -> SoftwareOrigin {
         match (&self.plan.software, self.unspecified_software) {
             (_, Some(Unspecified::Inferred)) => SoftwareOrigin::Inferred,
@@ -186,7 +185,7 @@ impl RunSpec {
         }
     }
 
-    /// The same, and asks whether the plan is possible: all problems, or the run with what is doubtful about it.
+    /// Resolves and validates the run. Returns all problems, or the run with its warnings.
     pub fn resolve_valid(
         &self,
         read: impl Fn(&str) -> Result<String, Problem>,
@@ -201,7 +200,7 @@ impl RunSpec {
         }
     }
 
-    /// A problem with a key gets the place where that key was set.
+    /// Adds the place of the key to a problem with a key.
     pub fn placed(&self, mut problem: Problem) -> Problem {
         if let Some(place) = problem.place.as_mut()
             && place.line.is_none()
@@ -213,7 +212,7 @@ impl RunSpec {
         problem
     }
 
-    /// Takes one value by its dotted key (aliases are not known here), with its `place` for later messages.
+    /// Sets one value by its dotted key (not an alias), with its `place` for later messages.
     pub fn set_at(&mut self, path: &str, value: &Value, place: Place) -> Result<(), Problem> {
         let (section, name) = path.split_once('.').unwrap_or((path, ""));
         let unspecified = match value {
@@ -239,13 +238,13 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Where a key was set, if it was and the place is known.
+    /// Place of a key; `None` if the key is not set or its place is unknown.
     pub fn place(&self, path: &str) -> Option<&Place> {
         self.places.get(path)
     }
 }
 
-/// The value that a word on the command line means for a kind of key: quotes are not needed there.
+/// Value of a word on the command line for a kind of key. Quotes are not required there.
 pub(super) fn from_words(word: &str, kind: Kind) -> Value {
     let parsed = DeValue::parse(word).ok().and_then(|value| text::plain(value.get_ref()).ok());
     let raw = || Value::Text(word.to_owned());
@@ -271,7 +270,7 @@ pub(super) fn from_words(word: &str, kind: Kind) -> Value {
     }
 }
 
-/// A count with a suffix as the field has it: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is 1,048,576.
+/// Count with a suffix by common usage: `16k` GPUs are 16,384, a context of `128k` is 131,072, `1M` is 1,048,576.
 fn count_of(word: &str) -> Option<i64> {
     let (number, factor) = match word.char_indices().next_back()? {
         (at, 'k' | 'K') => (&word[..at], 1 << 10),

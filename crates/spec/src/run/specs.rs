@@ -8,7 +8,7 @@ use crate::problem::Problem;
 use crate::quantity::{BytesPerSecond, Dollars, Seconds};
 
 section! {
-    /// The section `model`: what is trained, by name, by a Hugging Face `config.json`, or by dimensions.
+    /// The section `model`: a model by name, by a Hugging Face `config.json`, or by dimensions.
     ModelSpec in "model" {
         /// Model of the catalogue; with config or dimensions, a label.
         name: String = "name", "from the config";
@@ -90,7 +90,7 @@ section! {
 }
 
 section! {
-    /// The section `training`: how much of it.
+    /// The section `training`: amount of training, goodput and checkpoints.
     TrainingSpec in "training" {
         /// Training tokens.
         tokens: Amount = "tokens", "none: one step only";
@@ -136,7 +136,7 @@ choice!(Activation {
 });
 
 impl ModelSpec {
-    /// The model. `read` gives the text of a `config.json` at a path.
+    /// Resolves the model. `read` returns the text of a `config.json` at a path.
     pub fn resolve(&self, read: impl FnOnce(&str) -> Result<String, Problem>) -> Result<Model, Problem> {
         let dimension = Self::KEYS.iter().skip(2).find(|key| self.get(key.name).is_some());
         if let Some(path) = &self.config {
@@ -214,7 +214,7 @@ impl ModelSpec {
     }
 }
 
-/// What a config is called by its path: the folder if the file is `config.json`, else the file.
+/// Name of a config by its path: the folder if the file is `config.json`, else the file.
 fn name_of(path: &str) -> String {
     let mut parts = path.rsplit(['/', '\\']);
     let file = parts.next().unwrap_or(path);
@@ -224,7 +224,7 @@ fn name_of(path: &str) -> String {
 }
 
 impl TrainingSpec {
-    /// Checks and fills in.
+    /// Validates and resolves the section.
     pub fn resolve(&self) -> Result<Training, Problem> {
         let tokens = self.tokens.map(|amount| amount.0);
         if let Some(tokens) = tokens
@@ -237,7 +237,7 @@ impl TrainingSpec {
         Ok(Training { tokens, availability, checkpoints })
     }
 
-    /// How checkpoints are written, if anything is known about it.
+    /// Checkpoint settings; `None` if none of their keys is set.
     fn checkpoints(&self) -> Result<Option<Checkpoints>, Problem> {
         let positive = |key: &str, value: f64, most: f64| {
             let is_fine = value > 0.0 && value <= most;
@@ -281,7 +281,7 @@ impl TrainingSpec {
 }
 
 impl CostSpec {
-    /// Checks and fills in.
+    /// Validates and resolves the section.
     pub fn resolve(&self) -> Result<Cost, Problem> {
         let prices = [
             ("cost.price_per_device_hour", self.price_per_device_hour),

@@ -1,4 +1,4 @@
-//! Run files, good and bad: what is read, what is refused, and where the finger points.
+//! Valid and invalid run files, with the places of problems.
 
 use super::*;
 use crate::problem::{Place, Problem};
@@ -8,7 +8,7 @@ fn none(_: &str) -> Result<String, Problem> {
     Err(Problem::new("no such file"))
 }
 
-/// A message as a printer shows it: problem, line of text, hint.
+/// Message as printed: problem, line of text, hint.
 fn shown(problem: &Problem) -> String {
     let text = problem.place.as_ref().and_then(|p| p.text.clone()).unwrap_or_default();
     format!("{problem} | {text} | {}", problem.hint.clone().unwrap_or_default())
@@ -85,7 +85,7 @@ fn unknown_keys_are_reported_with_the_nearest() {
         refused("[modl]\nname = \"x\"\n"),
         "run.toml:1:2 `modl`: unknown key `modl` | [modl] | did you mean `model`?"
     );
-    // A key that stands in another section.
+    // A key of another section.
     assert_eq!(
         refused("[training]\nglobal_batch = 8\n"),
         "run.toml:2:1 `training.global_batch`: unknown key `training.global_batch` | global_batch = 8 | did you mean `plan.global_batch`?"
@@ -172,7 +172,7 @@ fn settings_on_the_command_line_need_no_quotes() {
     );
     assert_eq!(refused("plan.tp"), "--set: `plan.tp` has no `=` |  | use --set plan.tensor_parallel=8");
     assert!(refused("plan.tp=").contains("no value, expected a whole number"));
-    // Counts as the field has them.
+    // Counts with suffixes by common usage.
     let mut spec = RunSpec::default();
     for setting in ["cluster.devices=16k", "plan.sequence_length=128K", "plan.global_batch=0.5k"] {
         spec.set(setting).expect("a count");

@@ -1,7 +1,7 @@
-//! From TOML text to keys and values, with the place of everything.
+//! From TOML text to keys and values with their places.
 //!
-//! Responsible for: strictness. A key that no section has, a table where a value belongs, a value of a shape that no key
-//! takes: each is refused with line, column, the line's text and the nearest valid key. Refuses to know what a key means.
+//! Responsible for: strictness. Unknown keys, a table instead of a value, and values of an unsupported type are rejected with line, column,
+//! the line's text and the nearest valid key. Independent of the meaning of keys.
 
 use super::section::Key;
 use super::value::Value;
@@ -10,7 +10,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// A key that was set, with its value and where in the text.
+/// A key that was set, with its value and place in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) path: String,
@@ -18,7 +18,7 @@ pub(crate) struct Entry {
     pub(crate) span: Range<usize>,
 }
 
-/// Longer texts are not run files.
+/// Longest run file in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Aliases of keys, from frameworks and common usage.
@@ -68,17 +68,17 @@ const ALIASES: &[(&str, &str)] = &[
     ("cluster", "cluster.preset"),
 ];
 
-/// The keys that may be set.
+/// Keys that may be set.
 pub(crate) struct Keys<'a>(pub(crate) Vec<&'a [Key]>);
 
 impl Keys<'_> {
-    /// The key at a dotted path.
+    /// Key of a dotted path; `None` if unknown.
     pub(crate) fn find(&self, path: &str) -> Option<&Key> {
         let (section, name) = path.split_once('.')?;
         self.0.iter().flat_map(|keys| keys.iter()).find(|key| key.section == section && key.name == name)
     }
 
-    /// The real name of a path that may be an alias.
+    /// Canonical path of a path that may be an alias.
     pub(crate) fn real<'p>(&self, path: &'p str) -> &'p str {
         ALIASES
             .iter()
@@ -94,13 +94,13 @@ impl Keys<'_> {
         self.paths().iter().any(|p| p.strip_prefix(path).is_some_and(|rest| rest.starts_with('.')))
     }
 
-    /// The complaint about an unknown key.
+    /// Problem of an unknown key.
     pub(crate) fn unknown(&self, path: &str) -> Problem {
         let (parent, last) = path.rsplit_once('.').unwrap_or(("", path));
         let known = self.paths();
         let shown = crate::human::shorten(path);
         let problem = Problem::new(format!("unknown key `{shown}`")).at_key(shown.clone());
-        // Nearest key under the same parent, else the nearest anywhere.
+        // Nearest key under the same parent, else the nearest of all.
         let mut beside: Vec<&str> = known
             .iter()
             .filter_map(|p| {
@@ -138,7 +138,7 @@ impl Keys<'_> {
     }
 }
 
-/// Reads a text. `root` is the section that the top level of the text stands for; empty for a whole run file.
+/// Reads a text. `root` is the section of the text's top level; empty for a whole run file.
 pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Result<Vec<Entry>, Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new("larger than 1 MiB, the limit of run files").in_file(file));
@@ -159,7 +159,7 @@ pub(crate) fn read(text: &str, file: &str, root: &str, keys: &Keys<'_>) -> Resul
     }
     entries.sort_by_key(|entry| entry.span.start);
     for pair in entries.windows(2) {
-        // An alias and its key, such as `tp` and `tensor_parallel`.
+        // An alias and its key, such as `tp` and `tensor_parallel`, must not both be set.
         if let Some(twice) =
             entries.iter().find(|e| e.path == pair[1].path && e.span.start < pair[1].span.start)
         {
@@ -222,7 +222,7 @@ impl Reader<'_> {
     }
 }
 
-/// The value without its place.
+/// Value without its place.
 pub(crate) fn plain(value: &DeValue<'_>) -> Result<Value, Problem> {
     match value {
         DeValue::String(text) => Ok(Value::Text(text.to_string())),

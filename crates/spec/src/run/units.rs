@@ -1,14 +1,13 @@
-//! Reads quantities that people write with a unit: `400 Gbit/s`, `79.1 GiB`, `5 us`, `700 W`, `14.8T`.
+//! Reads quantities with a unit: `400 Gbit/s`, `79.1 GiB`, `5 us`, `700 W`, `14.8T`.
 //!
-//! Responsible for: the units that data sheets print. Refuses a bare number where a unit could be mistaken (is a link of
-//! `400` in gigabits or gigabytes?).
+//! Responsible for: the units of data sheets. Rejects a bare number if its unit is ambiguous: a link of `400` may be in Gbit/s or GB/s.
 
 use crate::problem::Problem;
 
-/// A unit: its spelling in lower case and its size in the base unit.
+/// A unit: spelling, and size in the base unit.
 type Unit = (&'static str, f64);
 
-/// Bytes a second. Gbit and Gb are bits, GB is bytes: the case of the B decides, as data sheets mean it.
+/// Bytes per second. Gbit and Gb are bits, GB is bytes: as in data sheets, the case of the B decides.
 pub(crate) const BANDWIDTH: &[Unit] = &[
     ("Gbit/s", 1e9 / 8.0),
     ("Gbps", 1e9 / 8.0),
@@ -22,7 +21,7 @@ pub(crate) const BANDWIDTH: &[Unit] = &[
     ("GiB/s", 1_073_741_824.0),
     ("B/s", 1.0),
     ("Tb/s", 1e12 / 8.0),
-    // Links are named by their bits alone: a 400G port, a 1.6T module.
+    // Links named by their bit rate alone: a 400G port, a 1.6T module.
     ("G", 1e9 / 8.0),
     ("T", 1e12 / 8.0),
 ];
@@ -39,7 +38,7 @@ pub(crate) const MEMORY: &[Unit] = &[
 /// Seconds.
 pub(crate) const TIME: &[Unit] =
     &[("us", 1e-6), ("ms", 1e-3), ("ns", 1e-9), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0)];
-/// Floating-point operations a second.
+/// Floating-point operations per second.
 pub(crate) const ARITHMETIC: &[Unit] = &[
     ("TFLOP/s", 1e12),
     ("TFLOPS", 1e12),
@@ -51,7 +50,7 @@ pub(crate) const ARITHMETIC: &[Unit] = &[
 ];
 /// Watts.
 pub(crate) const POWER: &[Unit] = &[("W", 1.0), ("kW", 1e3), ("MW", 1e6)];
-/// Suffixes of plain amounts.
+/// Suffixes of plain counts.
 pub(crate) const AMOUNT: &[Unit] = &[
     ("T", 1e12),
     ("B", 1e9),
@@ -64,14 +63,14 @@ pub(crate) const AMOUNT: &[Unit] = &[
     ("", 1.0),
 ];
 
-/// Longer texts are not numbers.
+/// Longest number in characters.
 const MOST_DIGITS: usize = 40;
 
-/// Splits a text into number and unit and scales. Spaces and underscores between and within the number do not count.
+/// Splits a text into number and unit, and scales the number. Ignores spaces and underscores between and within them.
 pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     let plain: String = text.trim().chars().filter(|c| *c != '_').collect();
     let names = || units.iter().filter(|u| !u.0.is_empty()).map(|u| format!("`{}`", u.0)).collect::<Vec<_>>();
-    // The longest head that is a number: an `e` may start an exponent or a unit.
+    // The longest prefix that is a number: an `e` may start an exponent or a unit.
     let split = (1..=plain.len()).rev().find(|&i| plain.is_char_boundary(i) && is_number(&plain[..i]));
     let Some(split) = split else {
         return Err(Problem::new(format!("{} does not start with a number", shown(text))));
@@ -92,13 +91,13 @@ pub(crate) fn read(text: &str, units: &[Unit]) -> Result<f64, Problem> {
     }
 }
 
-/// A number such that it is read again: the shortest digits, with an exponent where they would be too many.
+/// Number in a form that reads back exactly: the shortest digits, with an exponent if they would be too many.
 pub(crate) fn written(number: f64) -> String {
     let plain = number.to_string();
     if plain.len() < MOST_DIGITS { plain } else { format!("{number:e}") }
 }
 
-/// The spelling of the base unit among some.
+/// Spelling of the base unit among some.
 pub(crate) fn base(units: &[Unit]) -> &'static str {
     units.iter().find(|unit| unit.1 == 1.0).map_or("", |unit| unit.0)
 }
@@ -107,7 +106,7 @@ fn shown(text: &str) -> String {
     format!("`{}`", crate::human::shorten(text))
 }
 
-/// Whether the text is a plain decimal number (`inf` and `nan` are not).
+/// True if the text is a plain decimal number (`inf` and `nan` are not).
 fn is_number(text: &str) -> bool {
     let text = text.trim();
     text.ends_with(|c: char| c.is_ascii_digit() || c == '.')

@@ -1,6 +1,6 @@
-//! A value of a run file without its meaning, and what each key expects.
+//! Values of a run file without their meaning, and the kinds of values that keys expect.
 //!
-//! Responsible for: the few shapes of TOML that a run file uses. Refuses to know keys.
+//! Responsible for: the TOML types that a run file uses. Independent of keys.
 
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -20,7 +20,7 @@ pub enum Value {
     List(Vec<Value>),
 }
 
-/// What a key expects: drives reading, the schema, the documentation and the messages.
+/// Kind of value that a key expects: used by reading, schema, documentation and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "kind", content = "choices")]
@@ -33,9 +33,9 @@ pub enum Kind {
     Number,
     /// `true` or `false`.
     Flag,
-    /// One of some names.
+    /// One of several names.
     Choice(&'static [&'static str]),
-    /// Text of a form that the documentation of the key gives; the strings are examples.
+    /// Text in a form given by the documentation of the key; the strings are examples.
     Form(&'static [&'static str]),
     /// A list of whole numbers.
     Counts,
@@ -43,12 +43,12 @@ pub enum Kind {
     Texts,
     /// A quantity: a text with a unit; the strings are examples.
     Quantity(&'static [&'static str]),
-    /// A number that may be written with a suffix, such as `"14.8T"`; the strings are examples.
+    /// A number with an optional suffix, such as `"14.8T"`; the strings are examples.
     Amount(&'static [&'static str]),
 }
 
 impl Kind {
-    /// Expected value, for a message.
+    /// Description of the expected value, for messages.
     pub fn expects(self) -> String {
         let quoted = |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         match self {
@@ -65,14 +65,14 @@ impl Kind {
         }
     }
 
-    /// Whether a bare word on the command line is meant as a text.
+    /// True if a bare word on the command line is a text.
     pub(crate) fn is_textual(self) -> bool {
         matches!(self, Self::Text | Self::Choice(_) | Self::Form(_) | Self::Quantity(_) | Self::Amount(_))
     }
 }
 
 impl Value {
-    /// What it is, for a message: `the text "8"`, `3.5`.
+    /// Description of the value, for messages: `the text "8"`, `3.5`.
     pub fn describe(&self) -> String {
         match self {
             Self::Text(text) => format!("the text `{}`", crate::human::shorten(text)),
@@ -83,14 +83,14 @@ impl Value {
         }
     }
 
-    /// As TOML writes it.
+    /// TOML form.
     pub fn to_toml(&self) -> String {
         match self {
             Self::Text(text) => quote(text),
             Self::Integer(n) => n.to_string(),
             Self::Number(x) if x.is_nan() => "nan".to_owned(),
             Self::Number(x) if x.is_infinite() => if *x > 0.0 { "inf" } else { "-inf" }.to_owned(),
-            // Debug, not Display: it keeps a fraction or an exponent, so that the type survives.
+            // Debug, not Display: it keeps a fraction or an exponent, so that the type is preserved.
             Self::Number(x) => format!("{x:?}"),
             Self::Flag(b) => b.to_string(),
             Self::List(list) => {

@@ -1,7 +1,7 @@
-//! Features of a software stack that a generation alone does not fix: a dispatcher of tokens, CUDA graphs, no overlap.
+//! Features of a software stack that its generation does not determine: token dispatcher, CUDA graphs, no overlap.
 //!
-//! Responsible for: the features of `catalog/software.toml`, and for stacks named as `generation+feature+feature`. Refuses to find out
-//! which features a run has: that is `identified`'s.
+//! Responsible for: the features in `catalog/software.toml`, and stacks named `generation+feature+feature`. Excludes detection of a run's
+//! features, see `identified`.
 
 use super::{Software, catalogue, generations};
 use crate::cluster::Cluster;
@@ -11,39 +11,39 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
 
-/// One feature: what it changes of a generation's constants.
+/// A feature: its changes to a generation's constants.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Feature {
-    /// Its identifier, as it stands behind a `+` in `plan.software`.
+    /// Identifier, as after a `+` in `plan.software`.
     pub id: String,
-    /// Title for people.
+    /// Title for reports.
     pub name: String,
-    /// What its effect rests on.
+    /// Evidence for its effect.
     pub source: String,
-    /// Lowercase phrases that mean it in free text.
+    /// Lowercase phrases that identify it in free text.
     pub words: Vec<String>,
-    /// Lowercase phrases that rule it out where they stand.
+    /// Lowercase phrases that exclude it.
     #[serde(default)]
     pub unless: Vec<String>,
-    /// Whether only runs of a certain purpose have it, such as reinforcement learning: it is no alternative of a run that does not name it.
+    /// True if only runs of a certain purpose have it, such as reinforcement learning. Other runs then do not have it as an alternative.
     #[serde(default)]
     pub situational: bool,
-    /// Frameworks that may have it, as generations name them; none is all.
+    /// Frameworks that may have it, by their names in generations; empty: all.
     #[serde(default)]
     pub frameworks: Vec<String>,
-    /// Architectures of accelerators that it runs on; none is all.
+    /// Accelerator architectures that support it; empty: all.
     #[serde(default)]
     pub architectures: Vec<String>,
-    /// What it changes of time.
+    /// Changes of time constants.
     #[serde(default)]
     changes: Changes,
-    /// Whether it changes what is kept in memory: `catalog/memory.toml` has the constants under the same identifier.
+    /// True if it changes memory: `catalog/memory.toml` has the constants under the same identifier.
     #[serde(default)]
     pub memory: bool,
 }
 
-/// The constants that a feature changes; what is absent stays.
+/// Constants changed by a feature; absent ones are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Changes {
@@ -51,42 +51,42 @@ struct Changes {
     overlap: Option<Overlap>,
     broadcasts_parameters: Option<bool>,
     parks_moments: Option<bool>,
-    /// Multiple of the host's rate: all its costs are divided by it.
+    /// Factor on the host's speed; divides all host costs.
     host_rate: Option<f64>,
 }
 
-/// The bundled features.
+/// Bundled features.
 pub fn features() -> &'static [Feature] {
     catalogue().map_or(&[], |catalogue| &catalogue.features)
 }
 
-/// Ranks of a node and nodes that DeepEP serves at most.
+/// Maximum ranks per node, and maximum nodes, supported by DeepEP.
 const DISPATCHED_NODE: u64 = 8;
 const DISPATCHED_NODES: u64 = 20;
-/// The feature of fused token dispatch.
+/// Identifier of fused token dispatch.
 const FUSED_DISPATCH: &str = "fused-dispatch";
 
 impl Software {
-    /// Whether fused token dispatch runs on an architecture.
+    /// True if an architecture supports fused token dispatch.
     pub fn dispatches_fused_on(architecture: &str) -> bool {
         fused_dispatch().is_some_and(|feature| feature.runs_on(architecture))
     }
 
-    /// Ranks over which fused dispatch may spread experts. DeepEP's internode kernels are compiled for up to 20 nodes of 8 ranks
-    /// (`SWITCH_RDMA_RANKS` in `csrc/kernels/launch.cuh`); in scale-up domains of racks HybridEP has one domain.
+    /// Maximum expert-parallel size with fused dispatch. DeepEP's internode kernels are compiled for up to 20 nodes of 8 ranks
+    /// (`SWITCH_RDMA_RANKS` in `csrc/kernels/launch.cuh`); in rack-scale domains, HybridEP is limited to one domain.
     pub fn most_dispatched_ranks(cluster: &Cluster) -> u64 {
         let domain = cluster.scale_up.domain_size;
         if domain > DISPATCHED_NODE { domain } else { domain.saturating_mul(DISPATCHED_NODES) }
     }
 
-    /// Whether a stack of this framework on an architecture may have a feature that it does not name.
+    /// True if a stack of this framework on an architecture may have a feature that it does not name.
     pub fn may_have(&self, feature: &Feature, architecture: &str) -> bool {
         let is_offered = feature.id != FUSED_DISPATCH || self.offers.fused_dispatch;
         let is_of_framework = feature.frameworks.is_empty() || feature.frameworks.contains(&self.framework);
         is_offered && is_of_framework && !feature.situational && feature.runs_on(architecture)
     }
 
-    /// The same stack with fused token dispatch; `None` where it has it already, does not offer it, or the architecture does not run it.
+    /// Same stack with fused token dispatch; `None` if it already has it or does not offer it, or if the architecture does not support it.
     pub fn with_fused_dispatch(&self, architecture: &str) -> Option<&'static Self> {
         let may_get =
             |feature: &&Feature| !self.fused_expert_dispatch && self.may_have(feature, architecture);
@@ -105,7 +105,7 @@ fn fused_dispatch() -> Option<&'static Feature> {
     features().iter().find(|feature| feature.id == FUSED_DISPATCH)
 }
 
-/// The generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.
+/// Generation of a stack, without its features: `megatron-core-2025` of `megatron-core-2025+cuda-graphs`.
 pub fn generation_of(id: &str) -> &str {
     id.split('+').next().unwrap_or(id)
 }
@@ -123,16 +123,16 @@ impl Changes {
     }
 }
 
-/// The features of a stack as it names them: `cuda-graphs` of `megatron-core-2025+cuda-graphs`.
+/// Features of a stack: `cuda-graphs` of `megatron-core-2025+cuda-graphs`.
 pub fn features_of(id: &str) -> impl Iterator<Item = &str> {
     id.split('+').skip(1)
 }
 
-/// The features that `id` names behind its generation, each once, in alphabetical order.
+/// Features in `id`, without duplicates, in alphabetical order.
 fn named(id: &str) -> Result<Vec<&'static Feature>, Problem> {
     let mut chosen = Vec::new();
     for part in features_of(id) {
-        // `+deepep` is as good a name as any that texts have for it.
+        // Phrases for a feature, such as `+deepep`, are accepted as its name.
         let is_meant = |f: &&Feature| f.id == part || f.words.iter().any(|word| word == part);
         let Some(feature) = features().iter().find(is_meant) else {
             let names = features().iter().map(|f| f.id.as_str());
@@ -147,7 +147,7 @@ fn named(id: &str) -> Result<Vec<&'static Feature>, Problem> {
     Ok(chosen)
 }
 
-/// `base` with the features that `id` names behind its generation: for constants that are tried and do not stand in the catalogue.
+/// `base` with the features in `id`, for trial constants outside the catalogue.
 pub fn with_features(base: &Software, id: &str) -> Result<Software, Problem> {
     let mut software = base.clone();
     for feature in named(id)? {
@@ -157,9 +157,9 @@ pub fn with_features(base: &Software, id: &str) -> Result<Software, Problem> {
     Ok(software)
 }
 
-/// A stack by identifier: a generation, or one with features behind `+` in any order.
+/// Stack by identifier: a generation, or one with features after `+` in any order.
 ///
-/// Stacks with features are worked out once and live on: at most generations x 2^features of them.
+/// Stacks with features are computed once and never freed: at most generations x 2^features.
 pub fn by_id(id: &str) -> Result<&'static Software, Problem> {
     static STACKS: RwLock<BTreeMap<String, &'static Software>> = RwLock::new(BTreeMap::new());
     let own = generation_of(id);

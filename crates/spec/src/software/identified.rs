@@ -1,26 +1,26 @@
-//! Which software stack free text and an accelerator mean.
+//! Identification of a software stack from free text and an accelerator.
 //!
-//! Responsible for: the fragments, refinements and features of `catalog/software.toml`, matched against the words of a table, a log or a
-//! report. Refuses to know any framework or run by name: what a word means stands in the catalogue.
+//! Responsible for: matching the fragments, refinements and features of `catalog/software.toml` with the words of a table, log or report.
+//! Framework names are only in the catalogue.
 
 use super::{Software, by_id, catalogue, features, generations};
 use serde::Deserialize;
 
-/// What a generation that was found by its name alone becomes by accelerator or words.
+/// Refinement of a generation, found by its name alone, through accelerator or words.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refinement {
     /// Generations that it refines.
     of: Vec<String>,
-    /// The generation that is meant.
+    /// Resulting generation.
     to: String,
-    /// Architectures that it holds for, by how they begin; empty: all.
+    /// Architectures it applies to, by prefix; empty: all.
     #[serde(default)]
     architectures: Vec<String>,
-    /// Lowercase phrases of which one must stand in the text; empty: no condition.
+    /// Lowercase phrases, one of which must be in the text; empty: no condition.
     #[serde(default)]
     words: Vec<String>,
-    /// Lowercase phrases that rule it out.
+    /// Lowercase phrases that exclude it.
     #[serde(default)]
     unless: Vec<String>,
 }
@@ -28,25 +28,25 @@ pub struct Refinement {
 /// An identified stack.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stack {
-    /// Its generation with the features that were read.
+    /// Generation with the detected features.
     pub software: &'static Software,
-    /// Whether a word of the text named the framework; else the accelerator alone decided.
+    /// True if a word of the text named the framework; false if only the accelerator decided.
     pub is_named: bool,
 }
 
-/// Stands for a framework that nothing matches, among the generations that a refinement applies to.
+/// Placeholder for an unknown framework in the list of generations of a refinement.
 const UNNAMED: &str = "unnamed";
 
-/// Whether `text` holds one of the phrases, where there are any, and none of those that rule it out.
+/// True if `text` contains one of the phrases, if there are any, and none of the excluding ones.
 fn holds(text: &str, words: &[String], unless: &[String]) -> bool {
     let has = |list: &[String]| list.iter().any(|word| text.contains(word.as_str()));
     (words.is_empty() || has(words)) && !has(unless)
 }
 
-/// The stack that `framework` and `notes` describe on an accelerator of `architecture`; `None` only if no generation is bundled.
+/// Stack described by `framework` and `notes` on an accelerator of `architecture`; `None` only if no generation is bundled.
 ///
-/// The longest fragment of `matches` that stands in `framework` names the generation, then refinements date it, then features of both
-/// texts are laid over it. A framework that nothing matches is the stack that is usual on that architecture.
+/// The longest fragment of `matches` in `framework` determines the generation. Refinements then date it, and features of both texts are
+/// added. For an unknown framework the result is the default stack of the architecture.
 pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stack> {
     let framework = framework.to_lowercase();
     let text = format!("{framework}; {}", notes.to_lowercase());
@@ -54,7 +54,7 @@ pub fn identify(framework: &str, notes: &str, architecture: &str) -> Option<Stac
         .iter()
         .flat_map(|generation| generation.matches.iter().map(move |fragment| (fragment, generation)))
         .filter(|(fragment, _)| framework.contains(fragment.as_str()))
-        // The first of equals, so that the order of the catalogue decides.
+        // The first of equal matches, so that the order of the catalogue decides.
         .reduce(|best, next| if next.0.len() > best.0.len() { next } else { best });
     let mut id = match named {
         Some((_, generation)) => generation.id.as_str(),

@@ -7,17 +7,17 @@ use super::generations;
 use crate::plan::PlanSpec;
 use serde::Deserialize;
 
-/// For which plans and accelerators a generation is assumed.
+/// Plans and accelerators with a generation as default.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usual {
     /// Plans.
     pub plans: UsualPlans,
-    /// Architectures, by how they begin; `default` for those that no generation names.
+    /// Architectures, by prefix; `default` for those of no other generation.
     pub architectures: Vec<String>,
 }
 
-/// Plans that a framework is inferred from.
+/// Kind of plan, from which the framework is inferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsualPlans {
@@ -27,10 +27,10 @@ pub enum UsualPlans {
     Others,
 }
 
-/// Where no generation of the catalogue claims a plan, which a test rules out.
+/// Generation if the catalogue has no default for a plan, which a test excludes.
 const FALLBACK: &str = "megatron-core-2025";
 
-/// The generation that a plan is taken to run on.
+/// Default generation of a plan on an architecture.
 pub fn inferred(spec: &PlanSpec, architecture: &str) -> &'static str {
     let is_cut = |degree: Option<u64>| degree.is_some_and(|n| n > 1);
     let is_sharded = spec.sharding.is_some_and(|sharding| sharding.zero_stage == 3);

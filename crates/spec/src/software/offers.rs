@@ -1,15 +1,15 @@
-//! What the users of a software generation can choose at all: the limits of a search, as `catalog/software.toml` has them.
+//! Features that a software generation offers its users: the limits of a search, from `catalog/software.toml`.
 //!
-//! Responsible for: the table of choices. Refuses to price them, and to forbid them: a plan that goes beyond is still estimated.
+//! Responsible for: the table of features. Excludes prices and rejections: plans with other features are still estimated.
 
 use crate::plan::{ContextKind, Overlap, RankOrder, RecomputeModule, Schedule};
 use serde::Deserialize;
 
-/// The choices that a generation ships.
+/// Features shipped with a generation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Offers {
-    /// Where that is documented.
+    /// Documentation of these features.
     pub source: String,
     /// Tensor parallelism.
     pub tensor: bool,
@@ -19,38 +19,38 @@ pub struct Offers {
     pub pipeline: bool,
     /// Several chunks per stage.
     pub interleaving: bool,
-    /// Stages of unequal numbers of layers.
+    /// Stages with unequal numbers of layers.
     pub uneven_stages: bool,
     /// Schedules.
     pub schedules: Vec<Schedule>,
-    /// Ways to share a sequence; none is no context parallelism.
+    /// Context-parallel algorithms; empty: no context parallelism.
     pub context: Vec<ContextKind>,
-    /// Experts on ranks of their own.
+    /// Expert parallelism.
     pub expert: bool,
     /// ZeRO stages.
     pub zero_stages: Vec<u8>,
-    /// Of these, the ones that run with pipeline stages.
+    /// ZeRO stages supported with pipeline stages.
     pub zero_stages_with_pipeline: Vec<u8>,
-    /// Of these, the ones that run with tensor parallelism.
+    /// ZeRO stages supported with tensor parallelism.
     pub zero_stages_with_tensor: Vec<u8>,
     /// Sharding over groups smaller than all replicas.
     pub hybrid_sharding: bool,
-    /// Placements of ranks.
+    /// Rank orders.
     pub rank_orders: Vec<RankOrder>,
-    /// Modules that can be recomputed by themselves.
+    /// Modules with selective recompute.
     pub recompute: Vec<RecomputeModule>,
     /// Recompute of whole layers.
     pub full_recompute: bool,
-    /// Recompute of a number of layers per stage rather than all.
+    /// Recompute of a number of layers per stage instead of all.
     pub recompute_layers: bool,
     /// Fused kernels for the dispatch of tokens to experts (DeepEP, HybridEP), as the feature `fused-dispatch`.
     pub fused_dispatch: bool,
-    /// What communication can be hidden.
+    /// Communication that can be overlapped.
     pub overlap: Overlap,
 }
 
 impl Offers {
-    /// Everything that the calculator can price.
+    /// All features supported by the calculator.
     pub fn everything() -> Self {
         use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
 

@@ -1,33 +1,33 @@
-//! Parts of a step that a measured step time can correct, and a generation with these parts scaled.
+//! Parts of a step that measured step times can correct, and generations with scaled parts.
 //!
-//! Responsible for: which constants belong to which part. Refuses to know how far a part is off: a calibration does.
+//! Responsible for: the assignment of constants to parts. Excludes the factors, which are in a calibration.
 
 use super::Software;
 use serde::{Deserialize, Serialize};
 
-/// A part of the step whose constants are scaled together.
+/// A part of the step; its constants are scaled together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// Matrix products and fused attention.
+    /// GEMMs and fused attention.
     Products,
-    /// Kernels that move memory: element-wise, casts, loss, update.
+    /// Kernels limited by memory bandwidth: element-wise, casts, loss, update.
     Streams,
-    /// Launches and other work of the host.
+    /// Launches and other host work.
     Host,
     /// Collectives within the run.
     Communication,
 }
 
-/// The number of parts.
+/// Number of parts.
 pub const PARTS: usize = 4;
 
 impl Part {
-    /// Every part, in the order in which factors stand.
+    /// All parts, in the order of their factors.
     pub const ALL: [Self; PARTS] = [Self::Products, Self::Streams, Self::Host, Self::Communication];
 
-    /// Its name in files.
+    /// Name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Products => "products",
@@ -37,7 +37,7 @@ impl Part {
         }
     }
 
-    /// Its name in reports.
+    /// Title in reports.
     pub fn title(self) -> &'static str {
         match self {
             Self::Products => "GEMMs and attention",
@@ -49,8 +49,8 @@ impl Part {
 }
 
 impl Software {
-    /// The same with the times of its parts multiplied, in the order of [`Part::ALL`]: rates are divided by the factor, bytes and times
-    /// are multiplied.
+    /// Generation with the times of its parts multiplied by factors, in the order of [`Part::ALL`]: rates are divided, bytes and times
+    /// multiplied.
     #[must_use]
     pub fn with_parts(&self, factors: [f64; PARTS]) -> Self {
         let [products, streams, host, communication] = factors;

@@ -20,7 +20,7 @@ from transformers.models.auto import configuration_auto, modeling_auto
 
 transformers.logging.set_verbosity_error()
 
-# What no count depends on: generation, tokens, training noise, ids of tokens.
+# Keys without effect on any count: generation, tokens, training noise, token ids.
 NOISE = re.compile(
     r"^(is_encoder_decoder|pretraining_tp|is_decoder|add_cross_attention|scale_embedding|num_logits_to_keep|head_type|_name_or_path|transformers_version|architectures|torch_dtype|dtype|return_dict|output_.*|use_cache|id2label|label2id|"
     r"problem_type|.*_token_id|.*_token_index|bos_token.*|eos_token.*|initializer_.*|.*_dropout|dropout|.*dropout.*|.*_eps|.*epsilon|rope_.*|"

@@ -1,47 +1,47 @@
 //! Arrows between spans of a timeline in columns.
 //!
-//! Responsible for: the columns, and what each kind of arrow means. Refuses to know the spans.
+//! Responsible for: the columns, and the kinds of arrows. Independent of the spans.
 
 use serde::Serialize;
 
-/// Reason why an arrow goes from one span to another.
+/// Reason for an arrow from one span to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ArrowKind {
-    /// What was sent is needed.
+    /// The receiver needs the sent data.
     Message,
-    /// A call of the host launched it.
+    /// A host call launched the span.
     Launch,
-    /// The last rank to enter a collective, to the parts of the other ranks.
+    /// From the last rank that entered a collective to its parts on other ranks.
     Collective,
-    /// A bubble or a wait ended when this had ended or begun.
+    /// End or start of the span that ended a bubble or a wait.
     Awaited,
 }
 
 impl ArrowKind {
-    /// All kinds; an arrow holds a place in this list.
+    /// All kinds; an arrow contains an index into this list.
     pub const ALL: [Self; 4] = [Self::Message, Self::Launch, Self::Collective, Self::Awaited];
 }
 
-/// What waits for what: places of spans, one array for each column.
+/// Arrows between spans, one array per column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Arrows {
-    /// Tracks of what is sent.
+    /// Track of each source, an index into [`super::Columns::tracks`].
     pub from_track: Vec<u32>,
-    /// Spans of what is sent.
+    /// Span of each source, an index into its track.
     pub from_span: Vec<u32>,
-    /// Tracks of what receives.
+    /// Track of each target.
     pub to_track: Vec<u32>,
-    /// Spans of what receives.
+    /// Span of each target.
     pub to_span: Vec<u32>,
-    /// Why: places in [`super::Columns::arrow_kinds`].
+    /// Kind of each arrow, an index into [`super::Columns::arrow_kinds`].
     pub kind: Vec<u8>,
 }
 
 impl Arrows {
-    /// Adds one; places are a track and a span on it.
+    /// Adds an arrow. Both ends are a track and a span on it.
     pub fn push(&mut self, kind: ArrowKind, from: (u32, u32), to: (u32, u32)) {
         self.kind.push(kind as u8);
         self.from_track.push(from.0);

@@ -1,33 +1,33 @@
-//! One counter: a value that holds until the next one, in columns.
+//! One counter in columns: each value holds until the next one.
 //!
-//! Responsible for: adding up changes, cutting to a window, and keeping the extremes when there are more points than asked for. Refuses to smooth.
+//! Responsible for: sums of changes, clipping to a window, and preserving extremes when points are thinned. Excludes smoothing.
 
 use super::{TrackHead, Window};
 use serde::Serialize;
 
-/// A counter beside the tracks of a group. A value holds from its moment until the next one.
+/// A counter next to the tracks of a group. Each value holds until the next one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counter {
-    /// With which tracks it is drawn together.
+    /// Group of tracks that it belongs to.
     pub group: String,
     /// Name.
     pub name: String,
-    /// The unit of its values: `B`, `B/s`, or empty for a number.
+    /// Unit of the values: `B`, `B/s`, or empty for a number.
     pub unit: &'static str,
     /// Rank.
     pub rank: u32,
     /// Stage.
     pub stage: u32,
-    /// From when each value holds, in nanoseconds since the step began.
+    /// Start of each value, in nanoseconds since the start of the step.
     pub at: Vec<i64>,
-    /// The values.
+    /// Values.
     pub value: Vec<f64>,
 }
 
 impl Counter {
-    /// The counter of changes (a moment in nanoseconds since the step began, and by how much), at most about `most` points: of each stretch
-    /// the last value and the extremes. `None` where nothing changes within the window.
+    /// Counter from changes (nanoseconds since the start of the step, and difference), with about `most` points: the last value and the
+    /// extremes of each interval. `None` if nothing changes within the window.
     pub fn of(
         head: TrackHead,
         unit: &'static str,
@@ -59,7 +59,7 @@ impl Counter {
     }
 }
 
-/// Of each stretch of points the lowest, the highest and the last, in their order.
+/// Lowest, highest and last point of each interval, in their order.
 fn thinned(points: Vec<(i64, f64)>, most: usize) -> Vec<(i64, f64)> {
     if points.len() <= most {
         return points;

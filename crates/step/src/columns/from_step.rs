@@ -1,7 +1,7 @@
 //! A [`Step`] in columns.
 //!
-//! Responsible for: a group of tracks for each rank: passes with the bubbles between them, then its streams; memory as a counter; the critical path,
-//! messages, and bubbles with what each waits for, by their new places. Refuses to analyse: [`crate::critical_path`] and [`crate::bubbles`] do.
+//! Responsible for: a group of tracks per rank: passes with the bubbles between them, then its streams; memory as a counter; the critical
+//! path, messages, and bubbles with their causes, by their new indices. The analyses are [`crate::critical_path`] and [`crate::bubbles`].
 
 use super::waits::Waits;
 use super::work::pass_rows;
@@ -12,14 +12,14 @@ use crate::critical_path::critical_path;
 use crate::{DependencyKind, Names, RankTimeline, SpanRef, Step, StreamKind, Time};
 use railwright_spec::problem::{ALWAYS, Wanted};
 
-/// Shown part.
+/// Displayed part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// One rank alone.
+    /// Only this rank; `None`: all.
     pub rank: Option<u32>,
-    /// A part of the step, in nanoseconds since it began.
+    /// Only this part of the step, in nanoseconds since its start; `None`: all of it.
     pub window: Option<Window>,
-    /// Spans of a track from which on small ones are merged.
+    /// Limit of spans per track, above which small ones are merged.
     pub most_spans: usize,
 }
 
@@ -29,24 +29,24 @@ impl Default for Options {
     }
 }
 
-/// Points of a counter that are drawn at most.
+/// Maximum points of a counter.
 const MOST_POINTS: usize = 4_000;
 
-/// Where the spans of a rank went.
+/// New indices of a rank's spans.
 #[derive(Default)]
 struct Went {
-    /// By stream: the track, and the spans on it.
+    /// By stream: the track, and the index of each span on it (`None` outside of the window).
     streams: Vec<(u32, Vec<Option<u32>>)>,
-    /// Bubbles, and when each ends.
+    /// Bubbles as track and span, with their end time.
     bubbles: Vec<((u32, u32), Time)>,
 }
 
-/// Whole nanoseconds since the step began; both ends of every span are cut alike, so that neighbours touch.
+/// Whole nanoseconds since the start of the step. Both ends of every span are truncated the same way, so that neighbours touch.
 pub(super) fn nanos(step: &Step, time: Time) -> i64 {
     (time - step.start).0.div_euclid(1000)
 }
 
-/// The step in columns.
+/// Converts a step to columns.
 pub fn of_step(step: &Step, options: &Options) -> Columns {
     let Ok(columns) = of_step_watched(step, options, ALWAYS);
     columns
@@ -116,7 +116,7 @@ fn bubble_row(of: &crate::bubbles::Bubbles) -> BubbleRow {
     }
 }
 
-/// The tracks of a rank; where the spans of each of its streams and its bubbles went.
+/// Adds the tracks of a rank. Returns the new indices of its spans and bubbles.
 fn of_rank(
     columns: &mut Columns,
     names: &mut Names,
@@ -185,8 +185,7 @@ fn of_rank(
     Went { streams: places, bubbles }
 }
 
-/// When the rank has nothing to do while the pipeline runs, named by the place: before its passes, between them, after them. Beside each
-/// row when it ends.
+/// Bubbles of the rank, named by position: before its passes, between them, after them. Each row has its end time.
 fn bubble_rows(
     names: &mut Names,
     step: &Step,

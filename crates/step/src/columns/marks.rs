@@ -1,6 +1,6 @@
-//! Marks: what an analysis found, and where.
+//! Marks: findings of analyses with their place.
 //!
-//! Responsible for: the value. Refuses to find anything.
+//! Responsible for: the value. Findings come from the analyses.
 
 use serde::Serialize;
 
@@ -9,38 +9,38 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing.
+    /// Information without cost.
     #[default]
     Note,
-    /// It costs something.
+    /// Problem with a cost.
     Warning,
-    /// It costs much.
+    /// Problem with a large cost.
     Fault,
 }
 
-/// Something that was found, and where.
+/// A finding with its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mark {
-    /// What `railwright explain` knows it by; empty when it is no finding.
+    /// Identifier for `railwright explain`; empty if there is none.
     pub id: String,
-    /// The track; none is the whole step.
+    /// Index of the track; `None` for the whole step.
     pub track: Option<u32>,
-    /// The span on it, where it is one.
+    /// Index of the span on the track; `None` unless the finding is about one span.
     pub span: Option<u32>,
     /// Start time in nanoseconds since the step began.
     pub at: i64,
-    /// Duration.
+    /// Duration in nanoseconds.
     pub length: i64,
-    /// What it is, in a line.
+    /// Title of one line.
     pub title: String,
     /// Additional details.
     pub detail: String,
     /// Severity.
     pub severity: Severity,
-    /// Cost per step in nanoseconds, if known.
+    /// Cost per step in nanoseconds; `None` if unknown.
     pub cost_ns: Option<i64>,
-    /// Whether the cost is the most that it can be.
+    /// True if the cost is an upper bound.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub at_most: bool,
 }

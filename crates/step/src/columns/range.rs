@@ -1,6 +1,7 @@
-//! The sums of a marked range: names with counts and times, and the same time as a tree for a flame graph.
+//! Sums over a selected range: names with counts and times, and the same time as a tree for a flame graph.
 //!
-//! Responsible for: cutting spans to the range, time with and without nested spans, and bounded tables. Refuses to know where spans come from.
+//! Responsible for: clipping spans to the range, time with and without nested spans, and bounded tables. Independent of the origin of
+//! spans.
 
 mod tree;
 
@@ -9,30 +10,30 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 pub use tree::Node;
 
-/// Names listed at most.
+/// Maximum number of listed names.
 const MOST_NAMES: usize = 1_000;
 
-/// A span for the sums.
+/// A span to sum.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
     /// Start time in nanoseconds since the step began.
     pub start: i64,
-    /// Until when.
+    /// End time in nanoseconds since the step began.
     pub end: i64,
-    /// Its name.
+    /// Name.
     pub name: &'a str,
-    /// Its class.
+    /// Class.
     pub class: Class,
 }
 
-/// Rows that belong together: one row, or the rows of a thread, where spans nest in those of the rows before.
+/// Rows that belong together: one row, or the rows of a thread, whose spans are nested in those of previous rows.
 #[derive(Clone, Debug)]
 pub struct Stack<'a> {
-    /// The name of the row, the same on every rank.
+    /// Name of the row, equal on all ranks.
     pub name: &'a str,
-    /// Spans of each row, in order of their starts and without overlap.
+    /// Spans of each row, by start time and without overlap.
     pub rows: Vec<Vec<Piece<'a>>>,
-    /// Whether rows hold the spans nested in the rows before them; else the class is the level above the name.
+    /// True if rows contain spans nested in the previous row; false if the class is the level above the name.
     pub nested: bool,
 }
 
@@ -40,47 +41,47 @@ pub struct Stack<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Name {
-    /// The name of the spans.
+    /// Name of the spans.
     pub name: String,
-    /// Their class.
+    /// Class of the spans.
     pub class: Class,
-    /// Spans that touch the range.
+    /// Number of spans that overlap the range.
     pub count: u64,
     /// Time within the range, in nanoseconds; a span nested in one of the same name counts once.
     pub total_ns: i64,
-    /// Time within the range in which no row below has a span, in nanoseconds.
+    /// Time within the range without spans in deeper rows, in nanoseconds.
     pub self_ns: i64,
     /// `total_ns / count`, in nanoseconds.
     pub mean_ns: f64,
     /// The longest span within the range, in nanoseconds.
     pub longest_ns: i64,
-    /// `total_ns` over the length of the range times the number of `stacks`.
+    /// `total_ns` over the length of the range times `stacks`, 0 to 1.
     pub share: f64,
 }
 
-/// The sums of a range.
+/// Sums over a range.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sums {
-    /// The range.
+    /// Range.
     pub range: Window,
-    /// Rows that were summed.
+    /// Number of rows in the sums.
     pub rows: u64,
-    /// Rows that can be busy at the same time; the rows of one thread are one.
+    /// Number of rows that can be busy at the same time; the rows of one thread count once.
     pub stacks: u64,
-    /// Spans that touch the range.
+    /// Number of spans that overlap the range.
     pub count: u64,
-    /// Their time within the range, in nanoseconds; every moment of a stack counts once.
+    /// Time of these spans within the range, in nanoseconds; every moment of a stack counts once.
     pub total_ns: i64,
-    /// Names, largest `total_ns` first.
+    /// Names by `total_ns`, largest first.
     pub names: Vec<Name>,
-    /// Names beyond the longest list that is answered.
+    /// Number of names omitted from the list.
     pub more_names: u64,
-    /// The same time by row, then by class and name or by nesting.
+    /// Same time by row, then by class and name or by nesting.
     pub tree: Node,
 }
 
-/// A sum that grows.
+/// An incomplete sum.
 #[derive(Default)]
 struct Sum {
     count: u64,
@@ -89,7 +90,7 @@ struct Sum {
     longest: i64,
 }
 
-/// Sums the spans of stacks within a range.
+/// Sums the spans of stacks over a range.
 pub fn sums(range: Window, stacks: &[Stack<'_>]) -> Sums {
     let mut names: BTreeMap<(&str, Class), Sum> = BTreeMap::new();
     let mut grown = tree::Grown::default();
@@ -150,24 +151,24 @@ pub fn sums(range: Window, stacks: &[Stack<'_>]) -> Sums {
     }
 }
 
-/// A span with its place in its stack.
+/// A span with its position in its stack.
 struct Placed<'a> {
     piece: Piece<'a>,
     /// Time within the range.
     length: i64,
-    /// Time within the range in which no row below has a span.
+    /// Time within the range without spans in deeper rows.
     own: i64,
-    /// What it is nested in, outermost first.
+    /// Enclosing spans, outermost first.
     path: Vec<(&'a str, Class)>,
-    /// Whether it is nested in a span of its own name and class.
+    /// True if nested in a span of its own name and class.
     repeats: bool,
 }
 
-/// Spans of a stack that touch the range, with those that they are nested in. Every moment belongs to the deepest span that runs, because spans of
-/// one thread may overlap without nesting (asynchronous sends and receives), and would count twice.
+/// Spans of a stack that overlap the range, with their enclosing spans. Every moment belongs to the deepest running span. Otherwise, spans
+/// of one thread that overlap without nesting (asynchronous sends and receives) would count twice.
 fn nested<'a>(stack: &Stack<'a>, range: Window) -> Vec<Placed<'a>> {
     let mut placed: Vec<Placed<'a>> = Vec::new();
-    // Of each row, the places of its spans: sorted by start, so that the holder is found by search.
+    // Indices of the spans of each row, sorted by start, for a binary search of the enclosing span.
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for row in &stack.rows {
         let mut own = Vec::new();
@@ -190,7 +191,7 @@ fn nested<'a>(stack: &Stack<'a>, range: Window) -> Vec<Placed<'a>> {
         }
         rows.push(own);
     }
-    // From the deepest row up: what runs below is taken off.
+    // From the deepest row upwards: the time of deeper rows is subtracted.
     let mut below: Vec<(i64, i64)> = Vec::new();
     for row in rows.iter().rev().filter(|_| stack.nested) {
         let mut own = Vec::with_capacity(row.len());
@@ -205,21 +206,21 @@ fn nested<'a>(stack: &Stack<'a>, range: Window) -> Vec<Placed<'a>> {
     placed
 }
 
-/// The span of a row that holds all of a piece.
+/// Span of a row that encloses a piece.
 fn holder(row: &[usize], placed: &[Placed<'_>], piece: &Piece<'_>) -> Option<usize> {
     let started = |at: &usize| placed.get(*at).is_some_and(|one| one.piece.start <= piece.start);
     let at = *row.get(row.partition_point(started).checked_sub(1)?)?;
     placed.get(at).filter(|one| one.piece.end >= piece.end).map(|_| at)
 }
 
-/// How much of a stretch lies in others, which are in order and apart.
+/// Length of an interval within others, which are sorted and disjoint.
 fn overlap(others: &[(i64, i64)], start: i64, end: i64) -> i64 {
     let first = others.partition_point(|other| other.1 <= start);
     let within = others.get(first..).unwrap_or_default().iter().take_while(|other| other.0 < end);
     within.map(|other| other.1.min(end) - other.0.max(start)).sum()
 }
 
-/// Stretches of both, in order and apart.
+/// Union of two lists of intervals, sorted and disjoint.
 fn union(mut one: Vec<(i64, i64)>, other: Vec<(i64, i64)>) -> Vec<(i64, i64)> {
     one.extend(other);
     one.sort_unstable();

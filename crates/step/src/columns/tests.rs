@@ -16,7 +16,7 @@ fn push(step: &mut Step, rank: usize, times: (i64, i64), phase: Phase, micro_bat
     step.push(rank, StreamKind::Compute, span).expect("a rank")
 }
 
-/// Two stages of one micro-batch with ends that fall between nanoseconds: the first fills, waits and updates, the second waits.
+/// Two stages of one micro-batch with times between whole nanoseconds: the first fills, waits and updates, the second waits.
 fn two_stages() -> Step {
     let mut step = Step::new("two stages");
     let (a, b) = (step.add_rank(Rank(0), Stage(0)), step.add_rank(Rank(8), Stage(1)));
@@ -41,7 +41,7 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     assert_eq!(compute[0].lengths, [10, 30, 21, 9]);
     let classes: Vec<Class> = compute[0].colours.iter().map(|at| columns.classes[*at as usize]).collect();
     assert_eq!(classes, [Class::Forward, Class::Bubble, Class::Backward, Class::Optimizer]);
-    // The path goes 0 -> 1 -> 0 without a gap.
+    // The path is 0 -> 1 -> 0 without a gap.
     let path = critical_path(&step);
     assert_eq!(columns.critical.len(), path.spans.len());
     let mut until = 0;
@@ -60,7 +60,7 @@ fn spans_touch_bubbles_are_spans_and_the_path_is_contiguous() {
     let is_message = |kind: &&u8| **kind == ArrowKind::Message as u8;
     let messages: Vec<&u8> = columns.arrows.kind.iter().filter(is_message).collect();
     assert_eq!((messages.len(), columns.arrows.to_span[..2].to_vec()), (2, vec![1, 2]));
-    // What each bubble waits for: the first stage for the backward pass of the second, the second for the forward pass of the first.
+    // Causes of bubbles: on the first stage the backward pass of the second, on the second the forward pass of the first.
     let waits: Vec<_> = (0..columns.arrows.kind.len())
         .filter(|at| columns.arrows.kind[*at] == ArrowKind::Awaited as u8)
         .map(|at| {
@@ -92,7 +92,7 @@ fn passes_are_rows_of_their_own_where_operators_are_shown() {
     let columns = of_step(&step, &Options::default());
     let passes = &columns.tracks[0];
     assert_eq!(passes.name, "passes");
-    // Two spans of micro batch 1 are one pass.
+    // Two spans of micro-batch 1 are one pass.
     assert_eq!(passes.micro_batch, [0, -1, 0, 0, 1, 2]);
 }
 
@@ -117,7 +117,7 @@ fn small_neighbours_merge_with_their_count_and_their_time() {
     assert_eq!((few.spans, few.merged()), (101, 101 - few.len() as u64));
     assert_eq!(few.busy(), all.busy(), "merging keeps the time");
     assert!(places.iter().flatten().all(|at| (*at as usize) < few.len()));
-    // Every row lies within what it went into.
+    // Every row is inside the span that it was merged into.
     for (row, at) in rows.iter().zip(places) {
         let at = at.expect("in the window") as usize;
         assert!(few.starts[at] <= row.start && row.end <= few.starts[at] + few.lengths[at]);

@@ -1,4 +1,4 @@
-//! One track: spans in columns, in order of their starts, small neighbours merged when there are too many.
+//! One track: spans in columns by start time, with small neighbours merged above the limit.
 //!
 //! Responsible for: sorting, clipping to a window, merging with counts, and the target index of each row.
 //! Does not merge spans longer than the resolution of the limit.
@@ -6,13 +6,13 @@
 use super::Class;
 use serde::Serialize;
 
-/// A stretch of the step, in nanoseconds.
+/// An interval of the step, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Window {
     /// Start time.
     pub from: i64,
-    /// Until when.
+    /// End time.
     pub to: i64,
 }
 
@@ -27,16 +27,16 @@ impl Window {
     }
 }
 
-/// A span before it is in columns.
+/// A span before conversion to columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Row {
     /// Start time in nanoseconds since the step began.
     pub start: i64,
-    /// Until when.
+    /// End time in nanoseconds since the step began.
     pub end: i64,
-    /// Its name, a place in [`super::Columns::names`].
+    /// Name, an index into [`super::Columns::names`].
     pub name: u32,
-    /// What colours it.
+    /// Class.
     pub class: Class,
     /// Micro-batch.
     pub micro_batch: Option<u32>,
@@ -44,14 +44,14 @@ pub struct Row {
     pub chunk: Option<u32>,
     /// Layer.
     pub layer: Option<u32>,
-    /// Bytes moved; 0 is unknown.
+    /// Bytes moved; 0 if unknown.
     pub bytes: u64,
 }
 
 /// Metadata of a track.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TrackHead {
-    /// With which tracks it is drawn together.
+    /// Group of tracks that it belongs to.
     pub group: String,
     /// Name.
     pub name: String,
@@ -61,47 +61,47 @@ pub struct TrackHead {
     pub stage: u32,
 }
 
-/// Spans in columns. Columns after the first four are empty if no span has a value; -1 is none.
+/// Spans in columns. Columns after the first four are empty if no span has a value; -1 means no value.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Track {
-    /// Its place among the tracks.
+    /// Index of the track.
     pub id: u32,
-    /// With which tracks it is drawn together.
+    /// Group of tracks that it belongs to.
     pub group: String,
     /// Name.
     pub name: String,
     /// Rank.
     pub rank: u32,
-    /// Stage.
+    /// Pipeline stage.
     pub stage: u32,
-    /// Spans before merging.
+    /// Number of spans before merging.
     pub spans: u64,
-    /// Neighbours within this many nanoseconds of each other were merged; 0 when none were.
+    /// Distance in nanoseconds up to which neighbours were merged; 0 if none were.
     pub resolution_ns: i64,
-    /// Start time in nanoseconds since the step began.
+    /// Start times in nanoseconds since the step began.
     pub starts: Vec<i64>,
-    /// Duration.
+    /// Durations in nanoseconds.
     pub lengths: Vec<i64>,
-    /// Places in [`super::Columns::names`]; of merged spans that of the longest.
+    /// Indices into [`super::Columns::names`]; for merged spans, that of the longest.
     pub names: Vec<u32>,
-    /// Places in [`super::Columns::classes`]; of merged spans that with most time.
+    /// Indices into [`super::Columns::classes`]; for merged spans, the class with most time.
     pub colours: Vec<u8>,
-    /// Micro batches.
+    /// Micro-batches.
     pub micro_batch: Vec<i32>,
     /// Virtual stages.
     pub chunk: Vec<i32>,
     /// Layers.
     pub layer: Vec<i32>,
-    /// Bytes moved; 0 is unknown.
+    /// Bytes moved; 0 if unknown.
     pub bytes: Vec<u64>,
-    /// How many spans each stands for; empty when none were merged.
+    /// Number of spans in each merged one; empty if none were merged.
     pub counts: Vec<u32>,
-    /// The sum of their lengths, without the gaps between them; empty when none were merged.
+    /// Sum of their durations without gaps, in nanoseconds; empty if none were merged.
     pub busy: Vec<i64>,
 }
 
-/// What is merged so far.
+/// A merged span under construction.
 struct Run {
     first: Row,
     end: i64,
@@ -150,14 +150,14 @@ impl Run {
 }
 
 impl Track {
-    /// Puts rows into columns: those within the window, at most about `limit`. Also returns the target index
-    /// of every row: none outside of the window.
+    /// Converts rows inside the window to columns, with about `limit` spans at most. Also returns the target index of every row; `None`
+    /// outside of the window.
     pub fn of(head: TrackHead, rows: &[Row], window: Window, limit: usize) -> (Self, Vec<Option<u32>>) {
         let mut order: Vec<usize> = (0..rows.len()).filter(|at| window.holds(&rows[*at])).collect();
         order.sort_by_key(|at| (rows[*at].start, rows[*at].end));
         let TrackHead { group, name, rank, stage } = head;
         let mut track = Self { group, name, rank, stage, spans: order.len() as u64, ..Self::default() };
-        // Any two neighbours that stay apart are together longer than this, so about `limit` remain.
+        // Any two neighbours that remain separate are together longer than this, so about `limit` remain.
         let resolution = if order.len() > limit.max(1) {
             let most = i64::try_from(limit.max(1)).unwrap_or(i64::MAX);
             window.length().saturating_mul(2) / most + 1
@@ -219,22 +219,22 @@ impl Track {
         }
     }
 
-    /// How many spans are left.
+    /// Number of spans after merging.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// Whether it is empty.
+    /// True if there are no spans.
     pub fn is_empty(&self) -> bool {
         self.starts.is_empty()
     }
 
-    /// How many spans went into others.
+    /// Number of spans merged into others.
     pub fn merged(&self) -> u64 {
         self.spans.saturating_sub(self.starts.len() as u64)
     }
 
-    /// The time of all spans, without gaps within merged ones.
+    /// Busy time of all spans in nanoseconds, without gaps inside merged ones.
     pub fn busy(&self) -> i64 {
         let lengths = if self.busy.is_empty() { &self.lengths } else { &self.busy };
         lengths.iter().sum()

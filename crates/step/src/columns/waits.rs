@@ -1,13 +1,13 @@
-//! What each bubble of a step waited for.
+//! Causes of a step's bubbles.
 //!
-//! Responsible for: the work of another rank that a rank's next work depended on. Refuses to guess: a step without dependencies has none.
+//! Responsible for: the work of another rank that a rank's next work depended on. A step without dependencies has no causes.
 
 use crate::span::Activity;
 use crate::{SpanRef, Step, StreamKind, Time};
 
-/// What ends the bubbles of a step.
+/// Dependencies of a step, to find the causes of bubbles.
 pub(super) struct Waits {
-    /// What waits, and for what, sorted.
+    /// Dependent span and its predecessor, sorted.
     edges: Vec<(SpanRef, SpanRef)>,
 }
 
@@ -18,8 +18,8 @@ impl Waits {
         Self { edges }
     }
 
-    /// The work of another rank that the work after a bubble waited for: of what each span depends on, what ended last, through messages on
-    /// their way. `None` where the rank waited for itself.
+    /// Work of another rank that ended a bubble: from the next span of the rank, the latest predecessor, traced through messages. `None` if
+    /// the predecessor is on the same rank.
     pub(super) fn awaited(&self, step: &Step, rank: usize, end: Time) -> Option<SpanRef> {
         let streams = step.ranks.get(rank)?.streams.iter().enumerate();
         let first =
@@ -29,12 +29,12 @@ impl Waits {
                 is_there.then_some(SpanRef { rank: rank as u32, stream: at as u32, span: span as u32 })
             });
         let mut here = first?;
-        // A message passes a send and a receive; more hops than this are no message.
+        // A message consists of a send and a receive; more hops are no message.
         for _ in 0..8 {
             let from = self.edges.partition_point(|(to, _)| *to < here);
             let waited = self.edges[from..].iter().take_while(|(to, _)| *to == here).map(|(_, from)| *from);
             let Some(next) = waited.max_by_key(|at| step.span(*at).map(|span| span.end)) else {
-                // A mark on another stream of the sender: what the sender computed until then.
+                // A span on another stream of the sender: its last compute until then.
                 return if here.rank as usize == rank { None } else { work_before(step, here) };
             };
             here = next;
@@ -46,7 +46,7 @@ impl Waits {
     }
 }
 
-/// The last work of a span's rank that has ended when the span ends.
+/// Last compute of the span's rank that ends no later than the span.
 fn work_before(step: &Step, at: SpanRef) -> Option<SpanRef> {
     let end = step.span(at)?.end;
     let streams = step.ranks.get(at.rank as usize)?.streams.iter().enumerate();

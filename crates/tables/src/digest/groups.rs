@@ -1,14 +1,15 @@
 //! Process groups in the metadata of a digest.
 //!
-//! Responsible for: ranks that lie at equal distances as start, stride and size, because every rank of a large job lists sets of thousands. Refuses sets larger than any job.
+//! Responsible for: ranks at equal distances as start, stride and size, because every rank of a large job lists sets of thousands. Rejects
+//! sets larger than any job.
 
 use railwright_profiler::trace::RankGroup;
 use serde::{Deserialize, Serialize};
 
-/// Ranks that the groups of one digest may list in all: a file of a few bytes must not claim gigabytes.
+/// Maximum ranks listed by the groups of one digest, so that a file of a few bytes cannot reserve gigabytes.
 const MOST: u64 = 1 << 22;
 
-/// A group as it is written.
+/// A group as written to the file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Packed {
     name: String,
@@ -57,7 +58,7 @@ impl Ranks {
         }
     }
 
-    /// The ranks; none where they exceed what a rank can be.
+    /// Ranks; `None` if they exceed the range of a rank.
     fn list(self) -> Option<Vec<u32>> {
         match self {
             Self::Listed(ranks) => Some(ranks),
@@ -68,7 +69,7 @@ impl Ranks {
     }
 }
 
-/// The groups of a digest; none where they list more ranks than any job has.
+/// Groups of a digest; `None` if they list more ranks than any job has.
 pub(super) fn unpack(packed: Vec<Packed>) -> Option<Vec<RankGroup>> {
     let all = packed.iter().filter_map(|group| group.ranks.as_ref()).map(Ranks::len);
     if all.fold(0, u64::saturating_add) > MOST {

@@ -1,6 +1,7 @@
-//! The bytes of a Parquet file to the digest's trace.
+//! Reads a digest's trace from the bytes of a Parquet file.
 //!
-//! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds, times, indices of calls and groups, the sum of bytes. Refuses to mend.
+//! Responsible for: checking everything that an analysis relies on: version, checksum, order of lanes, kinds, times, indices of calls and
+//! groups, the sum of bytes. Repairs nothing.
 
 use super::groups::unpack;
 use super::texts::Coded;
@@ -12,7 +13,7 @@ use railwright_profiler::trace::{CollectiveCall, GpuActivity, GpuKind, HostActiv
 use railwright_spec::problem::Problem;
 use railwright_step::CollectiveKind;
 
-/// What helps with a damaged digest.
+/// Hint for a damaged digest.
 const AGAIN: &str = "the digest is damaged: copy it again, or create it again from the trace";
 
 /// Opens a digest.
@@ -46,7 +47,7 @@ fn about(label: &str, table: &Table, bytes: &[u8]) -> Result<About, Problem> {
     Ok(about)
 }
 
-/// Fields of all versions.
+/// Fields common to all versions.
 #[derive(serde::Deserialize)]
 struct Version {
     version: u32,
@@ -54,7 +55,7 @@ struct Version {
     written_by: String,
 }
 
-/// The columns of a digest.
+/// Columns of a digest.
 struct Rows {
     lanes: Coded,
     kinds: Coded,
@@ -70,7 +71,7 @@ struct Rows {
     calls: Calls,
 }
 
-/// The columns that describe a call.
+/// Columns of communication calls.
 struct Calls {
     operations: Coded,
     labels: Coded,
@@ -177,7 +178,7 @@ impl Rows {
         Ok(trace)
     }
 
-    /// The call of a row: new where the row is the first that has it.
+    /// Index of a row's call, which is added at its first row.
     fn call(&self, at: usize, trace: &mut RankTrace) -> Result<Option<u32>, Problem> {
         let Some(call) = number(&self.call, at) else { return Ok(None) };
         let known = trace.collectives.len() as u32;
@@ -224,7 +225,7 @@ fn number(column: &[u32], at: usize) -> Option<u32> {
     column.get(at).copied().filter(|&n| n != NONE)
 }
 
-/// What the text of a row stands for.
+/// Value for the text of a row, from the values `of` all texts.
 fn cell<T: Copy>(of: &[T], codes: &[u32], at: usize) -> Option<T> {
     of.get(*codes.get(at)? as usize).copied()
 }

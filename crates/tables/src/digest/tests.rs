@@ -1,4 +1,4 @@
-//! Digests come back equal; what is damaged or hostile is refused.
+//! Digests are read back exactly; damaged or hostile files are rejected.
 
 use super::*;
 use bytes::Bytes;
@@ -24,7 +24,7 @@ fn what_is_written_comes_back_equal() {
     }
 }
 
-/// Any byte may be wrong, and a file may end anywhere: the answer is the same trace or a problem, never more.
+/// With any wrong byte or end of file, the result is the same trace or a problem.
 #[test]
 fn flipped_and_missing_bytes_are_refused() {
     let whole = bytes();
@@ -40,7 +40,7 @@ fn flipped_and_missing_bytes_are_refused() {
     }
 }
 
-/// A digest with other columns or metadata than ours, its checksum right.
+/// A digest with forged columns or metadata and a correct checksum.
 fn forged(change: impl Fn(&mut railwright_profiler::digest::Digest)) -> String {
     let mut made = digest(&Synthetic::default().job().members.swap_remove(0).trace);
     change(&mut made);

@@ -1,16 +1,17 @@
-//! A column of texts of which few differ.
+//! A column of texts with few distinct values.
 //!
-//! Responsible for: numbering the different texts of a column, in the order in which they appear. Cells of one dictionary entry share their bytes, so most are known by their place in memory.
+//! Responsible for: numbering the distinct texts of a column, in order of appearance. Cells of one dictionary entry share their bytes, so
+//! most are recognised by their address.
 
 use parquet::data_type::ByteArray;
 use railwright_profiler::trace::NONE;
 use std::collections::BTreeMap;
 
-/// A column as numbers of its different texts.
+/// A column as indices of its distinct texts.
 pub(super) struct Coded {
-    /// For each row the number of its text, or [`NONE`].
+    /// Index of the text of each row, or [`NONE`].
     pub(super) codes: Vec<u32>,
-    /// The different texts.
+    /// Distinct texts.
     pub(super) texts: Vec<String>,
 }
 
@@ -33,13 +34,13 @@ impl Coded {
         Self { codes, texts }
     }
 
-    /// The text of a row.
+    /// Text of a row; `None` without one.
     pub(super) fn get(&self, row: usize) -> Option<&str> {
         let code = *self.codes.get(row)?;
         self.texts.get(code as usize).map(String::as_str)
     }
 
-    /// What every different text stands for.
+    /// Maps every distinct text.
     pub(super) fn map<T>(&self, to: impl Fn(&str) -> T) -> Vec<T> {
         self.texts.iter().map(|text| to(text)).collect()
     }

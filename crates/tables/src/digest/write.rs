@@ -1,6 +1,6 @@
-//! A digest to the bytes of a Parquet file.
+//! Writes a digest as the bytes of a Parquet file.
 //!
-//! Responsible for: rows of device, host and idle stretches in one table, in this order. The same digest gives the same bytes. Refuses to drop a row.
+//! Responsible for: rows of device, host and idle intervals in one table, in this order. Equal digests give equal bytes. Writes every row.
 
 use super::groups::Packed;
 use super::{About, DEVICE, HOST, IDLE, KEY, VERSION, checksum, footer};
@@ -12,7 +12,7 @@ use railwright_spec::problem::Problem;
 use railwright_step::CollectiveKind;
 use std::collections::BTreeSet;
 
-/// The columns while rows are added.
+/// Columns under construction.
 #[derive(Default)]
 struct Columns<'a> {
     lane: Vec<&'a str>,
@@ -166,7 +166,7 @@ pub fn write_digest(digest: &Digest) -> Result<Vec<u8>, Problem> {
         written_by: format!("railwright {}", env!("CARGO_PKG_VERSION")),
         crc32: 0,
         reduced: digest.reduced,
-        // The same trace has the same digest, wherever it lies.
+        // The digest of a trace is independent of its path.
         identity: Identity { label: String::new(), ..trace.identity.clone() },
         groups: trace.groups.iter().map(Packed::new).collect(),
         report: trace.report.clone(),

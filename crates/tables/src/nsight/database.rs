@@ -1,7 +1,7 @@
 //! The database of an export.
 //!
-//! Responsible for: opening it so that it can only be read, and reading tables whose columns may be missing. Refuses views and
-//! anything else that runs code when it is read.
+//! Responsible for: opening it read-only, and reading tables whose columns may be missing. Rejects views and anything else that runs code
+//! when read.
 
 use railwright_spec::problem::Problem;
 use rusqlite::config::DbConfig;
@@ -12,14 +12,14 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::Path;
 
-/// How an SQLite database begins.
+/// Magic bytes of an SQLite database.
 pub(crate) const MAGIC: &[u8] = b"SQLite format 3\0";
-/// Where the header has the mode of the last write; 2 is a separate journal file, which bytes in memory cannot have.
+/// Bytes of the header with the mode of the last write. Mode 2 has a separate journal file, which bytes in memory cannot have.
 const JOURNAL: std::ops::Range<usize> = 18..20;
-/// The longest text of an export.
+/// Longest text of an export, in bytes.
 const LONGEST: i32 = 64 << 20;
 
-/// Opens bytes.
+/// Opens a database in memory.
 pub(super) fn from_bytes(bytes: &[u8]) -> Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     let (start, rest) = bytes.split_at(bytes.len().min(JOURNAL.end));
@@ -32,7 +32,7 @@ pub(super) fn from_bytes(bytes: &[u8]) -> Result<Connection> {
     Ok(connection)
 }
 
-/// Opens a file.
+/// Opens a database file.
 pub(super) fn from_file(path: &Path) -> Result<Connection> {
     let connection = Connection::open_with_flags(
         path,
@@ -50,25 +50,25 @@ fn guard(connection: &Connection) -> Result<()> {
     Ok(())
 }
 
-/// The engine's complaint as a problem of the file.
+/// Error of the engine as a problem of the file.
 pub(super) fn text_of(label: &str, error: &rusqlite::Error) -> Problem {
     Problem::new(format!("the SQLite export cannot be read: {error}"))
         .in_file(label)
         .hint("it may be truncated or damaged: export it again with `nsys export --type sqlite`")
 }
 
-/// An export, with the tables and columns that it has.
+/// An export with its tables and columns.
 pub(crate) struct Export<'c> {
     connection: &'c Connection,
     tables: BTreeMap<String, Vec<String>>,
     strings: BTreeMap<i64, String>,
 }
 
-/// Cells of a row in the order in which they were asked for; those of missing columns are `NULL`.
+/// Cells of a row in the requested order; those of missing columns are `NULL`.
 pub(crate) struct Cells<'r>(&'r rusqlite::Row<'r>);
 
 impl<'r> Cells<'r> {
-    /// A whole number, if there is one.
+    /// Whole number; `None` if it is not one.
     pub(crate) fn whole(&self, at: usize) -> Option<i64> {
         match self.0.get_ref(at) {
             Ok(ValueRef::Integer(number)) => Some(number),
@@ -78,12 +78,12 @@ impl<'r> Cells<'r> {
         }
     }
 
-    /// The same when it is not negative and small enough.
+    /// Whole number from 0 to the largest `u32`; `None` otherwise.
     pub(crate) fn small(&self, at: usize) -> Option<u32> {
         self.whole(at).and_then(|number| u32::try_from(number).ok())
     }
 
-    /// A text, if there is one and it is not empty.
+    /// Text; `None` if missing or empty.
     pub(crate) fn text(&self, at: usize) -> Option<&'r str> {
         match self.0.get_ref(at) {
             Ok(ValueRef::Text(text)) => std::str::from_utf8(text).ok().filter(|text| !text.is_empty()),
@@ -93,7 +93,7 @@ impl<'r> Cells<'r> {
 }
 
 impl<'c> Export<'c> {
-    /// Looks at the tables and keeps the strings.
+    /// Reads the list of tables and the strings.
     pub(crate) fn new(connection: &'c Connection) -> Result<Self> {
         let mut export = Self { connection, tables: BTreeMap::new(), strings: BTreeMap::new() };
         let mut names = connection.prepare("SELECT name FROM sqlite_master WHERE type = 'table'")?;
@@ -113,27 +113,27 @@ impl<'c> Export<'c> {
         Ok(export)
     }
 
-    /// The names of all tables, in order.
+    /// Names of all tables, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.tables.keys().map(String::as_str)
     }
 
-    /// Whether one of these tables is there.
+    /// True if one of these tables exists.
     pub(crate) fn has_any(&self, tables: &[&str]) -> bool {
         tables.iter().any(|table| self.tables.contains_key(*table))
     }
 
-    /// Whether a column is there.
+    /// True if a column exists.
     pub(crate) fn has(&self, table: &str, column: &str) -> bool {
         self.tables.get(table).is_some_and(|columns| columns.iter().any(|known| known == column))
     }
 
-    /// A string by its number.
+    /// String by its number.
     pub(crate) fn string(&self, id: Option<i64>) -> Option<&str> {
         id.and_then(|id| self.strings.get(&id)).map(String::as_str)
     }
 
-    /// Every row of a table, if it is there, with the cells of the wanted columns.
+    /// Calls `row` with the wanted columns of every row of a table, if it exists.
     pub(crate) fn each(&self, table: &str, wanted: &[&str], mut row: impl FnMut(&Cells<'_>)) -> Result<()> {
         let Some(columns) = self.tables.get(table) else { return Ok(()) };
         let quoted = |name: &str| format!("\"{}\"", name.replace('"', "\"\""));

@@ -1,7 +1,7 @@
 //! Device activities of an Nsight export.
 //!
-//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, with names as PyTorch's
-//! profiler writes them, so that one table of names serves both. Does not split them by rank.
+//! Responsible for: kernels, copies, sets, waits and graphs traced as a whole, named as in PyTorch's profiler, so that one table of names
+//! serves both. Does not separate ranks.
 
 use super::Read;
 use super::database::{Cells, Export};
@@ -18,19 +18,19 @@ const WAITS: &str = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
 /// An activity with its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// The process; 0 if not recorded.
+    /// Process; 0 if not recorded.
     pub(super) process: i64,
-    /// The device as the process numbers it.
+    /// Device number within the process.
     pub(super) device: Option<i64>,
     pub(super) context: Option<i64>,
-    /// Its name is one of [`Read::names`].
+    /// Activity; its name is in [`Read::names`].
     pub(super) activity: GpuActivity,
 }
 
-/// Columns that all these tables share, in the order of the cells.
+/// Columns common to all these tables, in the order of the cells.
 const COMMON: [&str; 7] = ["start", "end", "deviceId", "contextId", "streamId", "correlationId", "globalPid"];
 
-/// A row with the cells that all tables share, unless its times are unusable.
+/// Row with the common cells; `None` if its times are invalid.
 fn common(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -> Option<Row> {
     read.report.events += 1;
     let at = read.report.events;
@@ -54,7 +54,7 @@ fn common(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) -
             start,
             end,
             stream: cells.small(4).unwrap_or(NONE),
-            // 0 is what the recorder writes for "launched before I looked".
+            // The recorder writes 0 for launches before its start.
             correlation: cells.small(5).filter(|&id| id != 0 && id != NONE),
             ..GpuActivity::default()
         },
@@ -101,7 +101,7 @@ pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<(
     })
 }
 
-/// `CUpti_ActivityMemcpyKind` and `CUpti_ActivityMemoryKind`.
+/// Name of a copy, from `CUpti_ActivityMemcpyKind` and `CUpti_ActivityMemoryKind`.
 fn copy_name(kind: Option<i64>, from: Option<i64>, to: Option<i64>) -> String {
     let way = match kind {
         Some(1) => "HtoD",
@@ -123,13 +123,13 @@ fn copy_name(kind: Option<i64>, from: Option<i64>, to: Option<i64>) -> String {
 }
 
 fn memory(kind: Option<i64>) -> Option<&'static str> {
-    // The exporter counts from pageable memory on.
+    // The exporter numbers kinds from pageable memory on.
     ["Pageable", "Pinned", "Device", "Array", "Managed", "Device Static", "Managed Static"]
         .get(usize::try_from(kind?).ok()?)
         .copied()
 }
 
-/// `CUpti_ActivitySynchronizationType`.
+/// Name of a wait, from `CUpti_ActivitySynchronizationType`.
 fn wait_name(kind: Option<i64>) -> &'static str {
     match kind {
         Some(1) => "Event Sync",

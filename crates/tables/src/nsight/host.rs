@@ -1,8 +1,8 @@
 //! Host events of an Nsight export.
 //!
-//! Responsible for: calls of the runtime and NVTX ranges of both kinds (push/pop and start/end), their text inline or by number, their domains. A range of
-//! the domain `NCCL` is a communication, a range that PyTorch writes for an operator is that operator, the rest are
-//! annotations. Refuses marks and everything without an end.
+//! Responsible for: runtime calls, and NVTX ranges of both kinds (push/pop and start/end) with their domains and their text, inline or by
+//! number. A range of the domain `NCCL` is a communication, a range written by PyTorch for an operator is that operator, others are
+//! annotations. Excludes marks and everything without an end.
 
 use super::Read;
 use super::database::{Cells, Export};
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 pub(super) const RUNTIME: &str = "CUPTI_ACTIVITY_KIND_RUNTIME";
 pub(super) const NVTX: &str = "NVTX_EVENTS";
 
-/// Kinds of NVTX events: ranges that are pushed and popped, ranges that are started and ended, and a domain's name. 70 and 71
-/// are the same ranges with their attributes by thread in the first exports.
+/// Kinds of NVTX events: push/pop ranges, start/end ranges, and names of domains. 70 and 71 are the same ranges with attributes by thread,
+/// in the first exports.
 const PUSHED: [i64; 2] = [59, 70];
 const STARTED: [i64; 2] = [60, 71];
 const DOMAIN: i64 = 75;
@@ -23,13 +23,13 @@ const DOMAIN: i64 = 75;
 /// An activity with its owner.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
-    /// The process; 0 if not recorded.
+    /// Process; 0 if not recorded.
     pub(super) process: i64,
-    /// The thread, with the process in it.
+    /// Serialised thread identifier, which includes the process.
     pub(super) thread: i64,
-    /// Its names are of [`Read::names`].
+    /// Activity; its names are in [`Read::names`].
     pub(super) activity: HostActivity,
-    /// Bytes recorded in the range of a communication.
+    /// Bytes recorded in the range of a communication; `None` if not recorded.
     pub(super) bytes: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn read(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<(
     export.each(RUNTIME, &columns, |cells| {
         let Some((start, end)) = times(cells, epoch, RUNTIME, read) else { return };
         let name = export.string(cells.whole(4)).unwrap_or("call without a name");
-        // `cudaLaunchKernel_v7000`: the version of the call is of no use to anyone.
+        // The version suffix, as in `cudaLaunchKernel_v7000`, is removed.
         let name = name
             .rsplit_once("_v")
             .filter(|(_, v)| v.bytes().all(|b| b.is_ascii_digit()))
@@ -67,7 +67,7 @@ fn times(cells: &Cells<'_>, epoch: i64, table: &'static str, read: &mut Read) ->
         read.report.note(DamageKind::BadTime, at, || format!("a row of {table} without a time"));
         return None;
     };
-    // The first exports write -1 for a range that the end of the recording cut off, later ones nothing.
+    // For a range without an end in the recording, the first exports write -1, later ones nothing.
     let Some(end) = cells.whole(1).filter(|&end| end >= 0).and_then(|end| end.checked_add(epoch)) else {
         read.report.note(DamageKind::UnmatchedBegin, at, || format!("a row of {table} without an end"));
         return None;
@@ -121,7 +121,7 @@ fn ranges(export: &Export<'_>, epoch: i64, read: &mut Read) -> Result<()> {
     Ok(())
 }
 
-/// What a range is, what it is called, and the shapes that PyTorch's `emit_nvtx` writes behind the name of an operator.
+/// Kind and name of a range, and the shapes that PyTorch's `emit_nvtx` appends to the name of an operator.
 fn meaning<'a>(text: &'a str, domain: Option<&str>) -> (HostKind, &'a str, Option<&'a str>) {
     if domain == Some("NCCL") || (domain.is_none() && text.starts_with("nccl") && !text.contains(':')) {
         return (HostKind::Collective, text, None);
@@ -136,7 +136,7 @@ fn meaning<'a>(text: &'a str, domain: Option<&str>) -> (HostKind, &'a str, Optio
     (HostKind::Annotation, text, None)
 }
 
-/// The size in the payload of NCCL's ranges: `{"Message size [bytes]": 8192}` and the like.
+/// Message size in the payload of NCCL's ranges: `{"Message size [bytes]": 8192}` and variants.
 fn message_bytes(json: &str) -> Option<u64> {
     let value: serde_json::Value = serde_json::from_str(json).ok()?;
     let fields = value.as_object()?;

@@ -1,13 +1,13 @@
-//! Ranges of the host as seen on the device.
+//! Host ranges projected to the device.
 //!
-//! Responsible for: from the first start to the last end of what was launched within a range, for many ranges over many launches. Refuses to look at
-//! streams.
+//! Responsible for: the interval from the first start to the last end of activities launched within a range, for many ranges and launches.
+//! Independent of streams.
 
-/// Launches of one thread in order, answering for any stretch of them.
+/// Launches of one thread in order, for queries over any time interval.
 #[derive(Debug, Default)]
 pub(super) struct Launches {
     times: Vec<i64>,
-    /// A tree over (first start, last end) of what was launched; leaves begin at `times.len()`.
+    /// Segment tree over (first start, last end) of the launched activities; leaves start at `times.len()`.
     tree: Vec<(i64, i64)>,
 }
 
@@ -18,7 +18,7 @@ fn join(a: (i64, i64), b: (i64, i64)) -> (i64, i64) {
 }
 
 impl Launches {
-    /// From (when it was launched, when it ran from, until when).
+    /// Builds the tree from (launch time, start, end).
     pub(super) fn new(mut launches: Vec<(i64, i64, i64)>) -> Self {
         launches.sort_unstable();
         let count = launches.len();
@@ -30,7 +30,7 @@ impl Launches {
         Self { times: launches.iter().map(|launch| launch.0).collect(), tree }
     }
 
-    /// When what was launched from one time to another ran, if anything was.
+    /// First start and last end of activities launched within an interval; `None` without launches.
     pub(super) fn within(&self, from: i64, until: i64) -> Option<(i64, i64)> {
         let count = self.times.len();
         let mut low = self.times.partition_point(|&time| time < from) + count;

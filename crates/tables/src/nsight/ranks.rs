@@ -1,8 +1,8 @@
 //! From the rows of all processes to a trace of each process and device.
 //!
-//! Responsible for: ownership of rows, threads in the order of their appearance, NCCL ranges of the kernels
-//! launched within them, and device annotations. A call that launched something belongs to the device it ran
-//! on, every other call of a process to all of its devices. Does not assign ranks to processes without one.
+//! Responsible for: ownership of rows, threads by order of appearance, NCCL ranges of the kernels launched within them, and device
+//! annotations. A call that launched an activity belongs to its device; other calls of a process belong to all of its devices. Does not
+//! assign ranks to processes without one.
 
 use super::Read;
 use super::host;
@@ -16,10 +16,10 @@ use railwright_profiler::{NameId, Names};
 use railwright_step::CollectiveKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A process and the device as it numbers it.
+/// A process, and the device number within it.
 type Owner = (i64, Option<i64>);
 
-/// Parts what was read.
+/// Separates the data by process and device.
 pub(super) fn part(label: &str, session: &Session, read: &Read) -> Vec<RankTrace> {
     let of_context: BTreeMap<(i64, i64), i64> =
         read.gpu.iter().filter_map(|row| Some(((row.process, row.context?), row.device?))).collect();
@@ -70,7 +70,7 @@ pub(super) fn part(label: &str, session: &Session, read: &Read) -> Vec<RankTrace
         }
         traces.push(trace);
     }
-    // Two devices of one process cannot both be the process's rank.
+    // A process with two devices has no unique rank.
     let ranks: Vec<Option<u32>> = traces.iter().map(|trace| trace.identity.rank).collect();
     for trace in &mut traces {
         if ranks.iter().filter(|&&rank| rank == trace.identity.rank).count() > 1 {
@@ -86,11 +86,11 @@ fn title((process, device): Owner) -> String {
         .map_or_else(|| format!("process {process}"), |device| format!("process {process}, device {device}"))
 }
 
-/// A rank in the making.
+/// A rank under construction.
 struct Rank<'r> {
     read: &'r Read,
     trace: RankTrace,
-    /// Names of [`Read`] to names of the trace.
+    /// Map from names of [`Read`] to names of the trace.
     names: BTreeMap<NameId, NameId>,
     /// Threads by their serialised identifiers.
     threads: BTreeMap<i64, u32>,
@@ -159,15 +159,15 @@ impl<'r> Rank<'r> {
         self.trace
     }
 
-    /// The call that launched each correlation: (thread, when).
+    /// Launch of each correlation: (thread, time).
     fn launches(&self) -> BTreeMap<u32, (u32, i64)> {
         let calls = self.host.iter().filter(|row| row.kind == HostKind::Runtime);
         calls.filter_map(|row| Some((row.correlation?, (row.thread, row.start)))).collect()
     }
 
-    /// Gives kernels of NCCL the range within which they were launched.
+    /// Assigns kernels of NCCL the range that contains their launch.
     fn name_communications(&mut self) {
-        // Ranges of NCCL on a thread in order; a group holds its calls, so the last one that began is the innermost.
+        // NCCL ranges of a thread in order. A group contains its calls, so the last range to start is the innermost.
         let mut ranges: BTreeMap<u32, Vec<(i64, i64, u32)>> = BTreeMap::new();
         for row in &self.host {
             if let Some(call) = row.collective {
@@ -184,13 +184,13 @@ impl<'r> Rank<'r> {
             let Some((thread, when)) = launch else { continue };
             let Some(own) = ranges.get(thread) else { continue };
             let begun = own.partition_point(|range| range.0 <= *when);
-            // Nesting is shallow: what began longest ago and still runs is at most a few ranges back.
+            // Nesting is shallow, so the enclosing range is at most a few ranges back.
             let around = own[..begun].iter().rev().take(64).find(|range| range.1 >= *when);
             row.collective = around.map(|range| range.2);
         }
     }
 
-    /// Adds the device's side of annotations.
+    /// Adds annotations of the device.
     fn project(&mut self) {
         let launches = self.launches();
         let mut by_thread: BTreeMap<u32, Vec<(i64, i64, i64)>> = BTreeMap::new();
@@ -218,7 +218,7 @@ impl<'r> Rank<'r> {
     }
 }
 
-/// What a call of NCCL does, by its name.
+/// Kind of an NCCL call, by its name.
 fn kind(label: &str) -> Option<CollectiveKind> {
     Some(match label.strip_prefix("nccl")? {
         "AllReduce" => CollectiveKind::AllReduce,

@@ -7,12 +7,12 @@ use railwright_profiler::trace::Device;
 use rusqlite::Result;
 use std::collections::BTreeMap;
 
-/// The process part of a serialised identifier (with its virtual machine): the lower 24 bits are the thread.
+/// Process part of a serialised identifier (with its virtual machine); the lower 24 bits are the thread.
 pub(super) fn process(global: i64) -> i64 {
     global & !0xff_ffff
 }
 
-/// The number of the process that the operating system gave it.
+/// Process number of the operating system.
 pub(super) fn process_number(global: i64) -> i64 {
     (global >> 24) & 0xff_ffff
 }
@@ -20,27 +20,27 @@ pub(super) fn process_number(global: i64) -> i64 {
 /// A session.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// Nanoseconds from 1970 to the session's start; 0 if not recorded.
+    /// Start of the session in nanoseconds since 1970; 0 if not recorded.
     pub(super) epoch: i64,
-    /// The host.
+    /// Host name; `None` if not recorded.
     pub(super) host: Option<String>,
-    /// The devices.
+    /// Devices.
     pub(super) devices: Vec<Device>,
-    /// Which device a process sees by which number: (process number, number) to the device's id.
+    /// Map from (process number, device number within it) to the device's id.
     seen: BTreeMap<(i64, i64), u32>,
     /// Ranks of processes.
     pub(super) ranks: BTreeMap<i64, u32>,
 }
 
 impl Session {
-    /// The id of the device that a process calls by a number.
+    /// Id of a device from its number within a process.
     pub(super) fn device(&self, process: i64, number: i64) -> Option<u32> {
         let seen = self.seen.get(&(process_number(process), number));
         seen.or_else(|| self.seen.get(&(0, number))).copied().or_else(|| u32::try_from(number).ok())
     }
 }
 
-/// Reads what is there.
+/// Reads the available data.
 pub(super) fn read(export: &Export<'_>) -> Result<Session> {
     let mut session = Session::default();
     export.each("TARGET_INFO_SESSION_START_TIME", &["utcEpochNs"], |cells| {
@@ -66,7 +66,7 @@ pub(super) fn read(export: &Export<'_>) -> Result<Session> {
             session.seen.insert((cells.whole(2).unwrap_or(0), number), id);
         }
     })?;
-    // Older exports describe devices as CUDA sees them, and only so.
+    // Older exports describe devices only by their CUDA numbers.
     if session.devices.is_empty() {
         export.each("TARGET_INFO_CUDA_GPU", &["id", "name", "memorySize", "smCount"], |cells| {
             if let Some(id) = cells.small(0) {

@@ -1,4 +1,4 @@
-//! Exports of two generations, built from the documented schema; no real export is at hand.
+//! Exports of two generations, built from the documented schema, without a real export.
 
 use super::*;
 use railwright_profiler::RankTrace;
@@ -6,12 +6,12 @@ use railwright_profiler::trace::{DamageKind, GpuActivity, GpuKind, HostActivity,
 use railwright_step::CollectiveKind;
 use rusqlite::MAIN_DB;
 
-/// A process and a thread as the exporter packs them.
+/// A process and a thread, packed as in exports.
 const fn global(process: i64, thread: i64) -> i64 {
     (1 << 56) | (process << 24) | thread
 }
 
-/// What recent exports hold: two processes with a device each, which both see as device 0.
+/// A recent export: two processes with a device each, which is device 0 in both.
 const RECENT: &str = "
     CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT NOT NULL);
     INSERT INTO StringIds VALUES (1,'cudaLaunchKernel_v7000'),(2,'void gemm<float>(float*)'),(3,'gemm'),
@@ -43,7 +43,7 @@ const RECENT: &str = "
         color INTEGER, text TEXT, globalTid INTEGER, endGlobalTid INTEGER, textId INTEGER, domainId INTEGER, jsonText TEXT, jsonTextId INTEGER);
 ";
 
-/// What the first exports held: names as numbers only, `INT`, defaults instead of nothing, no session start, no process on kernels.
+/// An export of the first version: names only by number, `INT`, defaults instead of `NULL`, no session start, kernels without a process.
 const FIRST: &str = "
     CREATE TABLE StringIds(id INT NOT NULL, value TEXT NOT NULL);
     INSERT INTO StringIds VALUES (1,'cudaLaunchKernel'),(2,'volta_sgemm_128x64_nn'),(3,'cudaMemset');
@@ -189,7 +189,7 @@ fn the_first_exports_are_read_as_far_as_they_go() {
     );
 }
 
-/// One process with two devices: a launch belongs to the device it ran on, the rest to both.
+/// One process with two devices: a launch belongs to its device, other calls to both.
 #[test]
 fn devices_of_one_process_part() {
     let connection = Connection::open_in_memory().expect("SQLite");
@@ -243,7 +243,7 @@ fn what_is_no_export_is_reported() {
     }
 }
 
-/// Any byte may be wrong: the answer is a trace or a problem, never more.
+/// With any wrong byte, the result is a trace or a problem.
 #[test]
 fn flipped_bytes_do_no_harm() {
     let good = recent();

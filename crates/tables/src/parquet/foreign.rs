@@ -1,8 +1,7 @@
 //! Columns of Parquet files of other writers.
 //!
-//! Responsible for: the named columns of a flat table as numbers and texts of any width, within bounds that
-//! the length of the file sets. Refuses nested columns, and tables that claim more rows than their bytes can
-//! hold.
+//! Responsible for: the named columns of a flat table as numbers and texts of any width, within limits derived from the file length.
+//! Rejects nested columns, and tables that declare more rows than their bytes can hold.
 
 use super::{guarded, pages, text_of};
 use bytes::Bytes;
@@ -14,19 +13,19 @@ use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use railwright_profiler::Names;
 use railwright_spec::problem::{Problem, did_you_mean};
 
-/// Rows of a table for each of its bytes, at most: constant columns pack well, a table of events has at least one that is not.
+/// Maximum rows per byte of a table. Constant columns compress well, but a table of events has at least one that does not.
 const ROWS_PER_BYTE: usize = 16;
-/// How many values are decoded at once.
+/// Number of values decoded at once.
 const BATCH: usize = 1 << 16;
 
-/// The cells of a column.
+/// Cells of a column.
 #[derive(Clone, Debug)]
 pub(crate) enum Column {
     /// Whole numbers.
     Whole(Vec<Option<i64>>),
     /// Numbers.
     Real(Vec<Option<f64>>),
-    /// Texts, by their places in [`Columns::texts`].
+    /// Texts, as indices into [`Columns::texts`].
     Text(Vec<Option<u32>>),
 }
 
@@ -39,7 +38,7 @@ pub(crate) struct Columns {
     texts: Names,
 }
 
-/// The names of a file's columns, if it is Parquet at all and flat.
+/// Names of a file's columns; `None` unless it is a flat Parquet file.
 pub(crate) fn names(bytes: &[u8]) -> Option<Vec<String>> {
     let file = open(bytes).ok()?;
     let schema = file.metadata().file_metadata().schema_descr();
@@ -51,7 +50,7 @@ fn open(bytes: &[u8]) -> Result<SerializedFileReader<Bytes>, ParquetError> {
 }
 
 impl Columns {
-    /// Reads those of the wanted columns that are there.
+    /// Reads the wanted columns that exist.
     pub(crate) fn read(label: &str, bytes: &[u8], wanted: &[&str]) -> Result<Self, Problem> {
         let unreadable = |error: ParquetError| {
             Problem::new(format!("the Parquet file cannot be read: {}", text_of(&error)))
@@ -106,7 +105,7 @@ impl Columns {
         self.named.iter().find(|(known, _)| known == name).map(|(_, column)| column)
     }
 
-    /// A column that has to be there.
+    /// Required column.
     pub(crate) fn need(&self, name: &str) -> Result<&Column, Problem> {
         self.get(name).ok_or_else(|| {
             let known = self.named.iter().map(|(name, _)| name.as_str());
@@ -118,7 +117,7 @@ impl Columns {
         })
     }
 
-    /// A whole number of a row, if there is one.
+    /// Whole number of a row; `None` without one.
     pub(crate) fn whole(&self, column: &Column, row: usize) -> Option<i64> {
         match column {
             Column::Whole(cells) => *cells.get(row)?,
@@ -127,7 +126,7 @@ impl Columns {
         }
     }
 
-    /// A number of a row, if there is one; never infinite or not a number.
+    /// Finite number of a row; `None` without one.
     pub(crate) fn real(&self, column: &Column, row: usize) -> Option<f64> {
         match column {
             Column::Whole(cells) => (*cells.get(row)?).map(|v| v as f64),
@@ -136,7 +135,7 @@ impl Columns {
         }
     }
 
-    /// A text of a row, if there is one.
+    /// Text of a row; `None` without one.
     pub(crate) fn text(&self, column: &Column, row: usize) -> Option<&str> {
         match column {
             Column::Text(cells) => {
@@ -181,7 +180,7 @@ fn read_chunk(
     }
 }
 
-/// Adds the cells of a chunk, never more than `most` in all.
+/// Adds the cells of a chunk, at most `most` in all.
 fn values<T: DataType, V: Copy>(
     mut reader: ColumnReaderImpl<T>,
     most: usize,
@@ -200,7 +199,7 @@ fn values<T: DataType, V: Copy>(
         if levels.is_empty() {
             out.extend(found.iter().map(|value| Some(to(value))));
         } else {
-            // Flat columns only, so the highest level is "defined".
+            // In flat columns, the highest definition level means a value.
             let mut present = found.iter();
             let top = levels.iter().take(defined).copied().max().unwrap_or(0).max(1);
             out.extend(

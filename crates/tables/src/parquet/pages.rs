@@ -1,17 +1,17 @@
 //! Checks of page headers before the library uses them.
 //!
-//! Responsible for: refusing files whose headers claim more than their bytes can hold, so that a file of a
-//! few bytes cannot make the library reserve gigabytes. Reads only the size fields. Does not decode.
+//! Responsible for: rejecting files whose headers declare more than their bytes can hold, so that a file of a few bytes cannot reserve
+//! gigabytes in the library. Reads only the size fields. Does not decode.
 
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaData;
 
-/// How much a byte of a page may unpack to: what Zstandard makes of zeros is beyond it, what it makes of columns is not.
+/// Maximum unpacked bytes per byte of a page: below Zstandard's ratio for zeros, above its ratio for columns.
 const UNPACKED_PER_BYTE: u64 = 4096;
-/// A page of this size is never suspicious.
+/// Size in bytes up to which a page is always accepted.
 const SMALL_PAGE: u64 = 1 << 16;
 
-/// What a page's header claims.
+/// Sizes declared in a page's header.
 #[derive(Debug, Default)]
 struct Header {
     unpacked: u64,
@@ -20,7 +20,7 @@ struct Header {
     dictionary: bool,
 }
 
-/// Checks all pages of a file whose rows are known to be plausible.
+/// Checks all pages of a file with a plausible number of rows.
 pub(crate) fn check(bytes: &[u8], about: &ParquetMetaData) -> Result<(), ParquetError> {
     for group in about.row_groups() {
         let rows = u64::try_from(group.num_rows()).unwrap_or(u64::MAX);
@@ -56,20 +56,21 @@ pub(crate) fn check(bytes: &[u8], about: &ParquetMetaData) -> Result<(), Parquet
     Ok(())
 }
 
-/// Where a column chunk is; the library's own question panics on negative numbers.
+/// Byte range of a column chunk; the library's own function panics on negative numbers.
 fn span(column: &parquet::file::metadata::ColumnChunkMetaData) -> Option<(usize, usize)> {
     let start = column.dictionary_page_offset().unwrap_or(column.data_page_offset());
     Some((usize::try_from(start).ok()?, usize::try_from(column.compressed_size()).ok()?))
 }
 
-/// A reader of Thrift's compact protocol, as far as page headers need it.
+/// Reader of Thrift's compact protocol, limited to page headers.
 struct Thrift<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Thrift<'_> {
-    /// `PageHeader`: 2 and 3 are its sizes, 5, 7 and 8 the headers of a data page, a dictionary and a data page of the second version.
+    /// Reads a `PageHeader`: fields 2 and 3 are its sizes, 5, 7 and 8 the headers of a data page, a dictionary and a data page of version
+    /// 2.
     fn header(&mut self) -> Option<Header> {
         let mut header = Header::default();
         let mut field = 0;
@@ -117,7 +118,7 @@ impl Thrift<'_> {
         Some((raw >> 1).cast_signed() ^ -(raw & 1).cast_signed())
     }
 
-    /// The next field's type, `Some(None)` at the end of a structure; its number goes into `last`.
+    /// Type of the next field, `Some(None)` at the end of a structure; `last` receives its number.
     #[expect(clippy::option_option, reason = "the end of a structure is not the end of the bytes")]
     fn field(&mut self, last: &mut i64) -> Option<Option<u8>> {
         let head = self.byte()?;
@@ -148,7 +149,7 @@ impl Thrift<'_> {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 for _ in 0..count {
-                    // An element takes a byte at least (a truth value too, in a list), so this ends with the bytes.
+                    // An element has at least one byte (in a list also a truth value), so this ends with the bytes.
                     match head & 0x0f {
                         1 | 2 => self.at = self.at.checked_add(1)?,
                         kind => self.skip(kind, depth + 1)?,

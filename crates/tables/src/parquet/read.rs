@@ -1,7 +1,7 @@
-//! Tables of our own from Parquet.
+//! Reads our own tables from Parquet.
 //!
-//! Responsible for: whole columns, decoded straight into the vectors that keep them. Refuses a column of another type than ours and rows that the file
-//! cannot hold.
+//! Responsible for: whole columns, decoded directly into their final vectors. Rejects columns of another type, and more rows than the file
+//! can hold.
 
 use super::{guarded, pages, text_of};
 use bytes::Bytes;
@@ -12,12 +12,12 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use railwright_profiler::trace::NONE;
 use railwright_spec::problem::Problem;
 
-/// Rows of a table for each byte of its file, at most, beyond [`SMALL`].
+/// Maximum rows per byte of a file, above [`SMALL`].
 const ROWS_PER_BYTE: usize = 64;
 /// Number of rows that is always accepted.
 const SMALL: usize = 1 << 20;
 
-/// A table of ours.
+/// A table of our own format.
 pub(crate) struct Table {
     label: String,
     file: SerializedFileReader<Bytes>,
@@ -25,7 +25,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Opens it; no column is read yet.
+    /// Opens a table without reading columns.
     pub(crate) fn open(label: String, bytes: &Bytes) -> Result<Self, Problem> {
         let length = bytes.len();
         let opened = guarded(|| SerializedFileReader::new(bytes.clone())).and_then(|file| {
@@ -63,7 +63,7 @@ impl Table {
         Problem::new(format!("column `{name}` {what}")).in_file(&self.label)
     }
 
-    /// A column's cells, with definition levels (none if all rows have a cell).
+    /// Cells of a column, with definition levels (none if all rows have a cell).
     fn column<T: DataType>(
         &self,
         name: &str,
@@ -103,7 +103,7 @@ impl Table {
         Ok(cells)
     }
 
-    /// Numbers, made into what they stand for.
+    /// Numbers, converted by `to`.
     pub(crate) fn numbers<V>(&self, name: &str, to: impl Fn(u32) -> V) -> Result<Vec<V>, Problem> {
         let (cells, levels) = self.small(name)?;
         if levels.is_empty() {
@@ -127,7 +127,7 @@ impl Table {
         Ok(self.signed(name)?.into_iter().map(i64::cast_unsigned).collect())
     }
 
-    /// Sizes, or none.
+    /// Sizes; `None` for missing ones.
     pub(crate) fn sizes_or_none(&self, name: &str) -> Result<Vec<Option<u64>>, Problem> {
         let (cells, levels) = self.column::<Int64Type>(name, |reader| match reader {
             ColumnReader::Int64ColumnReader(reader) => Some(reader),
@@ -144,7 +144,7 @@ impl Table {
         Ok(cells)
     }
 
-    /// Texts, or none.
+    /// Texts; `None` for missing ones.
     pub(crate) fn texts_or_none(&self, name: &str) -> Result<Vec<Option<ByteArray>>, Problem> {
         let (cells, levels) = self.bytes(name)?;
         let mut present = cells.into_iter();

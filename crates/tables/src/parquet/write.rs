@@ -1,8 +1,8 @@
-//! Tables of our own as Parquet.
+//! Writes our own tables as Parquet.
 //!
-//! Responsible for: an encoding for each kind of column that packs well and unpacks fast. Refuses nested columns.
+//! Responsible for: an encoding for each kind of column with good compression and fast decoding. Excludes nested columns.
 //!
-//! Times and counters that grow are written as differences, numbers that repeat through a dictionary; Zstandard takes what is left.
+//! Increasing times and counters are written as differences, repeated numbers through a dictionary, both compressed by Zstandard.
 
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -14,31 +14,31 @@ use parquet::schema::types::{ColumnPath, Type};
 use railwright_profiler::trace::NONE;
 use std::sync::Arc;
 
-/// The cells of a column.
+/// Cells of a column.
 pub(crate) enum Values<'a> {
-    /// Signed numbers that grow or vary.
+    /// Signed numbers that increase or vary.
     Signed(Vec<i64>),
-    /// Numbers that grow or vary, of which [`NONE`] stands for none.
+    /// Numbers that increase or vary; [`NONE`] for missing ones.
     VaryingOrNone(&'a [u32]),
-    /// Numbers of which a few repeat.
+    /// Numbers with few distinct values.
     Repeating(Vec<u32>),
-    /// The same, of which [`NONE`] stands for none.
+    /// Numbers with few distinct values; [`NONE`] for missing ones.
     RepeatingOrNone(&'a [u32]),
     /// Sizes.
     Sizes(&'a [u64]),
-    /// Sizes, or none.
+    /// Sizes; `None` for missing ones.
     SizesOrNone(Vec<Option<u64>>),
     /// Texts.
     Texts(Vec<&'a str>),
-    /// Texts, or none.
+    /// Texts; `None` for missing ones.
     TextsOrNone(Vec<Option<&'a str>>),
 }
 
 /// A column.
 pub(crate) struct Field<'a> {
-    /// Its name.
+    /// Name.
     pub(crate) name: &'static str,
-    /// Its cells.
+    /// Cells.
     pub(crate) values: Values<'a>,
 }
 
@@ -69,7 +69,7 @@ impl Values<'_> {
         )
     }
 
-    /// Whether differences between neighbours are smaller than the numbers.
+    /// True if differences between neighbours are smaller than the numbers.
     fn varies(&self) -> bool {
         matches!(self, Self::Signed(_) | Self::VaryingOrNone(_))
     }

@@ -4,7 +4,7 @@
 
 use serde::Serialize;
 
-/// A cell of an answer.
+/// A cell of a query result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
@@ -19,14 +19,14 @@ pub enum Cell {
     Text(String),
 }
 
-/// The rows that a question brought.
+/// Result of a query.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// The names of the columns, as the question gives them.
+    /// Names of the columns, from the query.
     pub columns: Vec<String>,
-    /// The rows, each as long as [`Self::columns`].
+    /// Rows, each as long as [`Self::columns`].
     pub rows: Vec<Vec<Cell>>,
-    /// Whether there are more rows than requested.
+    /// True if there are more rows than requested.
     pub more: bool,
 }

@@ -1,7 +1,7 @@
-//! Asking.
+//! Execution of a query.
 //!
-//! Responsible for: one statement that reads, to rows; errors of the engine, with the position in the query
-//! and the probable name. Read-only: an authoriser rejects all other operations before they run.
+//! Responsible for: one read-only statement and its rows; errors of the engine, with the position in the query and the probable name. An
+//! authoriser rejects all other operations before they run.
 
 use super::{Answer, Cell, Profile, functions, job_tables, schema, virtual_table};
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -10,12 +10,12 @@ use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Error};
 
-/// What errors call a question.
+/// Name of a query in errors.
 const PLACE: &str = "query";
-/// The longest text or blob that a question may make, in bytes.
+/// Longest text or blob that a query may create, in bytes.
 const LONGEST: i32 = 64 << 20;
 
-/// A profile that can be asked.
+/// A profile for queries.
 pub struct Database {
     connection: Connection,
 }
@@ -27,7 +27,7 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
-    /// Makes a profile's columns tables. Nothing is copied.
+    /// Registers a profile's columns as tables, without copies.
     pub fn new(profile: Profile) -> Result<Self, Problem> {
         Self::prepare(profile)
             .map_err(|error| Problem::new(format!("the SQL engine does not start: {error}")))
@@ -53,12 +53,12 @@ impl Database {
 
     /// Cancellation check, called periodically during a query.
     pub fn give_up_when(&self, is_unwanted: impl FnMut() -> bool + Send + std::panic::UnwindSafe + 'static) {
-        /// Steps of the engine between two looks: some ten microseconds.
+        /// Engine steps between two cancellation checks: some ten microseconds.
         const STEPS: i32 = 1000;
         self.connection.progress_handler(STEPS, Some(is_unwanted));
     }
 
-    /// Asks one question; of its rows, the first `limit`.
+    /// Runs one query; returns the first `limit` rows.
     pub fn ask(&self, sql: &str, limit: Option<usize>) -> Result<Answer, Problem> {
         let text_of = |error: &Error| text_of(error, sql);
         let mut statement = self.connection.prepare(sql).map_err(|error| text_of(&error))?;
@@ -95,7 +95,7 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// The engine's complaint in our words.
+/// Error of the engine as a problem.
 fn text_of(error: &Error, sql: &str) -> Problem {
     let (message, offset) = match error {
         Error::SqlInputError { msg, offset, .. } => (msg.clone(), usize::try_from(*offset).ok()),

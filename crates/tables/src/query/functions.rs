@@ -1,7 +1,7 @@
-//! Functions that questions about times need and SQLite has not.
+//! SQL functions for times that SQLite lacks.
 //!
-//! Responsible for: `median(x)`, `quantile(x, q)` and `stddev(x)` as aggregates. Refuses anything that is not a number by leaving it out, as
-//! SQL's own aggregates do with NULL.
+//! Responsible for: `median(x)`, `quantile(x, q)` and `stddev(x)` as aggregates. Values that are not numbers are ignored, like NULL in
+//! SQL's own aggregates.
 
 use railwright_spec::quantile;
 use rusqlite::functions::{Aggregate, Context, FunctionFlags};
@@ -27,7 +27,7 @@ fn number(context: &Context<'_>, at: usize) -> Result<Option<f64>> {
         .filter(|number| !number.is_nan()))
 }
 
-/// The value below which a share `q` of the values is; the half without `q`. Between two values it is between them.
+/// Quantile at the share `q`, by default one half, linear between two values.
 struct Quantile;
 
 impl Aggregate<(Vec<f64>, f64), Option<f64>> for Quantile {
@@ -51,7 +51,7 @@ impl Aggregate<(Vec<f64>, f64), Option<f64>> for Quantile {
     }
 }
 
-/// The standard deviation of a sample, by Welford's running sums.
+/// Standard deviation of a sample, by Welford's running sums.
 struct Deviation;
 
 impl Aggregate<(u64, f64, f64), Option<f64>> for Deviation {

@@ -1,6 +1,6 @@
-//! The tables of a job: its columns as rows.
+//! Tables of a job: its columns as rows.
 //!
-//! Responsible for: which column of which table is which field. Refuses to copy columns.
+//! Responsible for: the field of each column of each table. Copies no columns.
 
 use super::joined_tables;
 use super::rows::{Index, Lazy, Rows, Value};
@@ -17,31 +17,31 @@ use railwright_profiler::{Job, RankTrace};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Question.
+/// Data of a profile for queries.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
-    /// The ranks.
+    /// Job with its ranks.
     pub job: Job,
-    /// The pipeline passes of the same job.
+    /// Pipeline passes of the same job.
     pub passes: Vec<Passes>,
-    /// The ranks joined, if they were.
+    /// Joined ranks; `None` if not joined.
     pub joined: Option<Joined>,
-    /// The steps, if they were cut.
+    /// Windows of the steps; `None` if steps were not detected.
     pub windows: Option<Windows>,
 }
 
-/// The profile with what several tables need of it.
+/// A profile with data needed by several tables.
 pub(super) struct Asked {
     pub(super) profile: Profile,
-    /// For every part of every matched collective: the collective and the part.
+    /// Index of the collective and part, for every part of every matched collective.
     pub(super) parts: Vec<(u32, PartRef)>,
-    /// The start of the job's first activity.
+    /// Start of the job's first activity.
     pub(super) first: i64,
     gpu: Vec<Side>,
     host: Vec<Side>,
 }
 
-/// Metadata of the device or host side of a rank.
+/// A side of a rank: device or host.
 #[derive(Default)]
 struct Side {
     sorted: bool,
@@ -49,7 +49,7 @@ struct Side {
     collective: Lazy,
 }
 
-/// Table.
+/// Kind of table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Which {
     Gpu,
@@ -101,7 +101,7 @@ impl JobTable {
         &self.asked.profile.passes[block]
     }
 
-    /// Whether a block is a rank.
+    /// True if each block is a rank.
     fn by_rank(&self) -> bool {
         use Which::{Clocks, Matches, Passes, StepTimes, Steps};
         !matches!(self.which, Passes | StepTimes | Steps | Clocks | Matches)
@@ -111,7 +111,7 @@ impl JobTable {
         if self.which == Which::Gpu { &self.asked.gpu } else { &self.asked.host }
     }
 
-    /// The index of calls of one side.
+    /// Index of the calls of one side.
     fn calls(&self, side: Which, block: usize) -> &Index {
         let trace = self.trace(block);
         let (sides, cells) = match side {
@@ -121,7 +121,7 @@ impl JobTable {
         sides[block].collective.get_or_init(|| Index::new(cells, NONE))
     }
 
-    /// Cells of the columns that activities of both sides have.
+    /// Cells of the columns common to activities of both sides.
     fn times(&self, column: &ColumnAbout, start: i64, end: i64) -> Value<'static> {
         let micro = |ns: i64| Value::Real(ns as f64 / 1e3);
         match column.name {
@@ -407,7 +407,7 @@ impl Rows for JobTable {
     }
 }
 
-/// The word that JSON has for a kind.
+/// Name of a kind, as in JSON.
 pub(super) fn word(kind: impl serde::Serialize) -> String {
     serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }

@@ -1,6 +1,6 @@
-//! The tables of what joining ranks found.
+//! Tables of joined ranks.
 //!
-//! Responsible for: clocks and the parts of matched collectives as rows. Refuses to compute more than the difference of two times.
+//! Responsible for: clocks and the parts of matched collectives as rows. Computes only differences of two times.
 
 use super::job_tables::{Asked, word};
 use super::rows::Value;

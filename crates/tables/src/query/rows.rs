@@ -1,13 +1,13 @@
-//! What a virtual table asks of the columns behind it.
+//! Interface between a virtual table and its columns.
 //!
-//! Responsible for: the trait, and an index that is made when a question first needs it. Refuses to know SQLite.
+//! Responsible for: the trait, and an index that is built on first use. Independent of SQLite.
 
 use super::TableAbout;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A cell, borrowed where it can be.
+/// A cell, borrowed if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value<'a> {
     None,
@@ -26,7 +26,7 @@ impl<'a> Value<'a> {
     }
 
     pub(super) fn size(size: u64) -> Self {
-        // Sizes beyond 2^63 are not of this world.
+        // Sizes above 2^63 do not exist.
         Self::Whole(i64::try_from(size).unwrap_or(i64::MAX))
     }
 
@@ -43,43 +43,43 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Rows of a table in blocks, a block for each rank where there are ranks.
+/// Rows of a table in blocks, one per rank if there are ranks.
 pub(super) trait Rows: Send + Sync {
-    /// The table.
+    /// Description of the table.
     fn about(&self) -> &'static TableAbout;
 
     /// Number of blocks.
     fn blocks(&self) -> usize;
 
-    /// The rank that all rows of a block have, if the blocks are ranks in their order; it is the first column then.
+    /// Rank of all rows of a block, if blocks are ranks; it is then the first column.
     fn rank(&self, block: usize) -> Option<u32>;
 
-    /// Rows of a block.
+    /// Number of rows of a block.
     fn rows(&self, block: usize) -> usize;
 
-    /// A cell. Rows and columns must exist.
+    /// Cell of a row. Row and column must exist.
     fn cell(&self, block: usize, row: usize, column: usize) -> Value<'_>;
 
-    /// The rows of a block by the cells of a column, if there is an index of it.
+    /// Index of the rows of a block by a column; `None` without one.
     fn index(&self, _block: usize, _column: &str) -> Option<&Index> {
         None
     }
 
-    /// The starts of a block's rows, if they are in order.
+    /// Start times of a block's rows, if they are in order.
     fn starts(&self, _block: usize) -> Option<&[i64]> {
         None
     }
 }
 
-/// The rows of a block by a number in them.
+/// Index of the rows of a block by a number.
 #[derive(Debug, Default)]
 pub(super) struct Index(Vec<(u32, u32)>);
 
-/// An index that is made when it is first needed.
+/// An index that is built on first use.
 pub(super) type Lazy = OnceLock<Index>;
 
 impl Index {
-    /// The index of a column in which `none` stands for nothing.
+    /// Builds the index of a column; cells equal to `none` are missing.
     pub(super) fn new(cells: &[u32], none: u32) -> Self {
         let mut pairs: Vec<(u32, u32)> = cells
             .iter()
@@ -91,14 +91,14 @@ impl Index {
         Self(pairs)
     }
 
-    /// Places in [`Self::row`] of the rows with a number.
+    /// Positions in [`Self::row`] of the rows with a number.
     pub(super) fn find(&self, number: u32) -> Range<usize> {
         let start = self.0.partition_point(|pair| pair.0 < number);
         let end = self.0.partition_point(|pair| pair.0 <= number);
         start..end
     }
 
-    /// The row at a place.
+    /// Row at a position.
     pub(super) fn row(&self, place: usize) -> Option<usize> {
         self.0.get(place).map(|pair| pair.1 as usize)
     }

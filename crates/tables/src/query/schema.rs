@@ -1,6 +1,6 @@
-//! The tables that can be asked, documented.
+//! Tables for queries, with their documentation.
 //!
-//! Responsible for: names, types and meanings of tables and columns, once, for the engine and for people. Refuses to hold a row.
+//! Responsible for: names, types and descriptions of tables and columns, for the engine and for users. Contains no rows.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TableAbout {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Kind of row.
+    /// Meaning of a row.
     pub about: &'static str,
-    /// Its columns.
+    /// Columns.
     pub columns: &'static [ColumnAbout],
 }
 
@@ -20,12 +20,12 @@ pub struct TableAbout {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ColumnAbout {
-    /// Its name.
+    /// Name.
     pub name: &'static str,
-    /// Its type: `INTEGER`, `REAL` or `TEXT`.
+    /// Type: `INTEGER`, `REAL` or `TEXT`.
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Its content.
+    /// Meaning, with the unit.
     pub about: &'static str,
 }
 

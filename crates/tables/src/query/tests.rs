@@ -1,4 +1,4 @@
-//! Questions whose answers are known.
+//! Queries with known results.
 
 use super::*;
 use railwright_profiler::trace::{CollectiveCall, GpuActivity, GpuKind, HostActivity, HostKind, RankGroup};
@@ -86,7 +86,7 @@ fn sums_and_counts() {
     }
 }
 
-/// What is found through an index is what looking at every row finds; `+` keeps the engine from using one.
+/// An index gives the same rows as a full scan; `+` prevents the engine from using an index.
 #[test]
 fn narrowed_is_the_same_as_looked_at() {
     for (narrow, wide) in [

@@ -1,8 +1,8 @@
 //! Rows as a virtual table of SQLite.
 //!
-//! Responsible for: the glue to the engine, and the questions that need not look at every row: a rank, a row by its `id`, rows by
-//! `correlation` or `collective`, a stretch of time by `start_ns`. What is narrowed here the engine checks again, so a wider answer is
-//! never wrong. The only unsafe promise of this crate is here, that the engine's part of the table comes first in memory.
+//! Responsible for: the interface to the engine, and queries without a full scan: a rank, a row by its `id`, rows by `correlation` or
+//! `collective`, an interval of `start_ns`. The engine checks narrowed rows again, so additional rows are never wrong. The only unsafe code
+//! of this crate is here: the engine's part of the table must come first in memory.
 
 use super::rows::{Rows, Value};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Ways to narrow, as bits; their values come in this order.
+/// Constraints that narrow a scan, as bits; their values come in this order.
 const NARROWINGS: [(c_int, &str); 6] = [
     (RANK, "rank"),
     (ID, "id"),
@@ -32,7 +32,7 @@ const COLLECTIVE: c_int = 8;
 const FROM: c_int = 16;
 const UNTIL: c_int = 32;
 
-/// Makes rows a table of a connection.
+/// Registers rows as a table of a connection.
 pub(super) fn register(connection: &Connection, rows: Arc<dyn Rows>) -> Result<()> {
     connection.create_module(rows.about().name, eponymous_only_module::<Table>(), Some(rows))
 }
@@ -133,7 +133,7 @@ unsafe impl<'vtab> VTab<'vtab> for Table {
     }
 }
 
-/// What a question narrows to.
+/// Values of the constraints; `None` for those that the query does not have.
 #[derive(Clone, Copy, Debug, Default)]
 struct Narrow {
     id: Option<i64>,
@@ -148,9 +148,9 @@ struct Cursor<'vtab> {
     base: sqlite3_vtab_cursor,
     rows: Arc<dyn Rows>,
     narrow: Narrow,
-    /// The block that is read, and those after it.
+    /// Current block, and those after it.
     blocks: Range<usize>,
-    /// Rows of the block that are still to come, or places in its index when `lookup` names one.
+    /// Remaining rows of the block, or positions in its index if `lookup` names one.
     places: Range<usize>,
     lookup: Option<&'static str>,
     row: usize,
@@ -158,7 +158,7 @@ struct Cursor<'vtab> {
 }
 
 impl Cursor<'_> {
-    /// The rows of the first block that matter.
+    /// Selects the relevant rows of the first block.
     fn enter(&mut self) {
         let block = self.blocks.start;
         let all = 0..self.rows.rows(block);
@@ -187,7 +187,7 @@ impl Cursor<'_> {
         }
     }
 
-    /// Goes on to the next row, in this block or one behind it.
+    /// Advances to the next row, in this block or a later one.
     fn advance(&mut self) {
         while !self.blocks.is_empty() {
             if let Some(place) = self.places.next() {
@@ -229,7 +229,7 @@ unsafe impl VTabCursor for Cursor<'_> {
         let used = NARROWINGS.iter().filter(|(bit, _)| bits & bit != 0);
         for ((bit, _), value) in used.zip(values.iter()) {
             if value == ValueRef::Null {
-                // Nothing equals NULL or is beyond it.
+                // No value equals NULL or is out of range.
                 self.blocks = 0..0;
                 return Ok(());
             }

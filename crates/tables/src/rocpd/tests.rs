@@ -17,7 +17,7 @@ fn traces(statements: &str) -> Vec<RankTrace> {
     recordings.into_iter().filter_map(rank).collect()
 }
 
-/// Tables that both versions share; columns that the reader does not use are left out.
+/// Tables common to both versions, without columns that the reader does not use.
 const FACTS: &str = r#"
 CREATE TABLE "rocpd_string_0a1b" (id INTEGER PRIMARY KEY, guid TEXT, string TEXT);
 CREATE TABLE "rocpd_info_node_0a1b" (id INTEGER PRIMARY KEY, guid TEXT, hash BIGINT, machine_id TEXT, system_name TEXT, hostname TEXT);

@@ -1,6 +1,6 @@
 //! The tar archive of a saved profile.
 //!
-//! Responsible for: named parts in one file and back, without copying them. The same parts give the same bytes. Refuses links and folders.
+//! Responsible for: named parts in one file and back, without copies. Equal parts give equal bytes. Rejects links and folders.
 
 use bytes::Bytes;
 use railwright_spec::problem::Problem;
@@ -10,9 +10,9 @@ use std::io::Cursor;
 /// A member of the archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// What it holds.
+    /// Content.
     pub bytes: Vec<u8>,
 }
 
@@ -34,12 +34,12 @@ pub(super) fn pack(parts: impl IntoIterator<Item = Part>) -> Result<Vec<u8>, Pro
 #[derive(Debug)]
 pub(super) struct Archive {
     bytes: Bytes,
-    /// Where each member begins and ends.
+    /// Start and end of each member, as byte offsets.
     members: BTreeMap<String, (usize, usize)>,
 }
 
 impl Archive {
-    /// Finds the members. One that the end of the file cuts off is not there.
+    /// Finds the members, without one that the end of the file cuts off.
     pub(super) fn open(label: &str, bytes: Bytes) -> Result<Self, Problem> {
         let damaged = |error: std::io::Error| {
             Problem::new(format!("the saved profile is damaged: {error}"))
@@ -63,7 +63,7 @@ impl Archive {
         Ok(Self { bytes, members })
     }
 
-    /// A member's bytes.
+    /// Bytes of a member; `None` if it does not exist.
     pub(super) fn get(&self, name: &str) -> Option<Bytes> {
         let &(start, end) = self.members.get(name)?;
         Some(self.bytes.slice(start..end))

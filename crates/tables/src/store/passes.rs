@@ -1,6 +1,6 @@
 //! Passes of a pipeline in a saved profile.
 //!
-//! Responsible for: a table of passes and one of step times, and back, equal. Refuses kinds that this program does not know.
+//! Responsible for: a table of passes and one of step times, written and read back exactly. Rejects unknown kinds.
 
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, text_of, write};
@@ -23,12 +23,12 @@ fn name(index: usize, part: &str) -> String {
     format!("passes-{index:03}/{part}")
 }
 
-/// The word that JSON has for a kind.
+/// Name of a kind, as in JSON.
 fn word(kind: PassKind) -> String {
     serde_json::to_value(kind).ok().and_then(|word| word.as_str().map(str::to_owned)).unwrap_or_default()
 }
 
-/// The parts of one table of passes, the `index`-th of the file.
+/// Parts of one table of passes; `index` is its number in the file.
 pub fn passes_parts(index: usize, passes: &Passes) -> Result<Vec<Part>, Problem> {
     let about = About {
         label: passes.label.clone(),
@@ -83,7 +83,7 @@ fn impossible(row: usize, why: Impossible) -> Problem {
         .hint("the saved profile is damaged: read the traces again")
 }
 
-/// Whether passes can be: what sums their times and makes room for their places relies on it.
+/// Checks times and indices of passes, because sums of times and allocations by index rely on them.
 fn check(passes: &Passes) -> Result<(), Problem> {
     let mut times = Times::default();
     for (row, pass) in passes.passes.iter().enumerate() {

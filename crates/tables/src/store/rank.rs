@@ -1,7 +1,7 @@
 //! One rank of a saved profile.
 //!
-//! Responsible for: a rank's columns as five parts and one more where rows of the host name streams, and back, equal. What its indices point at is checked on the way back, because analyses
-//! rely on it. Refuses indices that point nowhere.
+//! Responsible for: a rank's columns in five parts, and a sixth if host rows name streams, written and read back exactly. The reader checks
+//! all indices, because analyses rely on them.
 
 use super::{Part, Store, json};
 use crate::parquet::{Field, Table, Values, text_of, write};
@@ -15,7 +15,7 @@ use railwright_spec::problem::Problem;
 use railwright_step::CollectiveKind;
 use serde::{Deserialize, Serialize};
 
-/// Kinds in the order of their numbers in the file; new ones go to the end.
+/// Kinds in the order of their numbers in the file; new ones are added at the end.
 const GPU_KINDS: [GpuKind; 5] =
     [GpuKind::Kernel, GpuKind::Copy, GpuKind::Set, GpuKind::Annotation, GpuKind::Sync];
 const HOST_KINDS: [HostKind; 6] = [
@@ -38,7 +38,7 @@ const COLLECTIVE_KINDS: [CollectiveKind; 9] = [
     CollectiveKind::Barrier,
 ];
 
-/// What is not a column.
+/// Data outside of columns.
 #[derive(Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
@@ -48,7 +48,7 @@ struct About {
     report: ReadReport,
 }
 
-/// The part that only ranks have whose host names streams.
+/// Part of ranks whose host rows name streams.
 const NAMED_STREAMS: &str = "host_streams.parquet";
 
 fn name(rank: u32, part: &str) -> String {
@@ -130,7 +130,7 @@ pub fn rank_parts(member: &Member) -> Result<Vec<Part>, Problem> {
         part("host.parquet", &host)?,
         part("collectives.parquet", &calls)?,
     ];
-    // Programs that do not know this part do not miss it, and files without it are whole: the version stays.
+    // Older programs ignore this part, and files without it are complete, so the version is unchanged.
     if !named.is_empty() {
         let rows: Vec<u32> = named.iter().map(|one| one.row).collect();
         let streams = named.iter().map(|one| one.stream).collect();
@@ -199,11 +199,11 @@ fn kinds<K: Copy>(table: &Table, known: &[K]) -> Result<Vec<K>, Problem> {
     bad.map_or(Ok(kinds), |n| Err(Problem::new(format!("unknown kind number {n}"))))
 }
 
-/// The ends of rows, in order of start, whose times can be.
+/// End times of rows in order of start; fails for impossible times.
 fn ends(part: &str, starts: &[i64], table: &Table) -> Result<Vec<i64>, Problem> {
     let mut durations = table.signed("duration_ns")?;
     for (duration, start) in durations.iter_mut().zip(starts) {
-        // A duration that leads out of all times ends beyond the limit, which is refused below.
+        // An overflowing end saturates beyond the limit, and is rejected below.
         *duration = start.saturating_add(*duration);
     }
     match Times::first_impossible(starts, &durations) {
@@ -213,7 +213,7 @@ fn ends(part: &str, starts: &[i64], table: &Table) -> Result<Vec<i64>, Problem> 
     }
 }
 
-/// Sizes whose sum no sum of bytes overflows.
+/// Sizes whose sum does not overflow.
 fn bytes(table: &Table) -> Result<Vec<u64>, Problem> {
     let bytes = table.sizes("bytes")?;
     let sum = bytes.iter().try_fold(0_u64, |sum, &size| sum.checked_add(size));

@@ -66,7 +66,7 @@ prop_compose! {
                 start, end, name, kind: HOST[kind], thread: number % 7, correlation: None, collective: call,
                 shapes: (number % 2 == 0).then_some(name),
             });
-            // Some traces have none: those are saved as before there was such a part.
+            // Traces without named streams are saved without this part.
             if damages > 2 && number % 5 == 0 {
                 trace.host.name_stream(number % 9, (number % 2 == 0).then_some(number / 7));
             }
@@ -104,7 +104,7 @@ fn streams_that_the_host_names_are_a_part_that_may_be_missing() {
     trace.host.name_stream(7, Some(3));
     let member = railwright_profiler::job::Member { rank: 0, trace };
     let parts = rank_parts(&member).expect("parts");
-    // What was saved before is saved the same, so what was saved before opens.
+    // The other parts are unchanged, so older files open.
     assert_eq!(plain, parts[..5]);
     assert_eq!(parts[5].name, "rank-00000/host_streams.parquet");
     let job = Job { members: vec![member], world_size: 1, ..Job::default() };
@@ -115,7 +115,7 @@ fn streams_that_the_host_names_are_a_part_that_may_be_missing() {
     };
     assert_eq!(open(parts.clone()), Ok(job.clone()));
     assert!(open(plain).expect("older").members[0].trace.host.named_streams().is_empty());
-    // A part of another rank, whose rows are not there.
+    // A part of another rank, whose rows do not exist.
     let mut others = parts;
     let mut few = RankTrace::default();
     few.host.push(HostActivity::default());
@@ -171,7 +171,7 @@ fn every_flipped_byte_is_reported_or_harmless() {
         bytes[at] ^= 0x55;
         match Store::open("x", bytes).and_then(|store| store.load()) {
             Ok(saved) => {
-                // The flip hit padding, an owner, or a word of the manifest that is only words.
+                // The flip hit padding, an owner, or descriptive text of the manifest.
                 assert_eq!(saved.job.members, job.members, "byte {at}");
                 silent += 1;
             }
@@ -196,7 +196,7 @@ fn a_newer_version_is_reported() {
     assert!(Store::open("y", b"{}".to_vec()).expect_err("other").message.contains("not a saved profile"));
 }
 
-/// A job of one rank with these rows on the device and on the host.
+/// A job of one rank with these rows on device and host.
 fn job_of(rows: &[(i64, i64)]) -> Job {
     let mut trace = RankTrace::default();
     let name = trace.names.intern("kernel");

@@ -1,10 +1,10 @@
-// Whether this page is the playground: the whole page as static files, with the program as WebAssembly in the browser.
-// `scripts/playground.mjs` writes the element that marks it; the page of `railwright serve` has none.
+// Detection of the playground: the web UI as static files, with the program as WebAssembly in the browser.
+// `scripts/playground.mjs` writes the element that marks it; the web UI of `railwright serve` has none.
 
 interface Playground {
-  /** The compiled program, gzipped, beside the page. */
+  /** URL of the compiled program, gzipped, relative to the page. */
   readonly program: string
-  /** Where the documentation has the installed program. */
+  /** URL of the installation instructions. */
   readonly install: string
 }
 
@@ -13,5 +13,5 @@ function read(): Playground | null {
   return text ? (JSON.parse(text) as Playground) : null
 }
 
-/** The playground that this page is, or null where a server or a report answers. */
+/** Data of the playground; null in the web UI of a server and in reports. */
 export const playground: Playground | null = read()

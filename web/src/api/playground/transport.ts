@@ -1,6 +1,6 @@
-// The playground's answers: every address of the server's API, answered by the program in this browser.
-// Responsible for: the same responses as over HTTP, so that the views need no change; files stay in this page.
-// Refuses to compute: the program in the worker does.
+// Transport of the playground: every URL of the server's API, answered by the program in this browser.
+// Responsible for: the same responses as over HTTP, so that views need no change. Files stay in this page.
+// The program in the worker computes the answers.
 import { playground } from './marker'
 import { type Question, type Reply, Workers } from './workers'
 import * as texts from '../../words/state'
@@ -11,13 +11,13 @@ type Progress = Readonly<Record<string, unknown>>
 const uploads = new Map<string, Blob>()
 let workers: Workers | undefined
 
-/** Loads the program; early, because it is the largest file. */
+/** Loads the program early, because it is the largest file. */
 export function warmUp(): Workers {
   workers ??= new Workers(load(playground?.program ?? ''))
   return workers
 }
 
-/** The program travels gzipped, because not every static server compresses. */
+/** The program is stored gzipped, because not every static server compresses. */
 async function load(address: string): Promise<WebAssembly.Module> {
   const response = await fetch(address)
   if (!response.ok || !response.body) throw new Error(`${address}: ${response.status}`)
@@ -25,7 +25,7 @@ async function load(address: string): Promise<WebAssembly.Module> {
   return WebAssembly.compileStreaming(new Response(inflated, { headers: { 'content-type': 'application/wasm' } }))
 }
 
-/** What the server would answer at an address of its API. */
+/** Response of the server's API for a URL. */
 export async function respond(path: string, init: RequestInit): Promise<Response> {
   const [name = '', query] = path.split('?')
   if (name === 'uploads') return Response.json(keep(new URLSearchParams(query).get('name') ?? '', init.body as Blob), { status: 201 })
@@ -35,11 +35,11 @@ export async function respond(path: string, init: RequestInit): Promise<Response
   return response(await answer({ ...body, command: name }, init.signal))
 }
 
-/** Asks the program; `onProgress` gets what a long question reports. */
+/** Runs a question; `onProgress` receives the progress of long ones. */
 export async function answer(question: Question, signal?: AbortSignal | null, onProgress?: (progress: Progress) => void): Promise<Reply> {
   const asked = JSON.stringify(question.arguments)
   const files = new Map([...uploads].filter(([path]) => asked.includes(path.replace('uploads/', 'upload:'))))
-  // A report is the page as one file, with answers inside.
+  // A report is the web UI as one file, with answers inside.
   if (question.format === 'html') files.set('page/report.html', await (await fetch('./report.html')).blob())
   try {
     return await warmUp().run({ question, files, signal, onProgress })
@@ -49,7 +49,7 @@ export async function answer(question: Question, signal?: AbortSignal | null, on
   }
 }
 
-/** A reply as the server would send it. */
+/** Response of the server for a reply. */
 export function response({ about, body }: Reply): Response {
   const headers = new Headers({ 'content-type': about.media })
   if (about.outcome) headers.set('railwright-outcome', about.outcome)
@@ -58,7 +58,7 @@ export function response({ about, body }: Reply): Response {
   return new Response(body, { status: about.status, headers })
 }
 
-/** A failure of the program itself, in the form of the server's. */
+/** Reply for an internal error of the program, in the server's format. */
 function broken(error: unknown): Reply {
   const message = texts.theProgramInThisBrowser(error instanceof Error ? error.message : String(error))
   const problem = { message, hint: texts.pleaseReportItWithThe }
@@ -66,7 +66,7 @@ function broken(error: unknown): Reply {
   return { about: { status: 500, media: 'application/json' }, body }
 }
 
-/** Keeps a file under a path of its own; its name has nothing that a path or a screen could misread. */
+/** Stores a file under a unique path, with a sanitized name. */
 function keep(name: string, file: Blob): { path: string; name: string; bytes: number } {
   const plain = name.replace(/[^\p{L}\p{N}.+=_-]/gu, '_').replace(/^[.-]+/, '') || 'file'
   const path = `${uploads.size + 1}/${plain}`

@@ -1,5 +1,5 @@
-// Workers of the playground, each with an instance of the program, and the tasks that wait for one.
-// A withdrawn task is left out; one that runs on is ended with its worker. Refuses to read replies.
+// Workers of the playground, each with an instance of the program, and their waiting tasks. Cancelled waiting tasks are dropped; a running
+// one ends with its worker. Independent of the content of replies.
 import * as texts from '../../words/state'
 
 type Progress = Readonly<Record<string, unknown>>
@@ -22,7 +22,7 @@ export interface Reply {
 }
 
 export interface Task {
-  /** Without one, what the page shows first. */
+  /** Question; null requests the start data of the web UI. */
   readonly question: Question | null
   /** Files that the question reads, by their path in the program. */
   readonly files: ReadonlyMap<string, Blob>
@@ -46,10 +46,10 @@ type Message =
   | ({ readonly id: number } & Reply)
   | { readonly id: number; readonly failed: string }
 
-/** More would only share the same processors. */
+/** Maximum number of workers: more would share the same processors. */
 const MOST = Math.min(4, Math.max(2, navigator.hardwareConcurrency || 2))
 
-/** Milliseconds that a short question may go on for after it was withdrawn. */
+/** Milliseconds that a cancelled short question may continue. */
 const PATIENCE = 1000
 
 export class Workers {
@@ -59,7 +59,7 @@ export class Workers {
 
   constructor(private readonly module: Promise<WebAssembly.Module>) {}
 
-  /** Does a task; rejects with an `AbortError` once its signal aborts. */
+  /** Runs a task; rejects with an `AbortError` when its signal aborts. */
   run(task: Task): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = { ...task, resolve, reject }
@@ -92,7 +92,7 @@ export class Workers {
     return desk
   }
 
-  /** Gives a worker its task, with the files that it has not seen. */
+  /** Sends a task to a worker, with the files that the worker does not have. */
   private async hand(desk: Desk, task: Waiting): Promise<void> {
     const id = ++this.next
     desk.worker.onmessage = ({ data }: MessageEvent<Message>) => {
@@ -130,12 +130,12 @@ export class Workers {
       this.close(desk)
       this.assign()
     }
-    // What takes a moment may end: a fresh worker would take longer. A job is ended at once.
+    // Quick questions may finish, because starting a new worker takes longer. Jobs are stopped immediately.
     if (task.onProgress) end()
     else setTimeout(end, PATIENCE)
   }
 
-  /** The program of a worker failed: what it holds is of no use to the next task. */
+  /** The program of a worker failed, so the worker is not reused. */
   private fail(desk: Desk, message: string): void {
     const { task } = desk
     this.close(desk)

@@ -16,7 +16,7 @@ export interface AcceleratorsAnswer {
   accelerators: Accelerator[]
 }
 /**
- * One accelerator: what a rank sees.
+ * One accelerator, as used by one rank.
  */
 export interface Accelerator {
   /**
@@ -24,15 +24,15 @@ export interface Accelerator {
    */
   id: string
   /**
-   * The vendor's name for it.
+   * Name given by the vendor.
    */
   name: string
   /**
-   * The vendor.
+   * Vendor.
    */
   vendor: string
   /**
-   * The architecture: `Ampere`, `Hopper`, `Blackwell`, ...
+   * Architecture: `Ampere`, `Hopper`, `Blackwell`, ...
    */
   architecture: string
   /**
@@ -40,12 +40,11 @@ export interface Accelerator {
    */
   year: number
   /**
-   * Multiprocessors, compute units or cores.
+   * Number of multiprocessors, compute units or cores.
    */
   compute_units: number | null
   /**
-   * Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports
-   * as total. Unit: B.
+   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes. Unit: B.
    */
   memory: number
   /**
@@ -62,39 +61,39 @@ export interface Accelerator {
     [k: string]: number
   }
   /**
-   * Best dense bf16 rate that a sweep of shapes measured, if known. Unit: FLOP/s.
+   * Best measured dense bf16 rate over a sweep of shapes; `None` if not measured. Unit: FLOP/s.
    */
   measured_matmul: number | null
   /**
-   * The scale-up link's name (`NVLink4`).
+   * Name of the scale-up link, such as `NVLink4`.
    */
   scale_up_link: string
   /**
-   * Bandwidth of one device into its scale-up domain, one direction. Unit: B/s.
+   * Scale-up bandwidth of one device, one direction. Unit: B/s.
    */
   scale_up_bandwidth: number
   /**
-   * Devices that one scale-up domain usually joins.
+   * Usual number of devices in a scale-up domain.
    */
   scale_up_domain: number
   /**
-   * Usual network bandwidth per device, one direction. Unit: B/s.
+   * Usual network bandwidth per device, one direction; `None` if unknown. Unit: B/s.
    */
   network_bandwidth: number | null
   /**
-   * Bandwidth to the host, one direction. Unit: B/s.
+   * Bandwidth to the host, one direction; `None` if unknown. Unit: B/s.
    */
   host_bandwidth: number | null
   /**
-   * Design power. Unit: W.
+   * Design power in watts; `None` if unknown. Unit: W.
    */
   power: number | null
   /**
-   * Price per device and hour.
+   * Price per device-hour; `None` if not in the catalogue.
    */
   price: HourlyPrice | null
   /**
-   * Patterns of the names that drivers and traces print.
+   * Patterns of the device names in drivers and traces.
    */
   device_name_patterns: string[]
   /**
@@ -107,19 +106,19 @@ export interface Accelerator {
   notes: string
 }
 /**
- * A range of prices per device-hour, with when and where it was read.
+ * Range of prices per device-hour, with date and source.
  */
 export interface HourlyPrice {
   /**
-   * Lowest seen. Unit: USD.
+   * Lowest price found. Unit: USD.
    */
   low: number | null
   /**
-   * The one used by default. Unit: USD.
+   * Default price. Unit: USD.
    */
   typical: number
   /**
-   * Highest seen. Unit: USD.
+   * Highest price found. Unit: USD.
    */
   high: number | null
   /**

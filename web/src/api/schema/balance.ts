@@ -1,15 +1,15 @@
 // Made from docs/reference/schema/balance.json by scripts/types.mjs.
 
 /**
- * Sharding of a sequence over ranks.
+ * Context-parallel algorithm: sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
- * Which parallel dimension takes neighbouring ranks, innermost first.
+ * Order of parallel dimensions in the rank layout, innermost first.
  */
 export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
 /**
- * A number format of tensors or of matrix products.
+ * A number format of tensors or GEMMs.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
@@ -17,7 +17,7 @@ export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nv
  */
 export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
- * A module that gets adapters, by PEFT's or Megatron's name.
+ * A target module, by PEFT's or Megatron's name.
  */
 export type LoraTarget =
   | 'all-linear'
@@ -38,7 +38,7 @@ export type LoraTarget =
   | 'in_proj'
   | 'out_proj'
 /**
- * What the backward pass computes again instead of keeping.
+ * Activation checkpointing policy: activations that the backward pass recomputes.
  */
 export type Recompute =
   | {
@@ -47,23 +47,23 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Selection.
+       * Recomputed modules.
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage that do; `None` is all.
+       * Layers per stage with recompute; `None`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage that do; `None` is all.
+       * Layers per stage with recompute; `None`: all.
        */
       layers: number | null
     }
 /**
- * A part of a layer that can be recomputed.
+ * A module of a layer that can be recomputed.
  */
 export type RecomputeModule =
   'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
@@ -72,7 +72,7 @@ export type RecomputeModule =
  */
 export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
 /**
- * The kernel that runs softmax attention.
+ * Kernel of softmax attention.
  */
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
@@ -95,11 +95,11 @@ export interface BalanceAnswer {
   title: string
   balance: Answer
   /**
-   * The best as flags of frameworks.
+   * Best result as flags of frameworks.
    */
   flags: Flags[]
   /**
-   * The best plan; none where nothing fits.
+   * Best plan; `None` if nothing fits.
    */
   plan: Plan | null
 }
@@ -249,54 +249,54 @@ export interface Flags {
  */
 export interface Plan {
   /**
-   * Ranks that share each matrix.
+   * Tensor-parallel size: ranks that shard each weight matrix.
    */
   tensor_parallel: number
   /**
-   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
    */
   sequence_parallel: boolean
   /**
-   * Pipeline stages.
+   * Pipeline-parallel size: number of stages.
    */
   pipeline_parallel: number
   /**
-   * Model chunks per stage (interleaving), 1 for none.
+   * Model chunks per stage (interleaving); 1 without interleaving.
    */
   virtual_stages: number
   /**
-   * Ranks that share each sequence.
+   * Context-parallel size: ranks that shard each sequence.
    */
   context_parallel: number
   context_kind: ContextKind
   /**
-   * Replicas of the model (shards included).
+   * Data-parallel size, sharded replicas included.
    */
   data_parallel: number
   /**
-   * Ranks among which routed experts are spread.
+   * Expert-parallel size: ranks that share the routed experts.
    */
   expert_parallel: number
   /**
-   * Ranks that share each expert matrix.
+   * Expert tensor-parallel size: ranks that shard each expert matrix.
    */
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   * Devices used per scale-up domain; `None`: all.
    */
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro-batch and replica.
+   * Micro-batch size in sequences, per replica.
    */
   micro_batch: number
   /**
-   * Sequences per step.
+   * Global batch size in sequences.
    */
   global_batch: number
   /**
-   * Tokens per sequence.
+   * Sequence length in tokens.
    */
   sequence_length: number
   precision: Precision
@@ -314,51 +314,51 @@ export interface Plan {
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   * Layers per virtual stage in pipeline order; `None`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
   attention_kernel: AttentionKernel
   /**
-   * The software generation, an identifier of `catalog/software.toml`.
+   * Software generation, an identifier of `catalog/software.toml`.
    */
   software: string
   /**
-   * Whether dropout is on (it adds masks to memory and passes to time).
+   * True if dropout is on, which adds masks to memory and passes to time.
    */
   dropout: boolean
   /**
-   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   * Load of the busiest expert relative to the mean; 1 is balanced.
    */
   expert_imbalance: number
   /**
-   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
-   * over the whole sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * sequence.
    */
   document_length: number | null
   /**
-   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
    */
   vocabulary_multiple: number
 }
 /**
- * Tensors that data-parallel ranks shard.
+ * Tensors sharded over data-parallel ranks.
  */
 export interface Sharding {
   /**
-   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   * ZeRO stage. 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters (FSDP full shard).
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
-   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   * With stage 3: true if parameters are freed after the forward pass and gathered again.
    */
   reshard_after_forward: boolean
 }
@@ -371,18 +371,18 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None` keeps none.
+   * Master weights; `None`: none are kept.
    */
   master: DataType | null
   moments: DataType
   activations: DataType
   /**
-   * Whether attention's products run in the compute format too (rare).
+   * True if attention GEMMs run in the compute format too (rare).
    */
   narrow_attention: boolean
 }
 /**
- * The adapters of a run.
+ * Adapters of a run.
  */
 export interface Lora {
   /**
@@ -390,39 +390,38 @@ export interface Lora {
    */
   rank: number
   /**
-   * Modules that get one.
+   * Target modules.
    */
   targets: LoraTarget[]
 }
 /**
- * What one pipeline stage recomputes, and what it keeps in host memory.
+ * Recompute and offload of one pipeline stage.
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
-   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
-   * layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
+   * Other layers are not recomputed. `Selective` without modules skips layers.
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory; `None` is the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
    */
   offload: number | null
 }
 /**
- * Tensors in host memory.
+ * Tensors offloaded to host memory.
  */
 export interface Offload {
   /**
-   * Share of the optimizer states, stepped on the CPU.
+   * Share of the optimizer states, 0 to 1, updated on the CPU.
    */
   optimizer: number
   /**
-   * Share of the activations of each layer.
+   * Share of the activations of each layer, 0 to 1.
    */
   activations: number
   /**
-   * Share of the parameters.
+   * Share of the parameters, 0 to 1.
    */
   parameters: number
 }
@@ -439,11 +438,11 @@ export interface Overlap {
    */
   parameter_gather: boolean
   /**
-   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   * Tensor-parallel communication with GEMMs (async TP, userbuffers).
    */
   tensor: boolean
   /**
-   * Stage-to-stage transfers with compute.
+   * Pipeline send and receive with compute.
    */
   pipeline: boolean
   /**

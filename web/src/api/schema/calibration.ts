@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/calibration.json by scripts/types.mjs.
 
 /**
- * A number format of tensors or of matrix products.
+ * A number format of tensors or GEMMs.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
@@ -9,11 +9,11 @@ export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nv
  */
 export type Operators = string
 /**
- * Alone or within a run.
+ * Conditions of a measurement.
  */
 export type Regime = 'burst' | 'sustained'
 /**
- * What a group does together.
+ * Kind of collective.
  */
 export type CollectiveKind =
   'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
@@ -57,7 +57,7 @@ export interface CalibrationAnswer {
   warnings: Warning[]
 }
 /**
- * What was measured on one accelerator with one software generation.
+ * Measurements on one accelerator with one software generation.
  */
 export interface Calibration {
   /**
@@ -65,15 +65,15 @@ export interface Calibration {
    */
   version: number
   /**
-   * The accelerator's identifier in the catalogue.
+   * Identifier of the accelerator in the catalogue.
    */
   accelerator: string
   /**
-   * The software generation of sustained figures; empty when there are none.
+   * Software generation of sustained figures; empty if there are none.
    */
   software: string
   /**
-   * The scale-up link of collective laws; empty when there are none.
+   * Scale-up link of collective laws; empty if there are none.
    */
   link: string
   /**
@@ -81,63 +81,62 @@ export interface Calibration {
    */
   collective_rate?: CollectiveRate | null
   /**
-   * The network, where nccl-tests crossed domains.
+   * Network law, if nccl-tests crossed scale-up domains.
    */
   network?: NetworkLaw | null
   /**
-   * The host, where a trace showed it.
+   * Host costs, if a trace recorded them.
    */
   host?: HostCosts | null
   /**
-   * Parts of the step, where whole steps were measured.
+   * Corrections of the parts of a step, if whole steps were measured.
    */
   steps?: StepTimes | null
   /**
-   * Operators.
+   * Rates of operators.
    */
   rate: Rate[]
   /**
-   * Collectives inside a domain.
+   * Laws of collectives inside a scale-up domain.
    */
   collective: CollectiveLaw[]
 }
 /**
- * Collectives within a run over collectives alone.
+ * Rate of collectives within a run, relative to collectives alone.
  */
 export interface CollectiveRate {
   /**
-   * The law's time over the time in the run, waiting left out.
+   * Time by the law over the time in the run, waits excluded.
    */
   rate: number
   evidence: Evidence
 }
 /**
- * What a figure stands on.
+ * Supporting evidence of a figure.
  */
 export interface Evidence {
   /**
-   * The files that it was measured in, in words.
+   * Measured files, as text for readers.
    */
   from: string
   /**
-   * How many measurements there were.
+   * Number of measurements.
    */
   samples: number
   /**
-   * How far measurements of one thing scatter: the median over things of (p90 - p10) / median; 0 for one measurement.
+   * Relative scatter of repeated measurements: median, over measured items, of (p90 - p10) / median; 0 for one measurement.
    */
   spread: number
   /**
-   * The mean absolute error of the calculator without this figure, weighted by time.
+   * Mean absolute error of the calculator without this figure, weighted by time.
    */
   error_before: number
   /**
-   * The same with it, in sample.
+   * Mean absolute error of the calculator with this figure, in sample.
    */
   error_after: number
   /**
-   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not
-   * computed.
+   * Half of the 95% interval of the median of measured over predicted times, as a share; 0 if not computed.
    */
   uncertainty?: number
 }
@@ -146,63 +145,63 @@ export interface Evidence {
  */
 export interface NetworkLaw {
   /**
-   * Share of its NICs that a ring with large messages reaches.
+   * Share of the NIC bandwidth reached by a ring with large messages.
    */
   ring_share: number
   /**
-   * Share of the link bandwidth that uniform traffic to all peers reaches.
+   * Share of the link bandwidth reached by uniform traffic to all peers.
    */
   spread_share: number
   /**
-   * Multiple of the calculator's latencies between domains.
+   * Factor on the calculator's latencies between domains.
    */
   latency: number
   /**
-   * Ranks of the smallest group that was measured.
+   * Ranks of the smallest measured group.
    */
   from_ranks: number
   /**
-   * Of the largest.
+   * Ranks of the largest measured group.
    */
   to_ranks: number
   /**
-   * Scale-up domains that the smallest group spanned; 0 if the file does not record it.
+   * Scale-up domains of the measured group that spans the fewest; 0 if the file does not record it.
    */
   from_domains?: number
   /**
-   * The largest.
+   * Scale-up domains of the measured group that spans the most; 0 if the file does not record it.
    */
   to_domains?: number
   /**
-   * The smallest message that was measured, bytes.
+   * Smallest measured message, in bytes.
    */
   from_bytes: number
   /**
-   * The largest.
+   * Largest measured message, in bytes.
    */
   to_bytes: number
   evidence: Evidence
 }
 /**
- * What the host costs; holds for the calibration's software generation alone.
+ * Host costs, valid only for the calibration's software generation.
  */
 export interface HostCosts {
   /**
-   * Microseconds to launch one kernel of the calculator's count.
+   * Launch time per kernel counted by the calculator, in microseconds.
    */
   us_per_kernel: number
   /**
-   * Microseconds per micro-batch and stage, without launches.
+   * Host time per micro-batch and stage without launches, in microseconds.
    */
   us_per_micro_batch: number
   /**
-   * Milliseconds per step outside of passes and update.
+   * Host time per step outside of passes and update, in milliseconds.
    */
   ms_per_step: number
   evidence: Evidence
 }
 /**
- * Corrections of the parts of a step by measured step times of one stack; holds for the calibration's software generation alone.
+ * Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation.
  */
 export interface StepTimes {
   /**
@@ -214,7 +213,7 @@ export interface StepTimes {
    */
   factors: [number, number, number, number]
   /**
-   * Covariance of the logarithms of these multiples.
+   * Covariance of the logarithms of these factors.
    *
    * @minItems 4
    * @maxItems 4
@@ -230,37 +229,37 @@ export interface StepTimes {
    */
   residual: number
   /**
-   * Different layouts that were measured.
+   * Number of distinct measured layouts.
    */
   layouts: number
   evidence: Evidence
   /**
-   * The same of runs of the models and formats of which some were measured.
+   * Corrections for the models and formats with measured runs.
    */
   own?: OwnRuns[]
 }
 /**
- * Corrections of the parts of a step of runs of one model in one format.
+ * Corrections of the parts of a step, for runs of one model in one format.
  */
 export interface OwnRuns {
   /**
-   * The model's name, for readers: launch files and users name one model differently.
+   * Name of the model, for readers: launch files and users name one model differently.
    */
   model: string
   /**
-   * Its parameters, which identify it.
+   * Number of parameters, which identifies the model.
    */
   parameters: number
   format: DataType
   /**
-   * Multiples of the predicted times of parts.
+   * Factors on the predicted times of the parts, as in [`StepTimes::factors`].
    *
    * @minItems 4
    * @maxItems 4
    */
   factors: [number, number, number, number]
   /**
-   * Covariance of the logarithms of these multiples.
+   * Covariance of the logarithms of these factors.
    *
    * @minItems 4
    * @maxItems 4
@@ -273,47 +272,47 @@ export interface OwnRuns {
   ]
 }
 /**
- * The rate of a kind of operators over the calculator's law of them, as a function of work.
+ * Rate of a kind of operators relative to the calculator's law, as a function of work.
  */
 export interface Rate {
   operators: Operators
   regime: Regime
   /**
-   * Work of one operator and the rate there, by growing work: the law's time over the measured time. Between two points the rate
-   * is linear in the logarithm of work, beyond them it stays.
+   * Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the
+   * measured time: linear in the logarithm of work between two points, constant beyond them.
    */
   points: [number, number][]
   evidence: Evidence
 }
 /**
- * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law is
- * what the collective takes within the run once all ranks are there: nothing of the generation's comes on top.
+ * A collective inside a scale-up domain: `t = base + f b / bandwidth + ramp sqrt(b)` with f the bus factor of nccl-tests. A sustained law
+ * gives the time within the run after the last rank has arrived; the generation's constants are not applied in addition.
  */
 export interface CollectiveLaw {
   operation: CollectiveKind
   /**
-   * Among how many ranks.
+   * Number of ranks.
    */
   ranks: number
   regime: Regime
   /**
-   * Microseconds that the smallest message takes.
+   * Time of the smallest message, in microseconds.
    */
   base_us: number
   /**
-   * Bus bandwidth that large messages approach, decimal GB/s.
+   * Asymptotic bus bandwidth of large messages, in decimal GB/s.
    */
   bandwidth_gb: number
   /**
-   * Nanoseconds per square root of a byte.
+   * Ramp, in nanoseconds per square root of a byte.
    */
   ramp_ns: number
   /**
-   * The smallest message that was measured, bytes.
+   * Smallest measured message, in bytes.
    */
   from_bytes: number
   /**
-   * The largest.
+   * Largest measured message, in bytes.
    */
   to_bytes: number
   evidence: Evidence
@@ -404,15 +403,15 @@ export interface StepLine {
   after: number
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

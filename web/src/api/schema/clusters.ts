@@ -31,7 +31,7 @@ export interface ClusterFields {
   source: string
 }
 /**
- * One accelerator: what a rank sees.
+ * One accelerator, as used by one rank.
  */
 export interface Accelerator {
   /**
@@ -39,15 +39,15 @@ export interface Accelerator {
    */
   id: string
   /**
-   * The vendor's name for it.
+   * Name given by the vendor.
    */
   name: string
   /**
-   * The vendor.
+   * Vendor.
    */
   vendor: string
   /**
-   * The architecture: `Ampere`, `Hopper`, `Blackwell`, ...
+   * Architecture: `Ampere`, `Hopper`, `Blackwell`, ...
    */
   architecture: string
   /**
@@ -55,12 +55,11 @@ export interface Accelerator {
    */
   year: number
   /**
-   * Multiprocessors, compute units or cores.
+   * Number of multiprocessors, compute units or cores.
    */
   compute_units: number | null
   /**
-   * Memory as labelled: decimal gigabytes of the data sheet times 2^30 is *not* assumed; bytes that the device reports
-   * as total. Unit: B.
+   * Total device memory in bytes, as reported by the device; if that is unknown, the label of the data sheet in decimal gigabytes. Unit: B.
    */
   memory: number
   /**
@@ -77,39 +76,39 @@ export interface Accelerator {
     [k: string]: number
   }
   /**
-   * Best dense bf16 rate that a sweep of shapes measured, if known. Unit: FLOP/s.
+   * Best measured dense bf16 rate over a sweep of shapes; `None` if not measured. Unit: FLOP/s.
    */
   measured_matmul: number | null
   /**
-   * The scale-up link's name (`NVLink4`).
+   * Name of the scale-up link, such as `NVLink4`.
    */
   scale_up_link: string
   /**
-   * Bandwidth of one device into its scale-up domain, one direction. Unit: B/s.
+   * Scale-up bandwidth of one device, one direction. Unit: B/s.
    */
   scale_up_bandwidth: number
   /**
-   * Devices that one scale-up domain usually joins.
+   * Usual number of devices in a scale-up domain.
    */
   scale_up_domain: number
   /**
-   * Usual network bandwidth per device, one direction. Unit: B/s.
+   * Usual network bandwidth per device, one direction; `None` if unknown. Unit: B/s.
    */
   network_bandwidth: number | null
   /**
-   * Bandwidth to the host, one direction. Unit: B/s.
+   * Bandwidth to the host, one direction; `None` if unknown. Unit: B/s.
    */
   host_bandwidth: number | null
   /**
-   * Design power. Unit: W.
+   * Design power in watts; `None` if unknown. Unit: W.
    */
   power: number | null
   /**
-   * Price per device and hour.
+   * Price per device-hour; `None` if not in the catalogue.
    */
   price: HourlyPrice | null
   /**
-   * Patterns of the names that drivers and traces print.
+   * Patterns of the device names in drivers and traces.
    */
   device_name_patterns: string[]
   /**
@@ -122,19 +121,19 @@ export interface Accelerator {
   notes: string
 }
 /**
- * A range of prices per device-hour, with when and where it was read.
+ * Range of prices per device-hour, with date and source.
  */
 export interface HourlyPrice {
   /**
-   * Lowest seen. Unit: USD.
+   * Lowest price found. Unit: USD.
    */
   low: number | null
   /**
-   * The one used by default. Unit: USD.
+   * Default price. Unit: USD.
    */
   typical: number
   /**
-   * Highest seen. Unit: USD.
+   * Highest price found. Unit: USD.
    */
   high: number | null
   /**
@@ -143,7 +142,7 @@ export interface HourlyPrice {
   source: string
 }
 /**
- * The domain within which devices reach each other at full scale-up bandwidth.
+ * Scale-up domain: devices with full scale-up bandwidth to each other.
  */
 export interface ScaleUp {
   /**
@@ -151,15 +150,15 @@ export interface ScaleUp {
    */
   domain_size: number
   /**
-   * Bandwidth of one device, one direction. Unit: B/s.
+   * Bandwidth per device, one direction. Unit: B/s.
    */
   bandwidth: number
   /**
-   * The link's name.
+   * Name of the link.
    */
   link: string
   /**
-   * Whether switches reduce in the network (NVLink SHARP).
+   * True if switches reduce in the network (NVLink SHARP).
    */
   in_network_reduction: boolean
 }
@@ -172,7 +171,7 @@ export interface Network {
    */
   bandwidth: number
   /**
-   * `InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`.
+   * Technology: `InfiniBand`, `RoCE`, `EFA`, `ICI`, `Ethernet`.
    */
   kind: string
   /**
@@ -180,12 +179,12 @@ export interface Network {
    */
   latency: number
   /**
-   * Tiers from the leaf upwards.
+   * Tiers, from the leaf upwards.
    */
   tiers: Tier[]
   /**
-   * How much longer traffic to all peers takes because rails are joined through domains alone, whose step is not hidden; 1 where
-   * the network joins them.
+   * Slowdown factor of traffic to all peers if rails are joined only through scale-up domains, whose forwarding is exposed; 1 if the
+   * network joins the rails.
    */
   rail_forwarding?: number
 }
@@ -194,7 +193,7 @@ export interface Network {
  */
 export interface Tier {
   /**
-   * Its name (`leaf`, `spine`, `core`).
+   * Name, such as `leaf`, `spine` or `core`.
    */
   name: string
   /**
@@ -206,7 +205,7 @@ export interface Tier {
    */
   oversubscription: number
   /**
-   * Latency that passing the tier adds, one way. Unit: s.
+   * One-way latency added by the tier. Unit: s.
    */
   latency: number
 }
@@ -219,11 +218,11 @@ export interface Host {
    */
   memory_per_device: number
   /**
-   * CPU memory bandwidth per device (the CPU optimizer's limit). Unit: B/s.
+   * CPU memory bandwidth per device, which limits an optimizer on the host. Unit: B/s.
    */
   memory_bandwidth_per_device: number
   /**
-   * Power of everything in the node that is not an accelerator, per device. Unit: W.
+   * Power of the node without accelerators, per device. Unit: W.
    */
   power_per_device: number
   /**

@@ -70,7 +70,7 @@ export type CommunicationAnswer =
       xpu_timer: Metrics | null
     }
 /**
- * A parallel dimension, for whose sake ranks communicate.
+ * Parallel dimension of a communication.
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
 /**
@@ -344,15 +344,15 @@ export interface Link {
   bytes_per_second: number
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

@@ -149,11 +149,11 @@ export type CompareAnswer =
       verdicts: Verdict[]
     }
 /**
- * For which part of the step something runs.
+ * Part of the step.
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**
- * Kind of operator a span is.
+ * Kind of operator of a span.
  */
 export type OperatorFamily =
   | 'matrix_product'
@@ -245,7 +245,7 @@ export type TimesFrom =
  */
 export interface Difference {
   /**
-   * Subject.
+   * Label.
    */
   name: string
   /**
@@ -351,15 +351,15 @@ export interface Named {
   calls: number
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

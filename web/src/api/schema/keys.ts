@@ -5,19 +5,19 @@
  */
 export type Key = {
   /**
-   * The section: `model`, `cluster`, `plan`, `training`, `cost`.
+   * Section: `model`, `cluster`, `plan`, `training`, `cost`.
    */
   section: string
   /**
-   * The rest of the dotted key.
+   * Key inside the section, dotted.
    */
   name: string
   /**
-   * Meaning.
+   * Documentation: a noun phrase for a value, a verb phrase for a switch.
    */
   doc: string
   /**
-   * What holds without it, in words.
+   * Default in words.
    */
   default: string
   /**

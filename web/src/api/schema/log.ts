@@ -213,15 +213,15 @@ export interface Restart {
   lost: number
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

@@ -22,7 +22,7 @@ export type Kind =
   | 'fragmentation'
   | 'context'
 /**
- * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+ * Module of a layer; the unit of recompute and of memory reports.
  */
 export type Module =
   | 'embedding'
@@ -54,7 +54,7 @@ export type MemoryKind =
   | 'overhead'
   | 'other'
 /**
- * A moment on the step's clock, or a stretch of it, in picoseconds.
+ * A moment or a duration of the step's clock, in picoseconds.
  */
 export type Time = number
 
@@ -77,7 +77,7 @@ export interface MemoryAnswer {
   title: string
   memory: MemoryReport
   /**
-   * The stage that is shown over the step.
+   * Index of the stage in `over_time`.
    */
   stage: number
   over_time: OverTime
@@ -174,34 +174,34 @@ export interface Item {
  */
 export interface OverTime {
   /**
-   * Most that is held in each of equal pieces of the step, all kinds together.
+   * Peak bytes in equal time intervals of the step, over all kinds.
    */
   highest_bytes: number[]
   /**
-   * The same by kind; kinds that hold nothing are left out.
+   * Bytes by kind at those peaks, without kinds that are always zero.
    */
   parts: KindOverTime[]
   /**
-   * Length of the step. Unit: s.
+   * Step time. Unit: s.
    */
   duration: number
   /**
-   * Time of the peak.
+   * Peak with its time; `None` without events.
    */
   peak: Peak | null
 }
 /**
- * One kind of memory over the step.
+ * Memory of one kind over the step.
  */
 export interface KindOverTime {
   kind: MemoryKind
   /**
-   * Most that it holds in each piece of the step.
+   * Bytes of this kind at the peak of each interval.
    */
   bytes: number[]
 }
 /**
- * A rank's fullest moment.
+ * Memory peak of a rank.
  */
 export interface Peak {
   /**
@@ -214,7 +214,7 @@ export interface Peak {
    */
   bytes: number
   /**
-   * Of what, most first; what is nothing is left out.
+   * Bytes by kind, largest first, without zeros.
    */
   parts: [MemoryKind, number][]
 }

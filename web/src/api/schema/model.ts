@@ -29,14 +29,14 @@ export type Mixer =
   | {
       kind: 'several'
       /**
-       * Each of them.
+       * The mixers, in order.
        */
       mixers: Mixer[]
     }
   | {
       kind: 'unpriced'
       /**
-       * Kind.
+       * Kind of mixer.
        */
       name: string
     }
@@ -80,7 +80,7 @@ export type Activation = 'gelu' | 'silu' | 'relu' | 'squared_relu'
  */
 export type Norm = 'layer_norm' | 'rms_norm'
 /**
- * The module of a layer that a weight belongs to; the unit of recompute and of memory reports.
+ * Module of a layer; the unit of recompute and of memory reports.
  */
 export type Module =
   | 'embedding'
@@ -95,7 +95,7 @@ export type Module =
   | 'head'
   | 'multi_token_prediction'
 /**
- * How tensor parallelism cuts a weight among its ranks.
+ * Sharding of a weight over tensor-parallel ranks.
  */
 export type Cut =
   | 'replicated'
@@ -106,13 +106,13 @@ export type Cut =
     }
   | 'vocabulary'
 /**
- * What a weight does in the forward pass.
+ * Role of a weight in the forward pass.
  */
 export type Usage =
   | {
       matmul: {
         /**
-         * The label of the fused product.
+         * Label of the fused GEMM.
          */
         fused: string
       }
@@ -146,61 +146,61 @@ export interface ModelAnswer {
  */
 export interface CatalogueEntry {
   /**
-   * The name that output uses.
+   * Name in reports.
    */
   name: string
   /**
-   * Other names that find it.
+   * Aliases.
    */
   aliases: string[]
   /**
-   * The family, as `model_type` names it.
+   * Family, by `model_type`.
    */
   family: string
   /**
-   * Where the dimensions come from.
+   * Source of the dimensions.
    */
   source: string
   /**
-   * What to know about them.
+   * Remarks on the dimensions.
    */
   notes: string
   /**
-   * How it was trained, where its publication has both figures.
+   * Published pre-training; `None` unless the publication has batch and sequence length.
    */
   training?: PublishedTraining | null
 }
 /**
- * The steps of a published pre-training, after the ramp of the batch.
+ * Steps of a published pre-training, after the batch ramp.
  */
 export interface PublishedTraining {
   /**
-   * Sequences of a step.
+   * Sequences per step.
    */
   global_batch: number
   /**
-   * Tokens of a sequence.
+   * Tokens per sequence.
    */
   sequence_length: number
   /**
-   * The publication, with its section.
+   * Publication with its section.
    */
   source: string
 }
 /**
- * Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
+ * Parameter counts of a model, in all conventions of model cards.
  */
 export interface ParameterCount {
   /**
-   * Everything, towers included, a tied embedding once, without multi-token prediction.
+   * All parameters, towers included, a tied embedding counted once, without multi-token prediction.
    */
   total: number
   /**
-   * The word embedding.
+   * Word embedding.
    */
   word_embedding: number
   /**
-   * The head's own matrix; 0 when tied.
+   * Matrix of the head; 0 if tied.
    */
   head: number
   /**
@@ -208,11 +208,11 @@ export interface ParameterCount {
    */
   routed_experts: number
   /**
-   * Parameters that one token uses, input embedding included.
+   * Parameters active per token, input embedding included.
    */
   active: number
   /**
-   * Parameters that one token uses, without the input embedding unless it also serves as head.
+   * Parameters active per token, without the input embedding unless it is also the head.
    */
   active_without_embedding: number
   /**
@@ -242,11 +242,11 @@ export interface FlopFields {
  */
 export interface Model {
   /**
-   * The catalogue name, or what the user called it.
+   * Name in the catalogue, or label set by the user.
    */
   name: string
   /**
-   * The family as Hugging Face's `model_type` names it (`llama`, `deepseek_v3`, ...); `custom` for dimensions typed in.
+   * Family by Hugging Face's `model_type` (`llama`, `deepseek_v3`, ...); `custom` for dimensions without a file.
    */
   family: string
   /**
@@ -254,7 +254,7 @@ export interface Model {
    */
   hidden_size: number
   /**
-   * Rows of the word embedding before any padding that a framework adds.
+   * Rows of the word embedding, without padding by a framework.
    */
   vocabulary: number
   /**
@@ -262,32 +262,32 @@ export interface Model {
    */
   max_positions: number
   /**
-   * Whether the head reuses the word embedding.
+   * True if the head reuses the word embedding.
    */
   tied_embeddings: boolean
   position: Position
   /**
-   * The distinct layers.
+   * Distinct layers.
    */
   layer_kinds: Layer[]
   /**
-   * For each layer in order, its kind.
+   * Kind of each layer in order, an index into `layer_kinds`.
    */
   layers: number[]
   /**
-   * Weights in front of the first layer: word embedding, learned positions, embedding norm.
+   * Weights before the first layer: word embedding, learned positions, embedding norm.
    */
   embedding: Weight[]
   /**
-   * Weights between the last layer and the head: the final norm.
+   * Weights between the last layer and the head: final norm.
    */
   final_norm: Weight[]
   /**
-   * The head's own weights; empty when tied (its matrix product still runs).
+   * Weights of the head; empty if tied to the word embedding (its GEMM still runs).
    */
   head: Weight[]
   /**
-   * Multi-token-prediction modules, if the model has them.
+   * Multi-token-prediction modules; `None` if the model has none.
    */
   multi_token_prediction: MultiTokenPrediction | null
   /**
@@ -295,35 +295,35 @@ export interface Model {
    */
   towers?: Tower[]
   /**
-   * Parts of the file that are neither counted nor priced, by their keys.
+   * Keys of the file's parts that are neither counted nor priced.
    */
   left_out?: string[]
   /**
-   * What the reader wants the user to know (a vision tower skipped, a field that was assumed).
+   * Notes from the reader for the user, such as a skipped vision tower or an assumed field.
    */
   notes: string[]
 }
 /**
- * One layer: what mixes tokens, what transforms each token, and every weight of both.
+ * One layer: token mixer, feed-forward, and the weights of both.
  */
 export interface Layer {
   /**
-   * A short name for people: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
+   * Short name for reports: `decoder`, `dense`, `moe`, `sliding`, `mamba`, ...
    */
   name: string
   mixer: Mixer
   feed_forward: FeedForward
   /**
-   * Normalisations over the hidden width that one pass executes (2 for pre-norm layers, 4 for gemma 2).
+   * Number of norms over the hidden width in one pass (2 for pre-norm layers, 4 for gemma 2).
    */
   norms: number
   norm: Norm
   /**
-   * Whether attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
+   * True if attention and feed-forward read the same input and add to the residual once (GPT-NeoX, Falcon, Phi).
    */
   parallel_residual: boolean
   /**
-   * Every trainable tensor.
+   * All trainable tensors.
    */
   weights: Weight[]
 }
@@ -366,7 +366,7 @@ export interface LatentAttention {
    */
   heads: number
   /**
-   * Rank of the query latent; `None` when queries are projected directly.
+   * Rank of the query latent; `None` if queries are projected directly.
    */
   q_lora_rank: number | null
   /**
@@ -479,7 +479,7 @@ export interface Mlp {
    */
   intermediate_size: number
   /**
-   * Whether a gate matrix multiplies the up projection (SwiGLU and kin).
+   * True if a gate matrix multiplies the up projection (SwiGLU and variants).
    */
   gated: boolean
   activation: Activation
@@ -489,11 +489,11 @@ export interface Mlp {
  */
 export interface MixtureOfExperts {
   /**
-   * Routed experts in all.
+   * Number of routed experts.
    */
   experts: number
   /**
-   * Experts that one token visits.
+   * Experts per token.
    */
   top_k: number
   expert: Mlp
@@ -506,7 +506,7 @@ export interface MixtureOfExperts {
    */
   routing_groups: number
   /**
-   * Groups that one token may visit.
+   * Maximum groups per token.
    */
   top_k_groups: number
 }
@@ -515,7 +515,7 @@ export interface MixtureOfExperts {
  */
 export interface Weight {
   /**
-   * Its name inside the layer, as Hugging Face names it without prefix (`q_proj`, `down_proj`, `input_layernorm`).
+   * Name inside the layer, as in Hugging Face without prefix (`q_proj`, `down_proj`, `input_layernorm`).
    */
   name: string
   module: Module
@@ -528,7 +528,7 @@ export interface Weight {
    */
   columns: number
   /**
-   * How many of it (routed experts); 0 where an earlier layer holds it and this one executes it again; 1 elsewhere.
+   * Number of equal tensors: that of routed experts, or 1. It is 0 if an earlier layer holds the weight and this one executes it again.
    */
   copies: number
   cut: Cut
@@ -539,7 +539,7 @@ export interface Weight {
  */
 export interface MultiTokenPrediction {
   /**
-   * How many modules, one behind another.
+   * Number of modules in sequence.
    */
   depth: number
   /**
@@ -547,8 +547,7 @@ export interface MultiTokenPrediction {
    */
   layer_kind: number
   /**
-   * The weights of one module in addition to its layer (norms, projection); embedding and head are shared
-   * with the model.
+   * Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model.
    */
   weights: Weight[]
 }
@@ -557,15 +556,15 @@ export interface MultiTokenPrediction {
  */
 export interface Tower {
   /**
-   * What it is: `vision`, `audio`, `encoder`.
+   * Kind of tower: `vision`, `audio`, `encoder`.
    */
   name: string
   /**
-   * Positions per sample that the stack works on, as the configuration has them; `None` where the data decides (a text encoder).
+   * Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder).
    */
   tokens: number | null
   /**
-   * Positions that it hands to the main stack, fewer where patches are merged.
+   * Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data.
    */
   handed_on: number | null
   stack: Model

@@ -31,19 +31,19 @@ export interface ModelField {
   notes: string
 }
 /**
- * Parameter counts of a model. Cards differ in what they count, so all conventions stand side by side.
+ * Parameter counts of a model, in all conventions of model cards.
  */
 export interface ParameterCount {
   /**
-   * Everything, towers included, a tied embedding once, without multi-token prediction.
+   * All parameters, towers included, a tied embedding counted once, without multi-token prediction.
    */
   total: number
   /**
-   * The word embedding.
+   * Word embedding.
    */
   word_embedding: number
   /**
-   * The head's own matrix; 0 when tied.
+   * Matrix of the head; 0 if tied.
    */
   head: number
   /**
@@ -51,11 +51,11 @@ export interface ParameterCount {
    */
   routed_experts: number
   /**
-   * Parameters that one token uses, input embedding included.
+   * Parameters active per token, input embedding included.
    */
   active: number
   /**
-   * Parameters that one token uses, without the input embedding unless it also serves as head.
+   * Parameters active per token, without the input embedding unless it is also the head.
    */
   active_without_embedding: number
   /**

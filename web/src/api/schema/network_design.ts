@@ -279,23 +279,23 @@ export interface Refused {
   problem: Problem
 }
 /**
- * Something wrong with an input.
+ * A problem of an input.
  */
 export interface Problem {
   /**
-   * What is wrong, and why, in a lowercase fragment.
+   * Problem and cause, in a lowercase fragment.
    */
   message: string
   /**
-   * Place.
+   * Place in the input; `None` if unknown.
    */
   place: Place | null
   /**
-   * What to do about it, or the nearest valid name.
+   * Action or nearest valid name; `None` without one.
    */
   hint: string | null
   /**
-   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   * Known settings that each remove this problem; the hint contains them in words.
    */
   remedies?: Remedy[]
 }
@@ -304,49 +304,49 @@ export interface Problem {
  */
 export interface Place {
   /**
-   * The file, or what stands for it (`--set`, `--tp`).
+   * File, or its substitute (`--set`, `--tp`).
    */
   file: string
   /**
-   * The line, from 1, if known.
+   * Line from 1; `None` if unknown.
    */
   line: number | null
   /**
-   * The column, from 1, if known.
+   * Column from 1; `None` if unknown.
    */
   column: number | null
   /**
-   * The dotted key, if known.
+   * Dotted key; `None` if unknown.
    */
   key: string | null
   /**
-   * The offending line of text, if known.
+   * Line of text with the problem; `None` if unknown.
    */
   text: string | null
 }
 /**
- * A setting that makes a problem go away.
+ * A setting that removes a problem.
  */
 export interface Remedy {
   /**
-   * The dotted key of a run file.
+   * Dotted key of a run file.
    */
   key: string
   /**
-   * Its value, as a run file or a flag takes it.
+   * Value, as in a run file or a flag.
    */
   value: string
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

@@ -52,11 +52,11 @@ export type Medium = 'copper' | 'active-optical' | 'fibre'
  */
 export type PairClass = 'same_domain' | 'same_rail' | 'other_rail'
 /**
- * A parallel dimension, for whose sake ranks communicate.
+ * Parallel dimension of a communication.
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'pipeline' | 'data' | 'other'
 /**
- * For which part of the step something runs.
+ * Part of the step.
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**

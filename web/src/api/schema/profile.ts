@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/profile.json by scripts/types.mjs.
 
 /**
- * A number format of tensors or of matrix products.
+ * A number format of tensors or GEMMs.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
@@ -111,11 +111,11 @@ export type Label =
  */
 export type Level = 'label' | 'phase' | 'family' | 'kernel' | 'rest'
 /**
- * For which part of the step something runs.
+ * Part of the step.
  */
 export type Phase = 'forward' | 'recompute' | 'backward' | 'backward_input' | 'backward_weight' | 'optimizer' | 'other'
 /**
- * Kind of operator a span is.
+ * Kind of operator of a span.
  */
 export type OperatorFamily =
   | 'matrix_product'
@@ -1087,15 +1087,15 @@ export interface Joint {
   shared_ns: number
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }

@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/profile_range.json by scripts/types.mjs.
 
 /**
- * What colours a span. A class is the same in every view.
+ * Class of a span, which determines its colour in all views.
  */
 export type Class =
   | 'forward'
@@ -53,33 +53,33 @@ export interface ProfileRangeAnswer {
   covered: number
   range: Window
   /**
-   * Rows that were summed.
+   * Number of rows in the sums.
    */
   rows: number
   /**
-   * Rows that can be busy at the same time; the rows of one thread are one.
+   * Number of rows that can be busy at the same time; the rows of one thread count once.
    */
   stacks: number
   /**
-   * Spans that touch the range.
+   * Number of spans that overlap the range.
    */
   count: number
   /**
-   * Their time within the range, in nanoseconds; every moment of a stack counts once.
+   * Time of these spans within the range, in nanoseconds; every moment of a stack counts once.
    */
   total_ns: number
   /**
-   * Names, largest `total_ns` first.
+   * Names by `total_ns`, largest first.
    */
   names: Name[]
   /**
-   * Names beyond the longest list that is answered.
+   * Number of names omitted from the list.
    */
   more_names: number
   tree: Node
 }
 /**
- * A stretch of the step, in nanoseconds.
+ * An interval of the step, in nanoseconds.
  */
 export interface Window {
   /**
@@ -87,7 +87,7 @@ export interface Window {
    */
   from: number
   /**
-   * Until when.
+   * End time.
    */
   to: number
 }
@@ -96,12 +96,12 @@ export interface Window {
  */
 export interface Name {
   /**
-   * The name of the spans.
+   * Name of the spans.
    */
   name: string
   class: Class
   /**
-   * Spans that touch the range.
+   * Number of spans that overlap the range.
    */
   count: number
   /**
@@ -109,7 +109,7 @@ export interface Name {
    */
   total_ns: number
   /**
-   * Time within the range in which no row below has a span, in nanoseconds.
+   * Time within the range without spans in deeper rows, in nanoseconds.
    */
   self_ns: number
   /**
@@ -121,7 +121,7 @@ export interface Name {
    */
   longest_ns: number
   /**
-   * `total_ns` over the length of the range times the number of `stacks`.
+   * `total_ns` over the length of the range times `stacks`, 0 to 1.
    */
   share: number
 }
@@ -130,27 +130,27 @@ export interface Name {
  */
 export interface Node {
   /**
-   * The name of the row, class or span.
+   * Name of the row, class or span.
    */
   name: string
   /**
-   * The class of its spans; none for a row.
+   * Class of its spans; `None` for a row.
    */
   class: Class | null
   /**
-   * Spans, without those below.
+   * Number of spans, without those of children.
    */
   count: number
   /**
-   * Time with all nodes below, in nanoseconds.
+   * Time with all children, in nanoseconds.
    */
   total_ns: number
   /**
-   * `total_ns` over the length of the range times the number of stacks.
+   * `total_ns` over the length of the range times the number of stacks, 0 to 1.
    */
   share: number
   /**
-   * Nodes below, largest first.
+   * Children, largest first.
    */
   children: Node[]
 }

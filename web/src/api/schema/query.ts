@@ -1,7 +1,7 @@
 // Made from docs/reference/schema/query.json by scripts/types.mjs.
 
 /**
- * A cell of an answer.
+ * A cell of a query result.
  */
 export type Cell = null | number | string
 
@@ -19,7 +19,7 @@ export interface QueryAnswer {
    */
   railwright: string
   /**
-   * The names of the columns, as the question gives them.
+   * Names of the columns, from the query.
    */
   columns: string[]
   /**
@@ -27,7 +27,7 @@ export interface QueryAnswer {
    */
   rows: Cell[][]
   /**
-   * Whether there are more rows than requested.
+   * True if there are more rows than requested.
    */
   more: boolean
 }

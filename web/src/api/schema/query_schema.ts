@@ -24,11 +24,11 @@ export interface TableField {
    */
   name: string
   /**
-   * Kind of row.
+   * Meaning of a row.
    */
   about: string
   /**
-   * Its columns.
+   * Columns.
    */
   columns: ColumnAbout[]
   /**
@@ -41,15 +41,15 @@ export interface TableField {
  */
 export interface ColumnAbout {
   /**
-   * Its name.
+   * Name.
    */
   name: string
   /**
-   * Its type: `INTEGER`, `REAL` or `TEXT`.
+   * Type: `INTEGER`, `REAL` or `TEXT`.
    */
   type: string
   /**
-   * Its content.
+   * Meaning, with the unit.
    */
   about: string
 }

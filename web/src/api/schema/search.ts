@@ -5,15 +5,15 @@
  */
 export type Objective = 'time' | 'dollars' | 'devices' | 'headroom'
 /**
- * Sharding of a sequence over ranks.
+ * Context-parallel algorithm: sharding of a sequence over ranks.
  */
 export type ContextKind = 'ring' | 'all_gather' | 'ulysses'
 /**
- * Which parallel dimension takes neighbouring ranks, innermost first.
+ * Order of parallel dimensions in the rank layout, innermost first.
  */
 export type RankOrder = 'tp-cp-ep-dp-pp' | 'tp-cp-pp-ep-dp'
 /**
- * A number format of tensors or of matrix products.
+ * A number format of tensors or GEMMs.
  */
 export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nvfp4' | 'int8'
 /**
@@ -21,7 +21,7 @@ export type DataType = 'fp32' | 'tf32' | 'fp16' | 'bf16' | 'fp8' | 'mxfp8' | 'nv
  */
 export type Optimizer = 'adam' | 'sgd' | 'lion' | 'muon' | 'adafactor' | 'lora'
 /**
- * A module that gets adapters, by PEFT's or Megatron's name.
+ * A target module, by PEFT's or Megatron's name.
  */
 export type LoraTarget =
   | 'all-linear'
@@ -42,7 +42,7 @@ export type LoraTarget =
   | 'in_proj'
   | 'out_proj'
 /**
- * What the backward pass computes again instead of keeping.
+ * Activation checkpointing policy: activations that the backward pass recomputes.
  */
 export type Recompute =
   | {
@@ -51,23 +51,23 @@ export type Recompute =
   | {
       mode: 'selective'
       /**
-       * Selection.
+       * Recomputed modules.
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage that do; `None` is all.
+       * Layers per stage with recompute; `None`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage that do; `None` is all.
+       * Layers per stage with recompute; `None`: all.
        */
       layers: number | null
     }
 /**
- * A part of a layer that can be recomputed.
+ * A module of a layer that can be recomputed.
  */
 export type RecomputeModule =
   'core_attention' | 'norm' | 'activation' | 'mlp' | 'moe' | 'latent_up_projection' | 'operators'
@@ -76,7 +76,7 @@ export type RecomputeModule =
  */
 export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pipe'
 /**
- * The kernel that runs softmax attention.
+ * Kernel of softmax attention.
  */
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 /**
@@ -165,22 +165,22 @@ export type Outcome =
   | {
       is: 'fits'
       /**
-       * Step time of the fastest, slowed down where the allocator retries. Unit: s.
+       * Step time of the fastest layout, allocator retries included. Unit: s.
        */
       step_time: number
       /**
-       * Its tokens per second over all devices.
+       * Throughput in tokens per second over all devices.
        */
       tokens_per_second: number
       /**
-       * The layout as flags.
+       * Layout as flags.
        */
       layout: string
     }
   | {
       is: 'out_of_memory'
       /**
-       * By how much a device would have to be larger for the wanted probability of fitting. Unit: B.
+       * Missing memory per device for the required probability of fitting. Unit: B.
        */
       lacks: number
       /**
@@ -188,11 +188,11 @@ export type Outcome =
        */
       device_memory: number
       /**
-       * The stage that needs the most.
+       * Stage with the largest memory.
        */
       stage: number
       /**
-       * The layout as flags.
+       * Layout as flags.
        */
       layout: string
     }
@@ -242,40 +242,39 @@ export interface SearchAnswer {
    */
   candidates: Shown[]
   /**
-   * The layout of the launch file that was named, in each setting where it is possible.
+   * Layout of the specified launch file, in each setting where it is possible.
    */
   own: Shown[]
   /**
-   * Free and kept settings of the launch file, in words.
+   * Free and fixed settings of the launch file, as text; `None` without one.
    */
   freed: string | null
   /**
-   * Layouts that were found, shown or not; of a front, its length.
+   * Number of layouts found, shown or not; for a Pareto front, its length.
    */
   found: number
   /**
-   * The fastest layout, where rows are families and it is not the first.
+   * Fastest layout, if rows are families and it is not the first; else `None`.
    */
   fastest: Shown | null
   /**
-   * Whether each row is the simplest tie of a family of layouts.
+   * True if each row is the simplest member of a family of tied layouts.
    */
   by_family: boolean
   /**
-   * Settings on which nothing can be searched.
+   * Settings that cannot be searched.
    */
   impossible: Impossible[]
   /**
-   * Layouts that would fit, if nothing fits.
+   * Closest layouts and remedies, if nothing fits; else `None`.
    */
   nothing_fits: Nothing | null
   /**
-   * Answers about layouts that were named.
+   * Results for the layouts of `--why-not`.
    */
   why_not: Answer[]
   /**
-   * The best layout of each tensor and pipeline degree, or the memory missing if none fits; empty unless
-   * requested.
+   * Best layout of each pair of tensor- and pipeline-parallel size, or the missing memory if none fits; empty unless requested.
    */
   map: Cell[]
   /**
@@ -311,7 +310,7 @@ export interface Counters {
   invalid: number
 }
 /**
- * A ranked candidate and the ways to ask for it again.
+ * A ranked candidate with the ways to use it.
  */
 export interface Shown {
   ranked: Ranked
@@ -320,19 +319,19 @@ export interface Shown {
    */
   setting: number
   /**
-   * Its cluster as it was named.
+   * Cluster as named by the user.
    */
   cluster: string
   /**
-   * Its layout as flags.
+   * Layout as flags.
    */
   layout: string
   /**
-   * The command that estimates it.
+   * Command that estimates the layout.
    */
   command: string
   /**
-   * Its run file.
+   * Run file of the layout.
    */
   run_file: string
 }
@@ -443,54 +442,54 @@ export interface Candidate {
  */
 export interface Plan {
   /**
-   * Ranks that share each matrix.
+   * Tensor-parallel size: ranks that shard each weight matrix.
    */
   tensor_parallel: number
   /**
-   * Whether norms and dropouts between the cut matrices are cut along the sequence (Korthikanti 2022).
+   * True if norms and dropout between the sharded GEMMs are sharded along the sequence (Korthikanti 2022).
    */
   sequence_parallel: boolean
   /**
-   * Pipeline stages.
+   * Pipeline-parallel size: number of stages.
    */
   pipeline_parallel: number
   /**
-   * Model chunks per stage (interleaving), 1 for none.
+   * Model chunks per stage (interleaving); 1 without interleaving.
    */
   virtual_stages: number
   /**
-   * Ranks that share each sequence.
+   * Context-parallel size: ranks that shard each sequence.
    */
   context_parallel: number
   context_kind: ContextKind
   /**
-   * Replicas of the model (shards included).
+   * Data-parallel size, sharded replicas included.
    */
   data_parallel: number
   /**
-   * Ranks among which routed experts are spread.
+   * Expert-parallel size: ranks that share the routed experts.
    */
   expert_parallel: number
   /**
-   * Ranks that share each expert matrix.
+   * Expert tensor-parallel size: ranks that shard each expert matrix.
    */
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices of each scale-up domain that the job uses; `None` uses all of them.
+   * Devices used per scale-up domain; `None`: all.
    */
   segment?: number | null
   rank_order: RankOrder
   /**
-   * Sequences per micro-batch and replica.
+   * Micro-batch size in sequences, per replica.
    */
   micro_batch: number
   /**
-   * Sequences per step.
+   * Global batch size in sequences.
    */
   global_batch: number
   /**
-   * Tokens per sequence.
+   * Sequence length in tokens.
    */
   sequence_length: number
   precision: Precision
@@ -508,51 +507,51 @@ export interface Plan {
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None` divides evenly.
+   * Layers per virtual stage in pipeline order; `None`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
   attention_kernel: AttentionKernel
   /**
-   * The software generation, an identifier of `catalog/software.toml`.
+   * Software generation, an identifier of `catalog/software.toml`.
    */
   software: string
   /**
-   * Whether dropout is on (it adds masks to memory and passes to time).
+   * True if dropout is on, which adds masks to memory and passes to time.
    */
   dropout: boolean
   /**
-   * Tokens that the busiest expert gets over the mean; 1 is balanced.
+   * Load of the busiest expert relative to the mean; 1 is balanced.
    */
   expert_imbalance: number
   /**
-   * Tokens that an expert accepts at most, as a multiple of the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Sequences are packed from documents of this many tokens on average, so attention is cut at document ends; `None` attends
-   * over the whole sequence.
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * sequence.
    */
   document_length: number | null
   /**
-   * Multiple to which the vocabulary is padded, times tensor parallel (Megatron: 128); 1 is none.
+   * Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
    */
   vocabulary_multiple: number
 }
 /**
- * Tensors that data-parallel ranks shard.
+ * Tensors sharded over data-parallel ranks.
  */
 export interface Sharding {
   /**
-   * ZeRO stage: 0 nothing, 1 optimizer states, 2 and gradients, 3 and parameters (FSDP full shard).
+   * ZeRO stage. 0: nothing, 1: optimizer states, 2: also gradients, 3: also parameters (FSDP full shard).
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None` is all data-parallel ranks. Smaller is hybrid sharding: replicas between the groups.
+   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
-   * With stage 3: whether parameters are dropped after the forward pass and gathered again.
+   * With stage 3: true if parameters are freed after the forward pass and gathered again.
    */
   reshard_after_forward: boolean
 }
@@ -565,18 +564,18 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None` keeps none.
+   * Master weights; `None`: none are kept.
    */
   master: DataType | null
   moments: DataType
   activations: DataType
   /**
-   * Whether attention's products run in the compute format too (rare).
+   * True if attention GEMMs run in the compute format too (rare).
    */
   narrow_attention: boolean
 }
 /**
- * The adapters of a run.
+ * Adapters of a run.
  */
 export interface Lora {
   /**
@@ -584,39 +583,38 @@ export interface Lora {
    */
   rank: number
   /**
-   * Modules that get one.
+   * Target modules.
    */
   targets: LoraTarget[]
 }
 /**
- * What one pipeline stage recomputes, and what it keeps in host memory.
+ * Recompute and offload of one pipeline stage.
  */
 export interface StageRecompute {
   /**
-   * Policies in the order of the stage's layers, each for its number of layers; a policy without a number
-   * covers all remaining layers. Other layers are not recomputed. `Selective` without modules skips
-   * layers.
+   * Policies in the order of the stage's layers, each for its number of layers. A policy without a number covers all remaining layers.
+   * Other layers are not recomputed. `Selective` without modules skips layers.
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory; `None` is the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
    */
   offload: number | null
 }
 /**
- * Tensors in host memory.
+ * Tensors offloaded to host memory.
  */
 export interface Offload {
   /**
-   * Share of the optimizer states, stepped on the CPU.
+   * Share of the optimizer states, 0 to 1, updated on the CPU.
    */
   optimizer: number
   /**
-   * Share of the activations of each layer.
+   * Share of the activations of each layer, 0 to 1.
    */
   activations: number
   /**
-   * Share of the parameters.
+   * Share of the parameters, 0 to 1.
    */
   parameters: number
 }
@@ -633,11 +631,11 @@ export interface Overlap {
    */
   parameter_gather: boolean
   /**
-   * Tensor-parallel communication with matrix products (async TP, userbuffers).
+   * Tensor-parallel communication with GEMMs (async TP, userbuffers).
    */
   tensor: boolean
   /**
-   * Stage-to-stage transfers with compute.
+   * Pipeline send and receive with compute.
    */
   pipeline: boolean
   /**
@@ -867,15 +865,15 @@ export interface DatedPrice {
   source: string
 }
 /**
- * Something doubtful that did not stop the work.
+ * A doubtful setting or result that did not stop the work.
  */
 export interface Warning {
   /**
-   * A stable identifier that `railwright explain` knows, such as `memory-margin-small`.
+   * Stable identifier for `railwright explain`, such as `memory-margin-small`.
    */
   id: string
   /**
-   * What is doubtful and what to do, in one sentence.
+   * Warning in one sentence, with the action if there is one.
    */
   message: string
 }
@@ -911,11 +909,11 @@ export interface Retimed {
   steps_overlap: boolean
 }
 /**
- * A combination of cluster and devices on which nothing can be searched.
+ * A combination of cluster and devices that cannot be searched.
  */
 export interface Impossible {
   /**
-   * Its name.
+   * Cluster as named by the user.
    */
   cluster: string
   /**
@@ -928,7 +926,7 @@ export interface Impossible {
   reason: string
 }
 /**
- * Nothing fits.
+ * Result of a search in which nothing fits.
  */
 export interface Nothing {
   /**
@@ -936,15 +934,15 @@ export interface Nothing {
    */
   nearest_misses: Missed[]
   /**
-   * Changes that make it fit, with their step time.
+   * Changes that make the run fit, with their step time.
    */
   remedies: Remedied[]
   /**
-   * Remedies that were tried.
+   * Number of remedies tried.
    */
   remedies_tried: number
   /**
-   * Whether all were tried.
+   * True if all remedies were tried.
    */
   complete: boolean
 }
@@ -954,7 +952,7 @@ export interface Nothing {
 export interface Missed {
   miss: Miss
   /**
-   * The layout as flags.
+   * Layout as flags.
    */
   layout: string
 }
@@ -986,7 +984,7 @@ export interface Miss {
   missing: number
 }
 /**
- * A remedy that works.
+ * A remedy that makes the run fit.
  */
 export interface Remedied {
   change: Change
@@ -995,50 +993,50 @@ export interface Remedied {
    */
   devices: number
   /**
-   * Step time of the best layout with it. Unit: s.
+   * Step time of the best layout after the change. Unit: s.
    */
   step_time: number
   /**
-   * That layout as flags.
+   * Best layout after the change, as flags.
    */
   layout: string
 }
 /**
- * Requested layout, and why it is not the best.
+ * Result for a requested layout: the reason why it is not the best.
  */
 export interface Answer {
   /**
-   * Given names.
+   * Requested settings, as written.
    */
   named: string
   why_not: WhyNot
   /**
-   * The layout that was judged, as flags.
+   * Examined layout, as flags; `None` if none is possible.
    */
   layout: string
   /**
-   * Reason why the search for the best did not come across it, where it lies outside the space.
+   * Reason why the layout is outside of the search space; `None` if it is inside.
    */
   outside: string | null
 }
 /**
- * Something wrong with an input.
+ * A problem of an input.
  */
 export interface Problem {
   /**
-   * What is wrong, and why, in a lowercase fragment.
+   * Problem and cause, in a lowercase fragment.
    */
   message: string
   /**
-   * Place.
+   * Place in the input; `None` if unknown.
    */
   place: Place | null
   /**
-   * What to do about it, or the nearest valid name.
+   * Action or nearest valid name; `None` without one.
    */
   hint: string | null
   /**
-   * Settings each of which makes this problem go away, as far as they are known; the hint has them in words.
+   * Known settings that each remove this problem; the hint contains them in words.
    */
   remedies?: Remedy[]
 }
@@ -1047,36 +1045,36 @@ export interface Problem {
  */
 export interface Place {
   /**
-   * The file, or what stands for it (`--set`, `--tp`).
+   * File, or its substitute (`--set`, `--tp`).
    */
   file: string
   /**
-   * The line, from 1, if known.
+   * Line from 1; `None` if unknown.
    */
   line: number | null
   /**
-   * The column, from 1, if known.
+   * Column from 1; `None` if unknown.
    */
   column: number | null
   /**
-   * The dotted key, if known.
+   * Dotted key; `None` if unknown.
    */
   key: string | null
   /**
-   * The offending line of text, if known.
+   * Line of text with the problem; `None` if unknown.
    */
   text: string | null
 }
 /**
- * A setting that makes a problem go away.
+ * A setting that removes a problem.
  */
 export interface Remedy {
   /**
-   * The dotted key of a run file.
+   * Dotted key of a run file.
    */
   key: string
   /**
-   * Its value, as a run file or a flag takes it.
+   * Value, as in a run file or a flag.
    */
   value: string
 }
@@ -1123,23 +1121,23 @@ export interface Difference {
   more: number
 }
 /**
- * All layouts with one tensor and one pipeline degree.
+ * All layouts with one tensor- and one pipeline-parallel size.
  */
 export interface Cell {
   /**
-   * Cluster as it was named.
+   * Cluster as named by the user.
    */
   cluster: string
   /**
-   * Its devices.
+   * Number of devices.
    */
   devices: number
   /**
-   * Tensor parallel.
+   * Tensor-parallel size.
    */
   tensor: number
   /**
-   * Pipeline stages.
+   * Pipeline-parallel size.
    */
   pipeline: number
   outcome: Outcome
@@ -1149,19 +1147,19 @@ export interface Cell {
  */
 export interface Measure {
   /**
-   * Its place in the ranking, from 1.
+   * Rank of the layout, from 1.
    */
   rank: number
   /**
-   * Its layout as flags, for `calibrate --step "LAYOUT=SECONDS"`.
+   * Layout as flags, for `calibrate --step "LAYOUT=SECONDS"`.
    */
   layout: string
   /**
-   * Upper over lower end of the rows' 90% intervals now, geometric mean.
+   * Current width of the rows' 90% intervals: upper over lower end, geometric mean.
    */
   width_now: number
   /**
-   * The same once this layout and those before it in the list are measured.
+   * Width after measuring this layout and those before it in the list.
    */
   width_afterwards: number
 }

@@ -16,23 +16,23 @@ export interface TopicsAnswer {
   topics: Topic[]
 }
 /**
- * Something that has an identifier.
+ * Explanation of an identifier.
  */
 export interface Topic {
   /**
-   * Its identifier.
+   * Identifier.
    */
   id: string
   /**
-   * Kind of thing it is: `warning`, `time`, `memory`, `finding`, `concept`, ...
+   * Group: `warning`, `time`, `memory`, `finding`, `concept`, ...
    */
   group: string
   /**
-   * A line.
+   * Title of one line.
    */
   title: string
   /**
-   * A paragraph.
+   * Text of one paragraph.
    */
   text: string
 }

@@ -1,14 +1,13 @@
-// The two axes of a plot: lines of the grid, named ticks, titles with units. Refuses to overlap: ticks whose names would
-// touch are left unnamed.
+// The two axes of a plot: grid lines, tick labels, titles with units. Tick labels that would overlap are omitted.
 import type { Scale } from './scale'
 import { textWidth } from '../fit-text'
 
 export interface AxisOptions {
-  /** With its unit: `step time (s)`. */
+  /** Title with its unit: `step time (s)`. */
   readonly title: string
   readonly format: (value: number) => string
   readonly log?: boolean
-  /** Named values instead of round ones: the numbers that were really tried. */
+  /** Tick values instead of round ones, such as the tried numbers. */
   readonly ticks?: readonly number[]
 }
 
@@ -40,7 +39,7 @@ function named(
   return kept
 }
 
-/** The axis below a plot whose upper edge is at `top` and lower edge at `bottom`. */
+/** Horizontal axis below a plot from `top` to `bottom`. */
 export function AxisX({ scale, options, top, bottom }: Common & { top: number; bottom: number }) {
   const ticks = named(scale, options, (text) => textWidth(text, 11) + 8, 90)
   const [left, right] = scale.range
@@ -62,7 +61,7 @@ export function AxisX({ scale, options, top, bottom }: Common & { top: number; b
   )
 }
 
-/** The axis left of a plot; its title stands above it, where it needs no turning of heads. */
+/** Vertical axis; its title is above it in horizontal text. */
 export function AxisY({ scale, options, left, right }: Common & { left: number; right: number }) {
   const ticks = named(scale, options, () => 18, 44)
   const top = Math.min(...scale.range)
@@ -83,7 +82,7 @@ export function AxisY({ scale, options, left, right }: Common & { left: number; 
   )
 }
 
-/** Room that the names of a vertical axis need. */
+/** Width of the tick labels of a vertical axis. */
 export function roomForY(scaleOf: (range: readonly [number, number]) => Scale, options: AxisOptions, height: number): number {
   const ticks = named(scaleOf([height, 0]), options, () => 18, 44)
   return Math.ceil(Math.max(24, ...ticks.map((tick) => textWidth(tick.text, 11))) + 12)

@@ -1,5 +1,5 @@
-// Room for words in a chart: how wide a text is, and where labels of points can stand without lying on each other.
-// Refuses to draw.
+// Label layout: text widths, and positions of point labels without overlap.
+// Excludes drawing.
 import { textWidth } from '../fit-text'
 
 export interface Box {
@@ -33,8 +33,8 @@ function cross(a: Box, b: Box): boolean {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 
-/** Puts labels beside their points, the first wish first; one without a free place is left out, and so is one whose point is nearer than
- * `apart` to a labelled point: in a crowd, words say nothing. */
+/** Places labels next to their points, in order of preference. A label without a free position is omitted, and so is one whose point is
+ * closer than `apart` to a labelled point. */
 export function place(wanted: readonly Wanted[], area: Box, taken: readonly Box[] = [], size = 12, apart = 0): Placed[] {
   const boxes = [...taken]
   const placed: Placed[] = []
@@ -69,7 +69,7 @@ export function place(wanted: readonly Wanted[], area: Box, taken: readonly Box[
   return placed
 }
 
-/** Moves texts that stand in one column apart, keeping their order, within `[top, bottom]`. */
+/** Separates texts in one column, keeping their order, within `[top, bottom]`. */
 export function spread(places: readonly number[], least: number, top: number, bottom: number): number[] {
   const order = places.map((_, index) => index).sort((a, b) => (places[a] ?? 0) - (places[b] ?? 0))
   const spread = [...places]

@@ -1,19 +1,19 @@
-// Scales and ticks: from values to pixels and to the round values that an axis names. Pure functions, tested alone.
-// Refuses to know units; axes are told how to write a value.
+// Scales and ticks: from values to pixels, and round values for axes. Pure functions with their own tests.
+// Independent of units: axes receive a format function.
 
 export interface Scale {
   readonly kind: 'linear' | 'log'
   readonly domain: readonly [number, number]
   readonly range: readonly [number, number]
-  /** Value to pixel. */
+  /** Pixel of a value. */
   at(value: number): number
-  /** Pixel to value. */
+  /** Value of a pixel. */
   invert(pixel: number): number
-  /** About so many round values inside the domain, ascending. */
+  /** About `count` round values inside the domain, ascending. */
   ticks(count: number): number[]
 }
 
-/** A straight scale; a domain without extent is widened so that its value stands in the middle. */
+/** A linear scale. A domain without extent is widened around its value. */
 export function linear(domain: readonly [number, number], range: readonly [number, number]): Scale {
   const [low, high] = widened(domain)
   const factor = (range[1] - range[0]) / (high - low)
@@ -43,7 +43,7 @@ export function log(domain: readonly [number, number], range: readonly [number, 
   }
 }
 
-/** The least and the greatest of some values; `null` where there is none. */
+/** Minimum and maximum of values; `null` without any. */
 export function extent(values: Iterable<number>): [number, number] | null {
   let [low, high] = [Infinity, -Infinity]
   for (const value of values) {
@@ -54,13 +54,13 @@ export function extent(values: Iterable<number>): [number, number] | null {
   return low <= high ? [low, high] : null
 }
 
-/** A domain with room at its ends, as a share of its extent; what was not negative stays so. */
+/** Domain with margins as a share of its extent; non-negative domains stay non-negative. */
 export function padded([low, high]: readonly [number, number], share = 0.06): [number, number] {
   const room = (high - low || Math.abs(high) || 1) * share
   return [low >= 0 && low - room < 0 ? 0 : low - room, high + room]
 }
 
-/** The same for a logarithmic scale: room as a factor. */
+/** Domain of a logarithmic scale with margins as a factor. */
 export function paddedLog([low, high]: readonly [number, number], share = 0.06): [number, number] {
   const factor = Math.max((high / low) ** share, 1.04)
   return [low / factor, high * factor]
@@ -76,7 +76,7 @@ function linearTicks(low: number, high: number, count: number): number[] {
   const step = roundStep((high - low) / Math.max(count, 1))
   const ticks: number[] = []
   for (let n = Math.ceil(low / step - 1e-9) + 0; n <= Math.floor(high / step + 1e-9); n++) {
-    // Multiplying by a step below one leaves digits that nobody means.
+    // Division by the inverse avoids spurious digits of steps below one.
     ticks.push(step < 1 ? n / Math.round(1 / step) : n * step)
   }
   return ticks
@@ -98,6 +98,6 @@ function logTicks(low: number, high: number, count: number): number[] {
       if (tick >= low * (1 - 1e-9) && tick <= high * (1 + 1e-9)) ticks.push(Number(tick.toPrecision(12)))
     }
   }
-  // Less than half a decade holds too few of these: then straight steps serve better.
+  // Less than half a decade has too few of these ticks, so linear steps are used.
   return ticks.length >= 3 ? ticks : linearTicks(low, high, count)
 }

@@ -1,5 +1,5 @@
-// What a chart says about the place under the pointer or the keyboard's cursor: a small table beside the place, which is
-// read out too. Refuses to hide what it stands beside: it turns to the side that has room.
+// Tooltip of a chart: a small table next to the pointer or the keyboard cursor, also for screen readers. It is placed on the side with more
+// room, so that it does not cover its point.
 import type { ComponentChildren } from 'preact'
 
 export interface Line {
@@ -10,7 +10,7 @@ export interface Line {
 export interface Tip {
   readonly title: string
   readonly lines: readonly Line[]
-  /** What can be done there: `Enter loads it into the calculator`. */
+  /** Available action: `Enter loads it into the calculator`. */
   readonly hint?: string
 }
 
@@ -24,7 +24,7 @@ interface Props {
 
 const WIDE = 260
 
-/** The box itself; its parent is positioned. */
+/** The box; its parent must be positioned. */
 export function Tooltip({ tip, x, y, width, height }: Props) {
   const onLeft = x > width - WIDE && x > width / 2
   const style = {

@@ -1,5 +1,5 @@
-// Sparse cells of a square, and their shades on a logarithmic scale. Pure but for reading the theme's colours.
-// Refuses more decades than an eye tells apart: a few bytes beside terabytes would leave nothing for what matters.
+// Sparse cells of a square matrix, and their shades on a logarithmic scale. Pure, except for the theme's colours.
+// The scale has a limited number of decades: with a few bytes next to terabytes, the important range would have few shades.
 
 export type Cell = readonly [row: number, column: number, value: number]
 
@@ -15,7 +15,7 @@ export interface Shades {
 
 const DECADES = 6
 
-/** The range that shades span. */
+/** Range of values of the shades. */
 export function shadesOf(cells: readonly Cell[]): Shades | null {
   let [least, most] = [Infinity, 0]
   for (const [, , value] of cells) {
@@ -23,22 +23,22 @@ export function shadesOf(cells: readonly Cell[]): Shades | null {
     if (value > 0 && value < least) least = value
   }
   if (most === 0) return null
-  // Less than a decade would make much of little: a sixth more is no other colour.
+  // At least a decade, so that small differences do not get contrasting shades.
   return { least: Math.min(Math.max(least, most / 10 ** DECADES), most / 10), most }
 }
 
-/** 0 for the least, 1 for the most. */
+/** Position in the range: 0 for the least, 1 for the most. */
 export function shade(value: number, { least, most }: Shades): number {
   if (most <= least) return 1
   return Math.max(0, Math.min(1, Math.log(value / least) / Math.log(most / least)))
 }
 
-/** Values by place, for the cursor. */
+/** Values by position, for the cursor. */
 export function byPlace({ side, cells }: Grid): Map<number, number> {
   return new Map(cells.map(([row, column, value]) => [row * side + column, value]))
 }
 
-/** The next cell with a value from a place in a direction, or the place itself. */
+/** Next cell with a value in a direction, or the same position. */
 export function jump(
   values: ReadonlyMap<number, number>,
   side: number,
@@ -56,7 +56,7 @@ export function jump(
 
 type Rgb = readonly [number, number, number]
 
-/** Colours between two of the theme; the least keeps a distance from the background. */
+/** Colours between two of the theme; the least one stays distinct from the background. */
 export function ramp(low: Rgb, high: Rgb): (share: number) => Rgb {
   return (share) => {
     const t = 0.18 + 0.82 * share
@@ -64,7 +64,7 @@ export function ramp(low: Rgb, high: Rgb): (share: number) => Rgb {
   }
 }
 
-/** `#rrggbb` or `rgb(r, g, b)` to numbers. */
+/** Parses `#rrggbb` or `rgb(r, g, b)`. */
 export function rgb(text: string): Rgb {
   const hex = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(text.trim())
   if (hex) return [parseInt(hex[1] ?? '0', 16), parseInt(hex[2] ?? '0', 16), parseInt(hex[3] ?? '0', 16)]
@@ -72,7 +72,7 @@ export function rgb(text: string): Rgb {
   return parts ? [Number(parts[1]), Number(parts[2]), Number(parts[3])] : [128, 128, 128]
 }
 
-/** The cells as a picture of one pixel each, as a data address; `null` where there is no canvas. */
+/** Data URL of an image with one pixel per cell; `null` without a canvas. */
 export function picture(grid: Grid, shades: Shades, colours: (share: number) => Rgb): string | null {
   const canvas = document.createElement('canvas')
   canvas.width = grid.side

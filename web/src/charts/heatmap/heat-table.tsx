@@ -1,5 +1,5 @@
-// A heat map of named rows and columns with one scale, or one for each row: the value itself where a cell has room, on any size by
-// pointer and by arrow keys. Refuses to leave out a row or a column: what is too small for a name still has its colour.
+// A heat map of named rows and columns with one scale, or one per row. Cells with enough room show their value; the pointer and the arrow
+// keys show any value. All rows and columns are drawn, even if too small for a label.
 import { useMemo, useState } from 'preact/hooks'
 import { dark } from '../../state/theme'
 import { type Tip, Tooltip } from '../axes/tooltip'
@@ -9,7 +9,7 @@ import { rgb } from './cells'
 import '../plot.css'
 import * as texts from '../../words/charts'
 
-/** What stands in a cell without a value: the first text that fits. */
+/** Texts of a cell without a value; the first one that fits is shown. */
 export interface Sign {
   readonly texts: readonly string[]
   readonly tone: 'bad' | 'unknown'
@@ -20,7 +20,7 @@ const TONES = {
   unknown: { ground: 'var(--sunken)', ink: 'var(--muted)' },
 } as const
 
-/** The hatch of cells without a value, one for all maps of a page. */
+/** Identifier of the hatch pattern, shared by all maps. */
 const HATCH = 'heat-table-nothing'
 
 interface Props {
@@ -28,25 +28,25 @@ interface Props {
   readonly title: string
   readonly rows: readonly string[]
   readonly columns: readonly string[]
-  /** Rows of values; null where there is none. */
+  /** Rows of values; null for missing ones. */
   readonly values: readonly (readonly (number | null)[])[]
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | null) => Tip
-  /** What a click and Enter do; without it they do nothing. */
+  /** Action of a click and of Enter; nothing if absent. */
   readonly onChoose?: (row: number, column: number) => void
-  /** Each row from nothing to its own largest value, so that what stands out in a row is seen. */
+  /** True to scale each row to its own maximum, so that outliers within a row are visible. */
   readonly own?: boolean
-  /** Where the scale begins: at nothing, or at the least value, so that small differences show. */
+  /** Start of the scale: zero, or the minimum, which shows small differences. */
   readonly from?: 'zero' | 'least'
-  /** Where the scale ends, if not at the largest value. */
+  /** End of the scale, if not the maximum. */
   readonly most?: number
-  /** What a cell without a value means, for the legend. */
+  /** Meaning of a cell without a value, for the legend. */
   readonly nothing?: string
-  /** What stands in cells without a value; null leaves one hatched. */
+  /** Texts of cells without a value; null leaves one hatched. */
   readonly signs?: readonly (readonly (Sign | null)[])[]
-  /** A cell with a dashed outline. */
+  /** Cell with a dashed outline. */
   readonly outlined?: readonly [number, number] | null
-  /** What Enter does. */
+  /** Name of the action of Enter. */
   readonly action?: string
 }
 
@@ -270,7 +270,7 @@ export function HeatTable({
   )
 }
 
-/** Values as shares of their scale. */
+/** Values as shares of their scale, 0 to 1. */
 export function sharesOf(values: Props['values'], own: boolean, from: 'zero' | 'least', end?: number): (number | null)[][] {
   const range = (all: readonly (number | null)[]) => {
     const known = all.filter((value): value is number => value !== null)
@@ -305,7 +305,7 @@ function paint(shares: readonly (readonly (number | null)[])[], columns: number)
     }),
   )
   context.putImageData(image, 0, 0)
-  // Black and white meet where both are readable, whatever the shade.
+  // Black or white text, whichever has more contrast with the shade.
   const ink = (share: number) =>
     inkFor(
       luminance(

@@ -1,5 +1,5 @@
-// A heat map of up to some hundred thousand cells: a canvas paints one pixel a cell, the plot stretches it without blur, so that the
-// vector picture holds it too. Arrow keys move the cursor by a cell, with Control to the next cell that has a value.
+// A heat map of up to some hundred thousand cells: a canvas has one pixel per cell, and the plot scales it without blur, so that the SVG
+// contains it too. Arrow keys move the cursor by a cell, with Control to the next cell with a value.
 import { useMemo, useState } from 'preact/hooks'
 import { textWidth } from '../fit-text'
 import { type Tip, Tooltip } from '../axes/tooltip'
@@ -8,19 +8,19 @@ import '../plot.css'
 import * as texts from '../../words/charts'
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
   readonly title: string
   readonly grid: Grid
   readonly rowTitle: string
   readonly columnTitle: string
-  /** What a row or a column is called at an axis. */
+  /** Name of a row or column at an axis. */
   readonly name: (index: number) => string
   readonly format: (value: number) => string
   readonly tip: (row: number, column: number, value: number | undefined) => Tip
-  /** Cells of a block that lines set apart; 0 draws none. */
+  /** Cells per block between separating lines; 0 draws none. */
   readonly block?: number
-  /** Changes when the theme does: colours are read again. */
+  /** Changes with the theme, so that colours are read again. */
   readonly theme?: unknown
   readonly most?: number
 }
@@ -135,7 +135,7 @@ interface ScaleProps {
   readonly format: (value: number) => string
 }
 
-/** From least to most, in steps that stand for equal factors. */
+/** From least to most, in logarithmic steps. */
 function Scale({ shades, colours, right, format }: ScaleProps) {
   const steps = 24
   const wide = 120

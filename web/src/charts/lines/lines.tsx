@@ -1,5 +1,5 @@
-// A few series over one axis, each named at its end instead of in a legend. Marked values, reference lines, an accented point (a knee).
-// Arrow keys go along a series and from series to series. Not for dense series (thousands of values).
+// Line chart of a few series, each labelled at its end instead of in a legend. Markers, reference lines and an accented point (a knee).
+// Arrow keys move along a series and between series. Not for dense series (thousands of values).
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Box, place, spread } from '../axes/labels'
@@ -14,12 +14,12 @@ export interface Value {
   /** `null` leaves a gap. */
   readonly y: number | null
   readonly tip: Tip
-  /** A whole range around the value: an interval of a prediction. */
+  /** Lower end of an interval around the value, such as that of a prediction. */
   readonly low?: number
   readonly high?: number
-  /** Said at the point. */
+  /** Note at the point. */
   readonly note?: string
-  /** Drawn hollow: does not meet a goal. */
+  /** Drawn hollow, because it does not meet a goal. */
   readonly hollow?: boolean
 }
 
@@ -28,13 +28,13 @@ export interface Series {
   readonly label: string
   readonly colour: string
   readonly dash?: string
-  /** Points alone: between two of them nothing is known. */
+  /** Points without a line, because values between them are unknown. */
   readonly alone?: 'circle' | 'square' | 'triangle' | 'diamond'
   readonly values: readonly Value[]
 }
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
   readonly title: string
   readonly series: readonly Series[]
@@ -46,7 +46,7 @@ interface Props {
   readonly picked?: { readonly series: string; readonly x: number } | null
   readonly onPick?: (series: string, index: number) => void
   readonly height?: number
-  /** The vertical axis begins at zero. */
+  /** True to start the vertical axis at zero. */
   readonly fromZero?: boolean
 }
 
@@ -68,7 +68,7 @@ function scaleFor(values: readonly number[], options: AxisOptions, range: readon
 
 export function Lines({ width, title, series, x, y, references = [], marks = [], picked, onPick, height = 320, fromZero = false }: Props) {
   const [cursor, setCursor] = useState<{ series: number; index: number } | null>(null)
-  // A finger cannot hover: its first tap tells the point, the second picks it.
+  // Touch has no hover: the first tap shows a point, the second selects it.
   const touched = useRef<string | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
@@ -116,7 +116,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
       }
     })
     const last = Math.max(...ends.map((end) => end?.x ?? 0))
-    // A line that ends early is named where it ends, as far as there is room; the others at the right edge.
+    // A line that ends early has its label at its end if there is room; other labels are at the right edge.
     const early = place(
       ends.flatMap((end, at) =>
         end && !narrow && end.x < last - 30 ? [{ id: String(at), text: series[at]?.label ?? '', x: end.x, y: end.y }] : [],
@@ -293,7 +293,7 @@ export function Lines({ width, title, series, x, y, references = [], marks = [],
   )
 }
 
-/** Boxes along the lines, which words avoid. */
+/** Boxes along the lines, to be avoided by labels. */
 function alongLines(spots: readonly Spot[], series: readonly Series[]): Box[] {
   const boxes: Box[] = []
   spots.forEach((spot, index) => {
@@ -308,7 +308,7 @@ function alongLines(spots: readonly Spot[], series: readonly Series[]): Box[] {
   return boxes
 }
 
-/** A point as a path. */
+/** Path of a point marker. */
 function outline(shape: Series['alone'], { x, y }: Spot, r: number): string {
   switch (shape) {
     case 'square':

@@ -1,5 +1,5 @@
-// What a scatter plot shows, and how the keyboard finds its way from point to point. Pure, tested alone.
-// Refuses to know what the points are.
+// Data of a scatter plot, and keyboard navigation between points. Pure functions with their own tests.
+// Independent of the meaning of points.
 import type { Tip } from '../axes/tooltip'
 
 export type Mark = 'front' | 'plain' | 'faint'
@@ -8,14 +8,14 @@ export interface Point {
   readonly id: string
   readonly x: number
   readonly y: number
-  /** Beside the point, as far as there is room. */
+  /** Label next to the point, if there is room. */
   readonly label?: string
-  /** Labels with more weight get their place first. */
+  /** Labels with more weight are placed first. */
   readonly weight?: number
   readonly mark: Mark
-  /** A shape beside the colour, so that colour is never the only sign. */
+  /** Shape in addition to the colour, so that colour is never the only sign. */
   readonly shape?: 'circle' | 'square' | 'diamond' | 'triangle' | 'cross'
-  /** Colour by a variable of the theme. */
+  /** Variable of the theme with the colour. */
   readonly colour?: string
   readonly tip: Tip
 }
@@ -30,7 +30,7 @@ export type Way = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' 
 
 export const WAYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End']
 
-/** The next point in a direction on the screen: along x for left and right, along y for up and down; ties by the other. */
+/** Next point in a direction on the screen: along x for left and right, along y for up and down; the other coordinate breaks ties. */
 export function next(spots: readonly Spot[], current: string | null, way: Way): string | null {
   if (spots.length === 0) return null
   const across = way === 'ArrowLeft' || way === 'ArrowRight' || way === 'Home' || way === 'End'
@@ -45,7 +45,7 @@ export function next(spots: readonly Spot[], current: string | null, way: Way): 
   return order[Math.max(0, Math.min(order.length - 1, at + step))]?.id ?? null
 }
 
-/** The point nearest to a place, if one is within reach. */
+/** Point nearest to a position, if within reach. */
 export function nearest(spots: readonly Spot[], x: number, y: number, reach: number): string | null {
   let found: string | null = null
   let least = reach * reach
@@ -56,7 +56,7 @@ export function nearest(spots: readonly Spot[], x: number, y: number, reach: num
   return found
 }
 
-/** Points that no other is better than in both ways; less is better. Ordered by x. */
+/** Pareto front, with less as better in both coordinates. Ordered by x. */
 export function front<T extends { readonly x: number; readonly y: number }>(points: readonly T[]): T[] {
   const order = [...points].sort((a, b) => a.x - b.x || a.y - b.y)
   const kept: T[] = []

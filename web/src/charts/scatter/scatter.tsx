@@ -1,5 +1,5 @@
-// A scatter plot: points with direct labels, a stepped front, the point of the cursor told beside it. Mouse, touch and arrow keys
-// reach every point; Enter or a click picks it. Refuses to compute what it shows.
+// A scatter plot: points with labels, a stepped front, a tooltip for the current point. Mouse, touch and arrow keys reach every point;
+// Enter or a click selects it. Excludes computation of the data.
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { AxisX, AxisY, type AxisOptions, roomForY } from '../axes/axes'
 import { type Placed, place } from '../axes/labels'
@@ -10,14 +10,14 @@ import '../plot.css'
 import * as texts from '../../words/charts'
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
-  /** What the plot shows, for those who do not see it. */
+  /** Description of the plot for screen readers. */
   readonly title: string
   readonly points: readonly Point[]
   readonly x: AxisOptions
   readonly y: AxisOptions
-  /** Identifiers of the front in the order of x: joined by steps. */
+  /** Identifiers of the front by x, joined by steps. */
   readonly front?: readonly string[]
   readonly frontLabel?: string
   /** A vertical limit: `79.1 GiB of the device`. */
@@ -25,11 +25,11 @@ interface Props {
   readonly picked?: string | null
   readonly onPick?: (id: string) => void
   readonly height?: number
-  /** A line on which both are the same. */
+  /** True to draw the line of equal values. */
   readonly equal?: boolean
-  /** Bounds that no point can pass, named at their ends. */
+  /** Upper bounds, labelled at their ends. */
   readonly roofs?: readonly Roof[]
-  /** Labels of points that are nearer to each other are left out, in pixels. */
+  /** Minimum distance between labelled points, in pixels. */
   readonly apart?: number
 }
 
@@ -66,7 +66,7 @@ export function Scatter({
   roofs = [],
 }: Props) {
   const [cursor, setCursor] = useState<string | null>(null)
-  // A finger cannot hover: its first tap tells the point, the second picks it.
+  // Touch has no hover: the first tap shows a point, the second selects it.
   const touched = useRef<string | null | undefined>(undefined)
   const bottom = height - BOTTOM
   const plot = useMemo(() => {
@@ -259,7 +259,7 @@ function Shape({ spot, large }: { spot: Spot & { point: Point }; large: boolean 
   }
 }
 
-/** Where both axes say the same, as far as both reach. */
+/** Line of equal values on both axes, within both domains. */
 function diagonal(x: Scale, y: Scale): string {
   const [from, to] = [Math.max(x.domain[0], y.domain[0]), Math.min(x.domain[1], y.domain[1])]
   return to > from ? `M${x.at(from)},${y.at(from)}L${x.at(to)},${y.at(to)}` : ''

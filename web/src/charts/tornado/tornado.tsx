@@ -1,5 +1,5 @@
-// A tornado: one row for each figure, bars to the left where the step gets shorter and to the right where it gets longer.
-// Filled is one direction of the figure, outlined the other, both said in the head. Arrow keys walk the rows.
+// A tornado chart: one row per parameter, bars to the left for a shorter step and to the right for a longer one.
+// Filled bars are one direction of the parameter, outlined bars the other, both named in the header. Arrow keys move between rows.
 import { useMemo, useState } from 'preact/hooks'
 import { fitText, textWidth } from '../fit-text'
 import { linear } from '../axes/scale'
@@ -10,26 +10,26 @@ import * as texts from '../../words/charts'
 export interface Row {
   readonly id: string
   readonly label: string
-  /** Beside the label: what the figure is now. */
+  /** Current value, next to the label. */
   readonly now?: string
-  /** Change of the result when the figure is more: filled. */
+  /** Change of the result for a larger parameter: filled bar. */
   readonly more: number
-  /** The same when it is less: outlined. */
+  /** Change of the result for a smaller parameter: outlined bar. */
   readonly less?: number
-  /** At the right edge. */
+  /** Value at the right edge. */
   readonly figure: string
   readonly colour?: string
   readonly tip: Tip
 }
 
 interface Props {
-  /** What the frame offers, in CSS pixels. */
+  /** Width of the frame, in CSS pixels. */
   readonly width: number
   readonly title: string
   readonly rows: readonly Row[]
   readonly axis: string
   readonly format: (value: number) => string
-  /** What the column of figures holds. */
+  /** Title of the column with numbers. */
   readonly figureTitle: string
   readonly moreTitle?: string
   readonly lessTitle?: string

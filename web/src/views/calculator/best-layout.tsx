@@ -1,4 +1,4 @@
-// "Best layout": the search's first layout for the run as it stands, put into the controls. Everything but the layout stays.
+// "Best layout": applies the first layout of a search for the current run to the controls. All other settings are kept.
 import { useEffect } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import * as format from '../../charts/format'
@@ -14,7 +14,7 @@ import * as texts from '../../words/calculator'
 const search = new LongJob<SearchAnswer>('search')
 let waiting = false
 
-/** Puts a layout into the scenario that is edited, in place of the one it has. */
+/** Replaces the layout of the edited scenario. */
 export function applyLayout(flags: string): void {
   const none = Object.fromEntries(LAYOUT.filter((key) => edited.value[key] !== undefined).map((key) => [key, undefined]))
   set({ ...none, ...fromFlags(flags) })

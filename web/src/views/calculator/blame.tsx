@@ -1,4 +1,4 @@
-// Why a run was refused, by the control that was moved last: its value, the nearest that the program lists as valid, and a way out.
+// Reason for a rejected run at the last changed control: its value, the nearest valid one, and a remedy.
 import * as format from '../../charts/format'
 import { type Valid, nearest, numbersOf } from '../../state/valid'
 import { LAYOUT } from '../parts/strategy'
@@ -8,7 +8,7 @@ import * as texts from '../../words/calculator'
 
 export function Blame({ valid }: { valid: Valid }) {
   const text = edited.value
-  // One control was moved; an action that set several is to blame as a whole, and Back undoes it.
+  // Only for a change of one control; an action that set several is undone by Back.
   const moved = lastSet.value.filter((key) => text[key] !== undefined)
   const key = moved.length === 1 ? moved[0] : undefined
   const value = key === undefined ? undefined : text[key]

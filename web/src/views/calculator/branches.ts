@@ -1,10 +1,10 @@
-// A stage's memory summed for the treemap: by module, layer or kind. Pure.
+// Memory of a stage for the treemap: by module, layer or kind. Pure.
 import type { MemoryItem } from '../../api/answers'
 import { kindColour, words } from '../../charts/colours'
 import type { Branch } from '../../charts/treemap-layout'
 import * as texts from '../../words/calculator'
 
-/** Items summed into two levels. */
+/** Sums items into two levels. */
 export function branches(items: readonly MemoryItem[], by: string): Branch[] {
   const groups = new Map<string, Map<string, { title: string; value: number; colour: string }>>()
   for (const item of items) {

@@ -1,5 +1,4 @@
-// Where the time of a step goes: an icicle down to operators, and the same as a tree beside it, both zoomed and pointed at
-// together.
+// Time breakdown of a step: an icicle chart down to operators, and the same as a tree next to it. Zoom and highlight are linked.
 import { useState } from 'preact/hooks'
 import type { Estimate, TimeNode } from '../../api/answers'
 import { ChartFrame } from '../../charts/frame'
@@ -62,7 +61,7 @@ interface Row {
   readonly depth: number
 }
 
-/** Seconds below which a part has no row: a rounding of the schedule, not a cost. */
+/** Minimum seconds of a listed part; smaller ones are rounding errors of the schedule. */
 const LEAST = 1e-6
 
 function Tree(props: {

@@ -1,5 +1,5 @@
-// The rail: model, cluster and plan as sliders, steppers and choices that offer what the program lists as valid together.
-// Each setting is auto, with the value that the program chose, or the user's own with a reset.
+// The settings: model, cluster and plan as sliders, steppers and choices with the valid values listed by the program. Each setting is auto,
+// with its resolved value, or set by the user with a reset.
 import type { ComponentChildren } from 'preact'
 import type { Accelerator, ClusterEntry, Estimate, ModelEntry } from '../../api/answers'
 import { report } from '../../api/report'
@@ -22,9 +22,9 @@ interface Props {
   readonly models: readonly ModelEntry[]
   readonly clusters: readonly ClusterEntry[]
   readonly accelerators: readonly Accelerator[]
-  /** What each setting may be with the rest. */
+  /** Valid values of each setting, given the others. */
   readonly valid: Valid
-  /** The run as it stands has no answer. */
+  /** True if the current run is rejected. */
   readonly refused: boolean
 }
 
@@ -68,7 +68,7 @@ function Plan(props: Props) {
   const isUneven = text['uneven-stages'] === 'true' || text['layers-per-stage'] !== undefined
   const isSequenceParallel = text['sequence-parallel'] ? text['sequence-parallel'] === 'true' : plan.sequence_parallel
   const hasExperts = now.ep > 1 || numbersOf(valid, 'ep').length > 1
-  /** Choices that are valid with the rest; all of them until the program has listed any. */
+  /** Choices that are valid with the other settings; all of them until the program has listed any. */
   const choices = <T extends readonly (readonly [string, string])[]>(key: string, all: T) => {
     const listed = valid.get(key)
     return listed && listed.length > 0 ? all.filter(([value]) => listed.includes(value)) : all
@@ -210,7 +210,7 @@ function Plan(props: Props) {
 
 function Degree(props: Props & { name: keyof Degrees; label: string; about: string; wide?: boolean; format?: (value: number) => string }) {
   const text = edited.value
-  // Data parallelism follows: a size that was set with other devices would contradict them.
+  // The data-parallel size follows: one set for other devices would contradict them.
   const follows = text.dp ? { dp: undefined } : {}
   return (
     <Stepper

@@ -1,4 +1,4 @@
-// The run as a launch file of a framework: the files, and what that framework cannot say.
+// Export of the run as a launch file of a framework: the files, and settings that the framework cannot express.
 import type { ExportAnswer } from '../../api/schema/export'
 import { useState } from 'preact/hooks'
 import type { Arguments } from '../../api/ask'
@@ -15,7 +15,7 @@ const FRAMEWORKS = [
   ['deepspeed', 'DeepSpeed'],
   ['nanotron', 'Nanotron'],
 ] as const
-/** What says nothing about the run itself. */
+/** Settings that are not part of the run itself. */
 const LEFT_OUT = ['price-per-device-hour', 'electricity-price', 'power-share']
 
 export function ExportDialog(props: { arguments: Arguments; close: () => void }) {

@@ -1,8 +1,8 @@
-// What the controls show beside the parameters: the plan as the program completed it, and the accelerators of the catalogue.
+// Data for the controls: the resolved plan, and the accelerators of the catalogue.
 import type { Accelerator, ClusterEntry, Estimate, Plan } from '../../api/answers'
 import type { Parameters } from '../../state/fragment'
 
-/** The numbers that the steppers show. */
+/** Numbers shown by the steppers. */
 export interface Degrees {
   readonly gpus: number
   readonly tp: number
@@ -16,7 +16,7 @@ export interface Degrees {
   readonly 'sequence-length': number
 }
 
-/** What the controls show before the program completed a plan. */
+/** Values of the controls before the plan is resolved. */
 export const ASSUMED: Pick<
   Plan,
   | 'tensor_parallel'
@@ -51,7 +51,7 @@ export const ASSUMED: Pick<
   overlap: { gradient_reduce: true, parameter_gather: true, tensor: false, pipeline: false, expert: false },
 }
 
-/** A run's numbers: as specified, else as the program completed them. */
+/** Numbers of a run: as specified, else as resolved. */
 export function degreesOf(text: Parameters, estimate: Estimate | null): Degrees {
   const plan = estimate?.plan ?? ASSUMED
   return {
@@ -68,7 +68,7 @@ export function degreesOf(text: Parameters, estimate: Estimate | null): Degrees 
   }
 }
 
-/** Everything with the accelerators: presets first. */
+/** All clusters and accelerators, presets first. */
 export function acceleratorsOf(clusters: readonly ClusterEntry[], gpus: readonly Accelerator[]): readonly Accelerator[] {
   return [...clusters.map((cluster) => cluster.accelerator), ...gpus]
 }

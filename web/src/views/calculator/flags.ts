@@ -2,7 +2,7 @@
 import type { Key } from '../../api/answers'
 import { normalise } from '../../state/run'
 
-/** A key's flag, as the command line names it: sections of the plan fall away, dots and underscores are dashes. */
+/** Flag of a key: without the sections of the plan, with dashes instead of dots and underscores. */
 export function flagOf(key: Pick<Key, 'section' | 'name'>): string {
   const name = key.name.replace(/[._]/g, '-')
   const flag =

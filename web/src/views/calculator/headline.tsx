@@ -1,5 +1,5 @@
-// The numbers that one looks at first: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both
-// and their difference. Every number says on hover where it comes from.
+// Key figures: time, utilisation, throughput, memory, days, money, energy. With two scenarios, both and their difference. Every number
+// shows its origin on hover.
 import type { ComponentChildren } from 'preact'
 import type { Estimate } from '../../api/answers'
 import { report } from '../../api/report'
@@ -17,15 +17,15 @@ interface Shown {
 interface Headline {
   readonly title: string
   readonly why: string
-  /** Whether it follows from the step time, whose interval then holds for it. */
+  /** True if it derives from the step time, so that the step-time interval applies. */
   readonly follows: boolean
-  /** Whether more is better, less is better, or neither. */
+  /** Preferred direction of change, if any. */
   readonly better: 'more' | 'less' | 'neither'
   readonly of: (estimate: Estimate) => Shown
 }
 
 const HFU_MORE = texts.executedArithmeticRecomputeIncludedIn
-/** Executed arithmetic this much above the model's is recompute. */
+/** Ratio of executed to model FLOPs above which recompute is shown. */
 const RECOMPUTED = 1.01
 
 const HEADLINES: readonly Headline[] = [
@@ -193,7 +193,7 @@ const MISSING: Shown = {
   ),
 }
 
-/** To the field that is missing. */
+/** Moves the focus to the missing field. */
 function toTokens(): void {
   const rail = document.querySelector<HTMLButtonElement>('.rail-toggle[aria-expanded=false]')
   if (rail?.offsetParent) rail.click()
@@ -248,13 +248,13 @@ export function Headlines(props: { a: Estimate; b: Estimate | null; stale: boole
   )
 }
 
-/** Nothing is better or worse where one of the runs cannot run. */
+/** Reason without a judgement if one of the runs does not fit. */
 export function unfitOf(a: Estimate, b: Estimate): Doubt | null {
   const letters = [a.memory.fit === 'does_not_fit' ? 'A' : '', b.memory.fit === 'does_not_fit' ? 'B' : ''].filter(Boolean)
   return letters.length === 0 ? null : { mark: '', why: texts.notFitSoThereIs(letters.join(' and '), letters.length > 1 ? 'do' : 'does') }
 }
 
-/** Why a difference that follows from the step times is no gain and no loss; null where it is one. */
+/** Reason why a difference derived from step times is not significant; null if it is. */
 export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
   const unfit = unfitOf(a, b)
   if (unfit) return unfit
@@ -275,17 +275,18 @@ export function doubtOf(a: Estimate, b: Estimate): Doubt | null {
 }
 
 interface Doubt {
-  /** Stands beside the difference. */
+  /** Mark next to the difference. */
   readonly mark: string
   readonly why: string
 }
 
-/** Less of a step is neither better nor worse: no run shows it. */
+/** Relative difference of step times below which there is no judgement: no measurement would show it. */
 const UNSEEN = 5e-4
 /** In seconds. */
 const UNSEEN_TIME = 1e-6
 
-/** A signed difference; whether it is good stands in its tooltip and for screen readers, beside the colour. `step` is what times are parts of. */
+/** A signed difference. Its tooltip and its text for screen readers state whether it is an improvement, in addition to the colour. `step`
+ * is the step time that times are parts of. */
 export function Difference(props: {
   a: number | null | undefined
   b: number | null | undefined

@@ -1,5 +1,5 @@
-// The calculator: model, cluster and plan on the left; time, memory, communication and money on the right, recomputed at
-// every change. Two scenarios side by side. It computes nothing: `estimate` and `memory` do.
+// The calculator: model, cluster and plan on the left; time, memory, communication and cost on the right, updated at every change. Two
+// scenarios can be compared. `estimate` and `memory` compute the numbers.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import './calculator.css'
 import type { Accelerator, ClusterEntry, Estimate, Memory, ModelEntry, ValidValues } from '../../api/answers'
@@ -28,7 +28,7 @@ import { Toolbar } from './toolbar'
 import { Verdict } from './verdict'
 import * as texts from '../../words/calculator'
 
-/** What the page opens with when nobody says anything. */
+/** Run that is shown first, if no run is specified. */
 const FIRST = {
   model: 'llama-3.1-405b',
   cluster: 'dgx-h100',
@@ -41,10 +41,10 @@ const FIRST = {
   tokens: '15.6T',
 }
 
-/** The panels that `memory` fills follow when the slider rests: the headline numbers go first. */
+/** Milliseconds without changes before `memory` is called, so that the key figures are first. */
 const REST = 90
 
-/** What only `estimate` takes. */
+/** Settings that only `estimate` takes. */
 const MONEY = ['tokens', 'availability', 'why']
 
 const complete = (values: Arguments | null) =>
@@ -111,11 +111,11 @@ interface Shown {
   readonly b: Live<Estimate> | null
   readonly memoryA: Live<Memory>
   readonly memoryB: Live<Memory> | null
-  /** Of the scenario that is edited. */
+  /** Valid values of the edited scenario. */
   readonly valid: Valid
 }
 
-/** Headline numbers at once, everything drawn one frame later: a slider's numbers never wait for charts. */
+/** Key figures immediately, charts one frame later, so that the numbers of a slider never wait for charts. */
 function Results(props: Shown) {
   const a = props.a.answer
   const b = props.b?.answer ?? null
@@ -146,7 +146,7 @@ function Results(props: Shown) {
   )
 }
 
-/** Numbers of a plan that was possible, beneath a refusal: they stay readable, without colour. */
+/** True if the current plan is rejected: the last numbers stay readable, without colour. */
 const refused = (props: Pick<Shown, 'a' | 'b'>) => props.a.problems.length > 0 || (props.b?.problems.length ?? 0) > 0
 
 const dim = (live: Live<unknown>) => live.stale || live.problems.length > 0
@@ -216,7 +216,7 @@ function Waiting() {
   )
 }
 
-/** An open layout is searched for when no common one fits; where none fits at all that takes long. */
+/** Message during the search for a layout, which starts if no common one fits; it takes long if none fits at all. */
 function Searching() {
   const [isLong, setLong] = useState(false)
   useEffect(() => {
@@ -231,7 +231,7 @@ function Searching() {
   )
 }
 
-/** The first state: what the server was started with, else an example that shows everything. */
+/** Initial state: the arguments of the server, else an example. */
 async function begin(): Promise<void> {
   if (report || Object.keys(runText.value).length > 0) return
   const given = await start().then(

@@ -1,4 +1,4 @@
-// One stage from inside: what fills it by module, layer or kind (treemap), and how full it is over the step.
+// Memory of one stage: by module, layer or kind (treemap), and over the step.
 import type { Memory } from '../../api/answers'
 import type { Live } from '../../api/live'
 import { StackedArea } from '../../charts/area'
@@ -19,7 +19,7 @@ const GROUPINGS = [
   ['kind', 'Kind'],
 ] as const
 
-/** The treemap of a stage. */
+/** Treemap of a stage. */
 export function MemoryInside(props: { live: Live<Memory>; stage: number; letter: string }) {
   const memory = props.live.answer
   const by = kept.value.by ?? 'module'
@@ -61,14 +61,14 @@ export function MemoryInside(props: { live: Live<Memory>; stage: number; letter:
   )
 }
 
-/** `stage 3, GiB`, or the stages of both scenarios where they differ. */
+/** `stage 3, GiB`, or the stages of both scenarios if they differ. */
 function stagesOf(stages: readonly (number | undefined)[]): string {
   const [a, b = a] = stages
   if (a === undefined) return ''
   return a === b ? texts.stageGib(a) : texts.stageOfAStageOf(a, b)
 }
 
-/** How full the stage is over the step. */
+/** Memory of the stage over the step. */
 export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null }) {
   const both = [{ letter: props.b ? 'A' : '', live: props.a }, ...(props.b ? [{ letter: 'B', live: props.b }] : [])]
   const most = Math.max(
@@ -112,7 +112,7 @@ export function MemoryOverTime(props: { a: Live<Memory>; b: Live<Memory> | null 
   )
 }
 
-/** From the bottom: what stays all along first. */
+/** From the bottom: permanent memory first. */
 const ORDER = ['parameters', 'gradients', 'optimizer', 'overhead', 'communication', 'workspace', 'other', 'logits', 'activations']
 
 function Over(props: { memory: Memory; width: number; height: number; most: number }) {

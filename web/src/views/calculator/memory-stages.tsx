@@ -1,4 +1,4 @@
-// Memory of every stage by kind against what a device has; choosing a stage chooses it for the panels beside.
+// Memory of every stage by kind, relative to device memory. Selecting a stage selects it in the other panels too.
 import type { Estimate, StageMemory } from '../../api/answers'
 import { KINDS, kindColour, words } from '../../charts/colours'
 import { type Group, StackedColumns } from '../../charts/columns'
@@ -11,7 +11,7 @@ import * as texts from '../../words/calculator'
 
 const GIB = 2 ** 30
 
-/** The stage that the memory panels look into: as chosen, else the fullest. */
+/** Stage of the memory panels: the selected one, else the one with the least free memory. */
 export function chosenStage(estimate: Estimate): number {
   const chosen = Number(kept.value.stage)
   return kept.value.stage !== undefined && chosen < estimate.memory.stages.length ? chosen : estimate.memory.worst

@@ -1,5 +1,5 @@
-// Measured runs that are nearest to the run, and how well each was predicted by constants that were fitted without its publication.
-// Responsible for: which are nearest, in words and rows. Refuses to correct the prediction by them.
+// Measured runs nearest to the run, with the error of their held-out prediction. Responsible for: the nearest runs as text and rows. The
+// prediction is not corrected by them.
 import { useEffect, useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { count, percent, seconds } from '../../charts/format'
@@ -12,7 +12,7 @@ const MOST = 6
 
 let loaded: readonly Run[] | null = null
 
-/** The bundled runs, once they are here: nothing waits for them. */
+/** Bundled runs once loaded; other content does not wait for them. */
 function useRuns(): readonly Run[] | null {
   const [runs, set] = useState(loaded)
   useEffect(() => {

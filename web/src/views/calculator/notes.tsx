@@ -1,4 +1,4 @@
-// What to know about the numbers: warnings with explanations, what was chosen because nobody said it, what the time rests on.
+// Notes on the numbers: warnings with explanations, defaults of unspecified settings, evidence of the step time.
 import { useState } from 'preact/hooks'
 import type { Estimate, Warning } from '../../api/answers'
 import { askOnce } from '../../api/live'
@@ -16,7 +16,7 @@ export function Notes(props: { a: Estimate; b: Estimate | null; remarks: readonl
   const other = props.b ? [...props.b.warnings, ...(props.b.money?.warnings ?? [])] : []
   const onlyB = other.filter((one) => !warnings.some((known) => known.id === one.id && known.message === one.message))
   const shown = props.b ?? props.a
-  // Warnings stand in the answer, too; what is left are remarks on the files that were read.
+  // Warnings are part of the answer, too; the rest are remarks on the files.
   const remarks = [...new Set(props.remarks)].filter(
     (text) => ![...warnings, ...other].some((one) => text.includes(one.message)) && !text.startsWith('defaults:'),
   )
@@ -109,7 +109,7 @@ function Doubt(props: { warning: Warning; letter?: string }) {
   )
 }
 
-/** A topic as `explain` writes it: paragraphs, indented lines are formulas. */
+/** A topic as in `explain`: paragraphs; indented lines are formulas. */
 export function Explanation(props: { topic: Topic }) {
   return (
     <div class="explanation">

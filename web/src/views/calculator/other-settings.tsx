@@ -1,4 +1,4 @@
-// Every other key of a run file: found by name, set as text. What is set stands in a list, and can be taken back.
+// All other keys of a run file: found by name, set as text. Set keys are listed and can be removed.
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import { askOnce } from '../../api/live'
@@ -8,7 +8,7 @@ import { flagOf } from './flags'
 import { edited, set } from './scenarios'
 import * as texts from '../../words/calculator'
 
-/** What has a control of its own. */
+/** Settings with a control of their own. */
 const SHOWN = new Set([
   'model',
   'cluster',

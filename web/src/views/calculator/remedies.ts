@@ -1,22 +1,22 @@
-// Changes that may make a run fit, as `whatif` takes them, and what its answer says of each. Pure: the program prices them.
+// Changes that may make a run fit, as `whatif` takes them, with their results. Pure: the program prices them.
 import type { Estimate } from '../../api/answers'
 import { type Valid, numbersOf } from '../../state/valid'
 import type { Change } from '../whatif/answer'
 import { flagOf } from '../whatif/changes'
 import * as texts from '../../words/calculator'
 
-/** A change that fits, with its price in time. */
+/** A change with which the run fits, with its effect on step time. */
 export interface Remedy {
   readonly name: string
   readonly settings: Readonly<Record<string, string>>
   readonly fit: 'fits' | 'at_risk'
   readonly stepTime: number
-  /** Relative to the run that does not fit. */
+  /** Step time relative to the run that does not fit. */
   readonly share: number
   readonly memory: number
 }
 
-/** Names of changed settings for people. */
+/** Readable names of changed settings. */
 const NAMES: Readonly<Record<string, (value: string) => string>> = {
   recompute: (value) => (value === 'full' ? texts.fullRecompute : texts.recomputeCoreAttention),
   sharding: (value) => (value === 'fsdp' ? 'FSDP' : value === 'zero1' ? 'ZeRO-1' : value),
@@ -28,7 +28,7 @@ const NAMES: Readonly<Record<string, (value: string) => string>> = {
   micro_batch: (value) => texts.microBatch2(value),
 }
 
-/** The changes to try: each means alone, the next larger valid sizes, and the two that combine best. */
+/** Changes to try: each setting alone, the next larger valid sizes, and the two most promising combinations. */
 export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): string[] {
   const next = (flag: string, now: number) => numbersOf(valid, flag).find((value) => value > now)
   const sizes = (
@@ -66,7 +66,7 @@ export function candidates({ plan }: Pick<Estimate, 'plan'>, valid: Valid): stri
   return [...single, ...pairs]
 }
 
-/** `tensor_parallel=16,recompute=full` as words. */
+/** Readable form of `tensor_parallel=16,recompute=full`. */
 export function nameOf(change: string): string {
   const words = change.split(',').map((part) => {
     const [key = '', value = ''] = part.split('=')
@@ -75,7 +75,8 @@ export function nameOf(change: string): string {
   return words.join(' + ')
 }
 
-/** Those that fit, the fastest first; of those that take the same settings alone and in a pair, the single change. */
+/** Changes with which the run fits, fastest first. If a pair results in the same settings as a single change, only the single one is kept.
+ * */
 export function remedies(changes: readonly Change[]): Remedy[] {
   const found: Remedy[] = []
   for (const { name, outcome } of changes) {

@@ -1,10 +1,10 @@
-// Another model or cluster: the plan was made for the one before, so it goes back to auto. What stays is named, and so is what was reset.
+// Change of model or cluster: the plan was made for the previous one, so it is reset to auto. A message lists kept and reset settings.
 import { split, statement } from '../../state/replan'
 import { toast } from '../../state/toasts'
 import { edited, set } from './scenarios'
 import * as texts from '../../words/calculator'
 
-/** Chooses a model or a cluster for the scenario that is edited; its plan becomes auto. */
+/** Sets a model or a cluster for the edited scenario, and resets its plan to auto. */
 export function choose(changed: 'model' | 'cluster', value: string): void {
   const { kept, reset } = split(edited.value, changed)
   const before = Object.fromEntries(reset.map((key) => [key, edited.value[key]]))

@@ -1,27 +1,27 @@
-// Scenario A is the run, B is the run with overrides. Which of them the controls change, and how a change is written into
-// the address. Refuses to judge values.
+// Scenario A is the run, B is the run with overrides. Selection of the edited scenario, and writing of changes to the URL. Does not judge
+// values.
 import { computed, signal } from '@preact/signals'
 import { change, location, own } from '../../state/location'
 import { overrides, runText, runTextB } from '../../state/run'
 
 export type Letter = 'a' | 'b'
 
-/** Whether two scenarios stand side by side. */
+/** True if two scenarios are compared. */
 export const comparing = computed(() => Object.keys(overrides.value).length > 0)
 
-/** Which scenario the controls change. */
+/** Scenario that the controls change. */
 export const editing = computed<Letter>(() => (comparing.value && location.value.parameters['c.edit'] !== 'a' ? 'b' : 'a'))
 
-/** The parameters that the controls show. */
+/** Parameters shown by the controls. */
 export const edited = computed(() => (editing.value === 'b' ? runTextB.value : runText.value))
 
-/** The calculator's own parameters. */
+/** Parameters of the calculator view. */
 export const kept = computed(() => own('c'))
 
-/** What was changed last: only there is a value that does not go marked, because the rest is the consequence. */
+/** Settings changed last. Only these are marked as invalid, because the others follow from them. */
 export const lastSet = signal<readonly string[]>([])
 
-/** Sets arguments of the scenario that is edited; `undefined` leaves the choice to the program. */
+/** Sets arguments of the edited scenario; `undefined` resets to auto. */
 export function set(values: Readonly<Record<string, string | undefined>>, history: 'push' | 'replace' = 'push'): void {
   lastSet.value = Object.keys(values)
   if (editing.value === 'a') {
@@ -36,12 +36,12 @@ export function set(values: Readonly<Record<string, string | undefined>>, histor
   change({ ...Object.fromEntries(changes), 'b.on': '1' }, history)
 }
 
-/** Opens scenario B as a copy of A, to be changed. */
+/** Opens scenario B as a copy of A. */
 export function compare(): void {
   change({ 'b.on': '1', 'c.edit': undefined })
 }
 
-/** Closes one scenario; what is left is A. */
+/** Closes one scenario; the other one becomes A. */
 export function keep(letter: Letter): void {
   const b = runTextB.value
   const all = location.value.parameters
@@ -54,7 +54,7 @@ export function keep(letter: Letter): void {
   change({ ...closed, ...(letter === 'b' ? { ...gone, ...b } : {}), 'c.edit': undefined })
 }
 
-/** Names of what B says otherwise. */
+/** Names of the settings that differ in scenario B. */
 export const differences = computed(() =>
   Object.keys(overrides.value).filter((key) => key !== 'on' && (runText.value[key] ?? '-') !== overrides.value[key]),
 )

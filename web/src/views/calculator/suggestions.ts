@@ -1,4 +1,4 @@
-// What to offer beside a refusal: the program's own remedies. Refuses to invent advice.
+// Remedies offered with a rejection: only those of the program.
 import type { Problem } from '../../api/ask'
 import { normalise } from '../../state/run'
 import { flagOf } from './flags'
@@ -9,7 +9,7 @@ export interface Offer {
   readonly values: Readonly<Record<string, string | undefined>>
 }
 
-/** A problem's remedies, one click each, and the nearest names of an unknown one. */
+/** Remedies of a problem, one button each, and the nearest names of an unknown one. */
 export function suggestions(problem: Problem): Offer[] {
   const offers: Offer[] = (problem.remedies ?? []).map(({ key, value }) => {
     const [section = '', ...name] = key.split('.')
@@ -18,7 +18,7 @@ export function suggestions(problem: Problem): Offer[] {
     return offer(flag, value)
   })
   const flag = flagAt(problem)
-  // Nearest names: each is one click away.
+  // Nearest names, one button each.
   const meant = /did you mean ([^?]+)\?/.exec(problem.hint ?? '')?.[1] ?? ''
   const about = flag ?? namedKind(problem)
   if (about) for (const [, name] of meant.matchAll(/`([^`]+)`/g)) offers.push({ title: name ?? '', values: { [about]: name } })
@@ -29,13 +29,13 @@ function offer(flag: string, value: string): Offer {
   return { title: `${flag.replaceAll('-', ' ')} ${value}`, values: { [flag]: value } }
 }
 
-/** What an unknown name was to name, where no flag says it: the model stands without one. */
+/** Kind of an unknown name without a flag: the model is a positional argument. */
 function namedKind(problem: Problem): string | null {
   const kind = /\bunknown (model|cluster|accelerator)\b|\bno (model|cluster|accelerator) is called\b/.exec(problem.message)
   return kind?.[1] ?? kind?.[2] ?? null
 }
 
-/** The flag that a problem is about: from its place (`--pipeline-parallel`, `plan.pipeline_parallel`) or its message. */
+/** Flag of a problem: from its place (`--pipeline-parallel`, `plan.pipeline_parallel`) or its message. */
 function flagAt(problem: Problem): string | null {
   const place =
     typeof problem.place === 'string'

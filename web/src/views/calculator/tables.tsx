@@ -1,4 +1,4 @@
-// What is said over the network in a step, and the stages beside each other.
+// Tables of communication in a step, and of the stages.
 import type { Communication, Estimate, Stage } from '../../api/answers'
 import { classColour, words } from '../../charts/colours'
 import * as format from '../../charts/format'

@@ -1,4 +1,4 @@
-// Walks over the tree of times. Pure.
+// Traversal of the tree of times. Pure.
 import type { TimeNode } from '../../api/answers'
 
 /** All nodes, parents first. */
@@ -6,7 +6,7 @@ export function flat(node: TimeNode): TimeNode[] {
   return [node, ...node.children.flatMap(flat)]
 }
 
-/** The node with an identifier. */
+/** Node with an identifier; null without one. */
 export function find(node: TimeNode, id: string): TimeNode | null {
   if (node.id === id) return node
   for (const child of node.children) {
@@ -16,7 +16,7 @@ export function find(node: TimeNode, id: string): TimeNode | null {
   return null
 }
 
-/** A's tree with what only B has, so that the table lists both. */
+/** Tree of A with the parts that only B has, so that the table lists both. */
 export function merged(a: TimeNode, b: TimeNode | undefined): TimeNode {
   if (!b) return a
   const children = a.children.map((child) =>

@@ -1,4 +1,4 @@
-// The line above the numbers: what the run is, scenarios, and what can be taken away (command, launch file, report).
+// Line above the numbers: the run, scenarios, and exports (command, launch file, report).
 import { useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { type Arguments, Refusal, askText } from '../../api/ask'
@@ -142,7 +142,7 @@ const SUFFIX: Readonly<Record<string, readonly [string, string]>> = {
   md: ['md', 'text/markdown'],
 }
 
-/** Scenario B, which a report shows beside the run. */
+/** Arguments of scenario B, which a report includes. */
 function beside(): Arguments {
   const changes = Object.entries(overrides.value).filter(([key]) => key !== 'on')
   return changes.length === 0 ? {} : { compare: changes.map(([key, value]) => `${key}=${value}`) }

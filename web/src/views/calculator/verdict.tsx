@@ -1,5 +1,5 @@
-// The verdict above the numbers: whether the run fits, by how much, what fills the fullest stage, and changes that make it fit with
-// their price and a button each.
+// Verdict above the numbers: fit, margin, largest kinds of memory in the critical stage, and changes that make the run fit, each with its
+// effect and a button.
 import { useMemo } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
@@ -14,11 +14,11 @@ import { candidates, remedies } from './remedies'
 import { set } from './scenarios'
 import * as texts from '../../words/calculator'
 
-/** Kinds of memory that are named, the largest first. */
+/** Number of listed kinds of memory, largest first. */
 const NAMED = 3
-/** Remedies that are shown. */
+/** Number of listed remedies. */
 const SHOWN = 3
-/** What `whatif` does not take. */
+/** Settings that `whatif` does not take. */
 const NOT_TAKEN = ['availability', 'why']
 
 export function Verdict(props: { estimate: Estimate; letter: string; stale: boolean; question: Arguments | null; valid: Valid }) {

@@ -1,4 +1,4 @@
-// Names and choices of the plan as the controls write them.
+// Names and choices of the plan, as shown in the controls.
 import * as texts from '../../words/calculator'
 
 export const SCHEDULES: readonly (readonly [string, string])[] = [
@@ -37,7 +37,7 @@ export const OVERLAPS: readonly (readonly ['gradient_reduce' | 'parameter_gather
   ['expert', texts.expertAllToAll, texts.overlapExpertAllToAll],
 ]
 
-/** A plan's sharding as the flag writes it. */
+/** Sharding of a plan as its flag. */
 export function shardingText(sharding: {
   readonly zero_stage: number
   readonly group: number | null
@@ -49,7 +49,7 @@ export function shardingText(sharding: {
   return sharding.group ? `${name}:${sharding.group}` : name
 }
 
-/** A plan's recompute as the flag writes it. */
+/** Recompute of a plan as its flag. */
 export function recomputeText(recompute: {
   readonly mode: string
   readonly layers?: number | null
@@ -59,7 +59,7 @@ export function recomputeText(recompute: {
   return `${recompute.mode}${modules}${recompute.layers ? `:${recompute.layers}` : ''}`
 }
 
-/** A flag as a person says it, for the list of differences. */
+/** Readable name of a flag, for the list of differences. */
 export function flagTitle(flag: string): string {
   return (
     (

@@ -1,5 +1,5 @@
-// The chain of who waits for whom: boxes from left to right, on a phone from top to bottom, ending at who is to blame.
-// Responsible for: drawing the boxes of `graph`, keys and clicks on them. Refuses to judge: the answer does.
+// Wait graph: boxes from left to right, on a phone from top to bottom, ending at the cause.
+// Responsible for: drawing the boxes of `graph`, with keys and clicks. The verdict comes from the answer.
 import { ChartFrame } from '../../charts/frame'
 import { fitText } from '../../charts/fit-text'
 import { type Box, chain } from './graph'
@@ -17,7 +17,7 @@ const MOST = 40
 
 export function Chain({ verdict, chosen, choose }: Props) {
   const all = chain(verdict)
-  // The ends always; of what waits, those nearest to an end.
+  // All ends, and the waiting boxes nearest to an end.
   const boxes =
     all.length > MOST
       ? [...all.filter((box) => box.kind === 'stuck').slice(-(MOST - 8)), ...all.filter((box) => box.kind === 'root').slice(0, 8)]
@@ -65,7 +65,7 @@ function Drawn({
   let row = 0
   columns.forEach((column, level) => {
     column.forEach((box, at) => {
-      // Columns stand in the middle of the tallest.
+      // Columns are centred vertically on the tallest.
       const y = upright ? row + at * (HIGH + 10) : ((tall - column.length) / 2 + at) * (HIGH + 14)
       places.set(box.id, { x: upright ? 1 : 1 + level * (wide + gap), y: y + 1 })
     })
@@ -143,7 +143,7 @@ function arrow(from: { x: number; y: number }, to: { x: number; y: number }, wid
     return `M${from.x + wide},${from.y + 20}h10V${to.y + 20}h-8`
   }
   const [x1, y1, x2, y2] = [from.x + wide, from.y + HIGH / 2, to.x, to.y + HIGH / 2]
-  // Back along a circle: beneath the boxes.
+  // Arrows back along a cycle are below the boxes.
   if (x2 <= x1)
     return `M${from.x + wide / 2},${from.y + HIGH}C${from.x + wide / 2},${from.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 26} ${to.x + wide / 2},${to.y + HIGH + 2}`
   const bend = (x2 - x1) / 2

@@ -1,5 +1,5 @@
-// Wait graph, as boxes and arrows: collectives that wait alike stand in one box, ranks at which the search ends stand last.
-// Responsible for: the boxes, whom each waits for, and their rank in the chain. Pure, tested alone; refuses to draw.
+// Wait graph, as boxes and arrows: collectives with equal waits share one box, and the ranks at which the search ends are last.
+// Responsible for: the boxes, their waits, and their position in the chain. Pure functions with their own tests. Excludes drawing.
 import { type Stuck, type Verdict, STATES, causeText, ranges, who } from './types'
 import * as texts from '../../words/hang'
 
@@ -8,20 +8,20 @@ export interface Box {
   readonly kind: 'stuck' | 'root'
   readonly title: string
   readonly lines: readonly string[]
-  /** Places in `stuck`, or in `roots`. */
+  /** Indices in `stuck`, or in `roots`. */
   readonly of: readonly number[]
-  /** How far from the end of the chain. */
+  /** Distance from the end of the chain. */
   readonly depth: number
   readonly to: readonly string[]
 }
 
-/** The ranks for which those wait who wait here; as the verdict follows them. */
+/** Ranks awaited by the ranks of a box, as in the verdict. */
 function blamed(stuck: Stuck): readonly number[] {
   if (stuck.state !== 'not_entered') return []
   return stuck.missing.length > 0 ? stuck.missing : stuck.unknown
 }
 
-/** The boxes, those that wait longest in the chain first. */
+/** Boxes, those with the longest chain first. */
 export function chain({ stuck, roots }: Verdict): Box[] {
   const targets = stuck.map((one, at) => {
     const to = new Set<string>()
@@ -38,7 +38,7 @@ export function chain({ stuck, roots }: Verdict): Box[] {
     }
     return to
   })
-  // Alike: the same call in the same state, waiting for the same.
+  // Merged if equal: call, state and awaited boxes.
   const merged = new Map<string, number[]>()
   stuck.forEach((one, at) => {
     const key = `${one.operation.replace(/\d+(<-|->)\d+/, '')} ${one.state} ${[...targets[at]!].sort().join(',')}`
@@ -80,7 +80,7 @@ export function chain({ stuck, roots }: Verdict): Box[] {
   return boxes.map((box) => ({ ...box, depth: box.kind === 'root' ? 0 : (depth.get(box.id) ?? 1) })).sort((a, b) => b.depth - a.depth)
 }
 
-/** The longest way to an end; a circle counts each box once. */
+/** Length of the longest path to an end; a cycle counts each box once. */
 function depths(boxes: readonly Omit<Box, 'depth'>[]): Map<string, number> {
   const byId = new Map(boxes.map((box) => [box.id, box]))
   const known = new Map<string, number>()

@@ -1,5 +1,5 @@
-// A job that hangs: who waits for whom in the flight records of its ranks, at whom the search ends, and what that rank did last.
-// Responsible for: which dumps are open and the verdict in words. Refuses to follow the chain itself: `hang` does.
+// A hung job: waits in the flight records of its ranks, the rank at which the search ends, and its last activity.
+// Responsible for: the open dumps, and the verdict as text. The analysis is in `hang`.
 import { useAnswer } from '../../api/live'
 import { seconds } from '../../charts/format'
 import { change, own } from '../../state/location'
@@ -137,7 +137,7 @@ function Spoken({ hang, isWhole }: { hang: Verdict; isWhole: boolean }) {
   )
 }
 
-/** Dumps that were read in part. */
+/** Partly read dumps. */
 function Damages({ hang }: { hang: Verdict }) {
   return (
     <>

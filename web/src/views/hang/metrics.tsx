@@ -1,4 +1,4 @@
-// What monitors on the hosts say: flags of hanging, and speeds of kernels beside those of all ranks.
+// Data of host monitors: hang flags, and kernel speeds relative to all ranks.
 import { digits } from '../../charts/format'
 import { Table } from '../../ui/table'
 import { type Hang, type RankSpeed, ranges } from './types'

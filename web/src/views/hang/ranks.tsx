@@ -1,4 +1,4 @@
-// Every rank of the job as a cell: who is to blame, who waits, who is well, of whom there is no dump. A sign beside each colour.
+// All ranks of the job as cells: cause, waiting, running, or without a dump. Each colour has a sign.
 import { ChartFrame } from '../../charts/frame'
 import type { Verdict } from './types'
 import * as texts from '../../words/hang'

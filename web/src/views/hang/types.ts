@@ -1,4 +1,4 @@
-// The answer of `hang` by the names that the view has for it, and its words.
+// Types of the answer of `hang` by their names in the view, and their texts.
 import type { DamagedDump as Damaged, Root, Stuck, Hang as Verdict } from '../../api/schema/hang'
 import * as texts from '../../words/hang'
 
@@ -24,13 +24,13 @@ export function ranges(ranks: readonly number[]): string {
   return parts.join(', ')
 }
 
-/** `3 of 4 ranks`, `3 of at least 4 ranks` where no dump says how many there are. */
+/** `3 of 4 ranks`, or `3 of at least 4 ranks` if no dump records their number. */
 export function extent({ ranks, world_size, world_size_listed }: Pick<Verdict, 'ranks' | 'world_size' | 'world_size_listed'>): string {
   if (!world_size_listed) return texts.ofAtLeastRank(ranks.length, world_size, world_size === 1 ? '' : 's')
   return ranks.length === world_size ? texts.allRanks(world_size) : texts.ofRanks(ranks.length, world_size)
 }
 
-/** Why nobody knows that nothing hangs. */
+/** Reasons why a hang cannot be excluded. */
 export function doubts({
   without_dump,
   incomplete_groups,
@@ -52,7 +52,7 @@ export function doubts({
   ].join(', ')
 }
 
-/** What was read of a damaged dump, and where the rest was lost. */
+/** Extent of the readable part of a damaged dump, and the place of the damage. */
 export function damageText({ rank, entries, unreadable, cut_at }: Damaged): string {
   const read = `${entries} ${entries === 1 ? 'entry' : 'entries'}`
   const lost =
@@ -81,7 +81,7 @@ const CAUSES: Readonly<Record<Root['cause'], readonly [one: string, many: string
   ],
 }
 
-/** A cause of a newer program is told by its name. */
+/** A cause of a newer program is shown by its name. */
 export function causeText(root: Root): string {
   return CAUSES[root.cause]?.[root.ranks.length === 1 ? 0 : 1] ?? String(root.cause).replaceAll('_', ' ')
 }

@@ -1,6 +1,6 @@
-// A quantity of every report over the iterations: the curve, its levels as bars, slow reports as points, restarts as lines.
-// Responsible for: the picture, with the nearest thing under the pointer and by arrow keys; a stretch that is dragged is shown alone, on all
-// charts of the log, and all share the cursor. Refuses more than one quantity.
+// Chart of one quantity over the iterations: the curve, its levels as bars, slow reports as points, restarts as lines. Responsible for: the
+// drawing, with the nearest element at the pointer and by arrow keys. A dragged range zooms all charts of the log, and all share the
+// cursor.
 import { type Signal, useComputed } from '@preact/signals'
 import { useId, useState } from 'preact/hooks'
 import { AxisX, AxisY, roomForY } from '../../charts/axes/axes'
@@ -27,14 +27,14 @@ interface Props {
   readonly levels: readonly Level[]
   readonly slow: readonly (readonly [number, number])[]
   readonly restarts: readonly number[]
-  /** Over the whole width. */
+  /** True to span the whole width. */
   readonly wide?: boolean
-  /** The vertical axis begins at zero. */
+  /** True to start the vertical axis at zero. */
   readonly fromZero?: boolean
-  /** The stretch of iterations that all charts show; null is all. */
+  /** Range of iterations shown by all charts; null for all. */
   readonly zoom: Zoom | null
   readonly onZoom: (zoom: Zoom | null) => void
-  /** The iteration under the pointer, on all charts. */
+  /** Iteration under the pointer, on all charts. */
   readonly cursor: Signal<number | null>
 }
 
@@ -71,7 +71,7 @@ export function OverIterations(props: Props) {
   )
 }
 
-/** The value of the curve at an iteration: of the nearest report. */
+/** Value of the curve at an iteration, from the nearest report. */
 function nearest(curve: readonly (readonly [number, number])[], iteration: number): readonly [number, number] | null {
   let low = 0
   let high = curve.length

@@ -1,5 +1,5 @@
-// A training log alone: what an iteration took over time, how well the chips were used, slow reports, pauses, restarts.
-// Responsible for: which log is open, on which accelerator it ran, and the tables. Refuses to read a line: `log` does.
+// A training log: iteration times, utilisation, slow reports, pauses, restarts. Responsible for: the open log, its accelerator, and the
+// tables. `log` parses the file.
 import { useSignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import type { Accelerator } from '../../api/answers'
@@ -64,14 +64,14 @@ function RanOn({ value }: { value: string | undefined }) {
   )
 }
 
-/** How each measure is called and written. */
+/** Title, unit and format of each measure. */
 const MEASURES: Readonly<Record<MeasureCurve['measure'], { title: string; unit: string; format: (value: number) => string }>> = {
   loss: { title: texts.loss, unit: 'loss', format: digits },
   gradient_norm: { title: texts.gradientNorm, unit: 'norm', format: digits },
   learning_rate: { title: texts.learningRate2, unit: texts.learningRate, format: (value) => (value === 0 ? '0' : value.toExponential(1)) },
 }
 
-/** `l.zoom` of the address: the stretch of iterations that all charts show. */
+/** `l.zoom` of the URL: range of iterations shown by all charts. */
 function zoomed(): Zoom | null {
   const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(own('l').zoom ?? '') ?? []
   return from !== undefined && to !== undefined && Number(to) > Number(from) ? { from: Number(from), to: Number(to) } : null

@@ -1,2 +1,2 @@
-// The answer of `log` by the names that the view has for it.
+// Types of the answer of `log` by their names in the view.
 export type { Judged, LogAnswer as Log, MeasureCurve, Restart, Segment, SlowStep, Straggler } from '../../api/schema/log'

@@ -1,2 +1,2 @@
-// The answer of `size` by the names that the view has for it.
+// Types of the answer of `size` by their names in the view.
 export type { Row, SizeAnswer } from '../../api/schema/size'

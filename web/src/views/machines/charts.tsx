@@ -1,4 +1,4 @@
-// Machines against days, dollars, and days against dollars; the knee, the goal and the chosen number are marked.
+// Charts: machines and days, machines and dollars, days and dollars, with the knee, the goal and the chosen size marked.
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, seconds } from '../../charts/format'
 import { Lines, type Series } from '../../charts/lines/lines'
@@ -37,7 +37,7 @@ function tip(row: Row): Tip {
   }
 }
 
-/** Said at points that matter: where scaling stops paying, and what was chosen. */
+/** Notes at important points: where scaling becomes inefficient, and the chosen size. */
 function notesOf(answer: SizeAnswer): Map<Row, string> {
   const { rows, verdict, goal } = answer.size
   const found = new Map<Row, string>()

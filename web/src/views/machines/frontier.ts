@@ -1,29 +1,29 @@
-// Which counts are worth a look: those that no other beats in days and dollars, and counts between them. Pure.
+// Relevant cluster sizes: those on the Pareto front of days and dollars, and sizes between them. Pure.
 import { front } from '../../charts/scatter/model'
 import type { Row, SizeAnswer } from './answer'
 import * as texts from '../../words/machines'
 
 type Billed = Pick<Row, 'bill'>
 
-/** Rows that no other beats in both days and rent, the shortest training first; what has no price is left out. */
+/** Pareto front of days and rental cost, shortest training first; rows without a price are omitted. */
 export function frontier<T extends Billed>(rows: readonly T[]): T[] {
   const priced = rows.flatMap((row) => (row.bill.rent === null ? [] : [{ x: row.bill.calendar, y: row.bill.rent, row }]))
   return front(priced).map((one) => one.row)
 }
 
-/** What the chosen row is, in words. */
+/** Description of the chosen row. */
 export function choiceOf(goal: SizeAnswer['size']['goal'], priced: boolean): string {
   if (goal.deadline === null) return texts.shortestWithinBudget
   const least = priced ? 'cheapest' : texts.fewestGpuHours
   return goal.budget === null ? texts.byDeadline(least) : texts.byDeadlineAndWithinBudget(least)
 }
 
-/** Neighbours nearer than this factor have nothing between them. */
+/** Ratio of neighbouring sizes below which none is inserted between them. */
 const APART = 1.15
-/** No more counts in one question: each is a search of its own. */
+/** Maximum number of sizes per question, because each is a search. */
 const MOST = 24
 
-/** The counts with one more between each pair of neighbours: a multiple of the machine with small prime factors, which divide into ranks. */
+/** Sizes with one more between each pair of neighbours: a multiple of the machine with small prime factors, which divide into ranks. */
 export function finer(counts: readonly number[], machine: number): number[] {
   const unit = Math.max(1, machine)
   const sorted = [...new Set(counts)].sort((a, b) => a - b)
@@ -37,7 +37,7 @@ export function finer(counts: readonly number[], machine: number): number[] {
   return [...sorted, ...added.slice(0, Math.max(0, MOST - sorted.length))].sort((a, b) => a - b)
 }
 
-/** Multiples of `unit` strictly between, whose prime factors are 2, 3 and 5. */
+/** Multiples of `unit` strictly between, with prime factors 2, 3 and 5 only. */
 function smoothBetween(low: number, high: number, unit: number): number[] {
   const found: number[] = []
   for (let fives = unit; fives < high; fives *= 5)

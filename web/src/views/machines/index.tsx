@@ -1,4 +1,4 @@
-// The machines view: how many machines of which kind, for a deadline or a budget, and where more stop paying.
+// Machines view: the cluster size for a deadline or a budget, and the size up to which more devices are efficient.
 import { useEffect } from 'preact/hooks'
 import { identity } from '../../api/ask'
 import { amount, count, dollars, percent, seconds } from '../../charts/format'
@@ -182,7 +182,7 @@ function Verdict({
     .join(', ')
   const price = rows[0]?.bill.device_price
   const known = [...new Set(rows.map((row) => row.devices))]
-  // All machines get the same counts, so these are multiples of the largest.
+  // All machine types have the same sizes, so these are multiples of the largest machine.
   const grid = finer(known, Math.max(1, ...machines.map((machine) => machine.devices)))
   const more = grid.length - known.length
   return (

@@ -1,4 +1,4 @@
-// From the address to the question of `size`. The job lives here, so that it goes on while another view is open.
+// Question of `size` from the URL. The job is kept here, so that it continues while another view is open.
 import type { Arguments, Value } from '../../api/ask'
 import { toArguments } from '../../state/run'
 import { own } from '../../state/location'
@@ -12,7 +12,7 @@ export const PREFIX = 'm'
 
 export const sizing = new LongJob<SizeAnswer>('size')
 
-/** Arguments of `size`; `null` while model, cluster or tokens are missing. The layout is searched, so that the run's own is left out. */
+/** Arguments of `size`; `null` while model, cluster or tokens are missing. The layout is searched, so the run's own is omitted. */
 export function question(): Arguments | null {
   const fields = own(PREFIX)
   const { gpus: _, ...run } = withoutLayout(runParameters())

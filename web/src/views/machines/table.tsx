@@ -1,4 +1,4 @@
-// All numbers of machines as a table; a row's layout is loaded by click or Enter.
+// All numbers of machines as a table; a click or Enter loads a row's layout.
 import { count, dollars, percent, seconds } from '../../charts/format'
 import { type Column, Table } from '../../ui/table'
 import type { Row, SizeAnswer } from './answer'

@@ -1,4 +1,4 @@
-// The answers of the network commands by the names that the views have for them.
+// Types of the answers of the network commands by their names in the views.
 export type { CountsFields as Counts, Design as DesignFacts, NetworkAnswer as ShowAnswer } from '../../api/schema/network'
 export type { Bill, NetworkCostAnswer as CostAnswer } from '../../api/schema/network_cost'
 export type { NetworkDesignAnswer as DesignAnswer, Row as DesignRow } from '../../api/schema/network_design'

@@ -1,7 +1,7 @@
-// Small marks that several desks use.
+// Small elements used by several desks.
 import type { ComponentChildren } from 'preact'
 
-/** A name behind its colour. */
+/** A name with its colour. */
 export function Swatched({ colour, children }: { colour: string; children: ComponentChildren }) {
   return (
     <span class="swatched">
@@ -11,7 +11,7 @@ export function Swatched({ colour, children }: { colour: string; children: Compo
   )
 }
 
-/** A share as a bar behind its number. */
+/** A share as a number with a bar. */
 export function ShareBar({ share, colour = 'var(--accent)', title }: { share: number; colour?: string; title?: string }) {
   return (
     <span class="spent-bar" title={title} aria-hidden="true">

@@ -1,4 +1,4 @@
-// Network and strategy together: every network with the best strategy on it, step time against dollars, the front of what nothing beats.
+// Co-design of network and strategy: every network with its best strategy, step time and dollars, and the Pareto front.
 import { useEffect } from 'preact/hooks'
 import { identity, type Arguments } from '../../api/ask'
 import { ChartFrame } from '../../charts/frame'

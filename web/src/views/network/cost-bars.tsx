@@ -1,4 +1,4 @@
-// Where a design's dollars go: one stacked bar each, the same parts in the same order and colour. Arrow keys walk bars and parts.
+// Cost breakdown of designs: one stacked bar each, with parts in equal order and colour. Arrow keys move between bars and parts.
 import { useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent } from '../../charts/format'

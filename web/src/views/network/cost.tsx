@@ -1,4 +1,4 @@
-// Bills of several designs side by side: where the dollars go, what is saved, where two designs cost the same, who is cheapest at which size.
+// Cost comparison of designs: breakdown, savings, break-even sizes, and the cheapest design by size.
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'

@@ -1,5 +1,5 @@
-// The program's picture of a design in the page's colours, and on it how full the links of each layer are.
-// Responsible for: asking for the picture and colouring its links by the loads that it is given. Refuses to draw a network itself.
+// The program's diagram of a design in the colours of the theme, with the load of each layer's links.
+// Responsible for: fetching the diagram and colouring its links by the given loads. The program draws the network.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Arguments, type Problem, Refusal, askText, identity } from '../../api/ask'
 import { unuse, use } from '../../api/used'
@@ -8,7 +8,7 @@ import { Scroll } from '../parts/scroll'
 import { layerName } from './names'
 import * as texts from '../../words/network'
 
-/** How full the links of a layer are, of their capacity over the time that is shown. */
+/** Load of the links of a layer, relative to their capacity over the shown time. */
 export interface Load {
   readonly layer: string
   readonly mean: number
@@ -51,7 +51,7 @@ export function Drawing({ values, label, loads }: Props) {
   )
 }
 
-/** The colour of a link by how full it is: three steps, and its width tells the same. */
+/** Colour of a link by its load in three steps; its width shows the same. */
 export function levelOf(share: number): { readonly colour: string; readonly width: number; readonly name: string } {
   if (share >= 0.8) return { colour: 'var(--bad)', width: 2.6, name: 'above 80%' }
   if (share >= 0.4) return { colour: 'var(--class-tensor)', width: 1.9, name: '40% to 80%' }
@@ -59,7 +59,7 @@ export function levelOf(share: number): { readonly colour: string; readonly widt
   return { colour: 'var(--line-strong)', width: 0.8, name: 'below 5%' }
 }
 
-/** What the levels of the picture mean, and each layer's own. */
+/** Legend of the levels, and the level of each layer. */
 export function Loads({ loads }: { loads: readonly Load[] }) {
   return (
     <ul class="network-loads" aria-label={texts.loadOfLinksByLayer}>
@@ -82,7 +82,7 @@ export function Loads({ loads }: { loads: readonly Load[] }) {
   )
 }
 
-/** The program's picture without its own style sheet, which would rule the whole page; sized by the page. */
+/** The program's diagram without its style sheet, which would apply to the whole page; the page sets its size. */
 function drawing(text: string, loads: readonly Load[]): string {
   if (!text) return ''
   const parsed = new DOMParser().parseFromString(text, 'image/svg+xml')
@@ -101,7 +101,7 @@ function drawing(text: string, loads: readonly Load[]): string {
       domain.setAttribute('style', `stroke:${levelOf(scaleUp.busiest).colour};stroke-width:${levelOf(scaleUp.busiest).width}`)
   svg.removeAttribute('role')
   const [, , width = '960', height = '300'] = (svg.getAttribute('viewBox') ?? '').split(' ')
-  // The frame says the title, so that its line is cut off.
+  // Removes the title line, because the frame has the title.
   svg.setAttribute('viewBox', `0 32 ${width} ${Number(height) - 32}`)
   svg.setAttribute('width', '100%')
   svg.removeAttribute('height')

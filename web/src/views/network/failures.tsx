@@ -1,4 +1,4 @@
-// What failed links, NICs and switches take away, class by class, for one or several designs.
+// Loss from failed links, NICs and switches, by class, for one or several designs.
 import { useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
 import { Loading, Problems } from '../../ui/states'
@@ -85,7 +85,7 @@ export function FailuresDesk() {
 
 type Expected = FailuresAnswer['designs'][number]['expected']
 
-/** Designs side by side: what they lose in a month. */
+/** Comparison of designs: loss per month. */
 function Compared({ answer }: { answer: FailuresAnswer }) {
   const rows = answer.designs.map((one) => one.expected)
   const most = Math.max(...rows.map((row) => row.lost_hours_per_month))

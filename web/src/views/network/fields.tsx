@@ -1,4 +1,4 @@
-// The fields of a design, shared by the desks that draw, price, break or load one.
+// Fields of a design, shared by the desks for diagrams, costs, failures and loads.
 import { Choice, Text } from '../parts/controls'
 import { runParameters } from '../search/question'
 import { ownCluster } from './own-cluster'
@@ -40,7 +40,7 @@ export function DesignFields({ withKind = true, only }: { withKind?: boolean; on
   )
 }
 
-/** What the fields that are empty take from the run's own cluster. */
+/** Values from the run's own cluster for empty fields. */
 function OwnCluster() {
   const cluster = ownCluster()
   const own = ofOwnCluster()
@@ -68,7 +68,7 @@ function OwnCluster() {
   )
 }
 
-/** Which designs stand side by side; the first is the one that the others are held against. */
+/** Designs to compare; the first one is the baseline. */
 export function DesignChoice() {
   const chosen = chosenDesigns()
   return (
@@ -91,7 +91,7 @@ export function DesignChoice() {
   )
 }
 
-/** The sign of a kind: colour and shape. */
+/** Symbol of a kind: colour and shape. */
 export function Swatch({ id }: { id: string }) {
   const { colour, shape } = kindOf(id)
   return (

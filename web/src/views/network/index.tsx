@@ -1,5 +1,4 @@
-// The network view: desks for the topology, a run's traffic, costs, flows, failures, co-design and the rail-only paper.
-// Refuses to keep state of its own; the address has it.
+// The network view: desks for topology, traffic, costs, flows, failures, co-design and the rail-only paper. All state is in the URL.
 import { useEffect } from 'preact/hooks'
 import { useKeys } from '../../state/keys'
 import { CodesignDesk } from './codesign'

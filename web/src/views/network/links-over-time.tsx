@@ -1,5 +1,5 @@
-// The load of links at every moment of a simulated step: the mean of each layer and its busiest links as a heat map.
-// Responsible for: which links are shown and the file of all of them. Refuses to average over time: intervals are the program's.
+// Load of links over a simulated step: the mean of each layer and its busiest links as a heat map. Responsible for: the choice of links,
+// and the file with all of them. The program sets the intervals.
 import { ChartFrame } from '../../charts/frame'
 import { percent, seconds } from '../../charts/format'
 import { HeatTable } from '../../charts/heatmap/heat-table'
@@ -13,10 +13,10 @@ import * as texts from '../../words/network'
 type OverTime = SimulateAnswer['over_time']
 type Row = OverTime['rows'][number]
 
-/** Links of each layer beside its mean: the busiest, or all that the answer lists. */
+/** Number of links per layer shown in addition to the mean: the busiest, or all in the answer. */
 const SHOWN = { few: 1, all: Number.POSITIVE_INFINITY } as const
 
-/** Rows with any load: of each layer the mean, then its busiest links. Pure. */
+/** Rows with a load: of each layer the mean, then its busiest links. Pure. */
 export function rowsShown(rows: readonly Row[], most: number): readonly Row[] {
   const counts = new Map<string, number>()
   return rows.filter((row) => {

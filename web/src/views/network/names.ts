@@ -1,4 +1,4 @@
-// How kinds of networks are named and drawn, the same in every chart: colour and shape together, so that colour is never the only sign.
+// Names and shapes of network kinds, equal in all charts: colour and shape together, so that colour is never the only sign.
 import * as texts from '../../words/network'
 export interface Kind {
   readonly id: string
@@ -28,7 +28,7 @@ export function kindOf(id: string): Kind {
   return KINDS.find((kind) => kind.id === id) ?? { ...OTHER, id, title: id }
 }
 
-/** 400 Gbit/s, from bytes a second. */
+/** 400 Gbit/s, from bytes per second. */
 export function gigabits(bytesPerSecond: number): string {
   return texts.gbitS(Number(((bytesPerSecond * 8) / 1e9).toPrecision(4)))
 }

@@ -1,4 +1,4 @@
-// What desks show that need a run to speak about.
+// Content of desks that require a run, if there is none.
 import { RunBar } from '../parts/run-bar'
 import { NoRun } from '../parts/no-run'
 import * as texts from '../../words/network'

@@ -1,4 +1,4 @@
-// The rail-only paper: every claim beside what comes out here, and its sweeps over domain sizes (K) and batches.
+// The rail-only paper: every claim next to the reproduced result, and its sweeps over domain sizes (K) and batches.
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, digits, percent, seconds } from '../../charts/format'

@@ -1,4 +1,4 @@
-// The step with its exchanges as flows on a topology, beside the closed form: what contention costs, which dimension pays, which links are full.
+// The step with its collectives as flows on a topology, compared with the closed form: cost of contention by dimension, and full links.
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'

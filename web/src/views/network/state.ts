@@ -1,4 +1,4 @@
-// What the network view keeps in the address: the open desk, the design, the options of each desk.
+// State of the network view in the URL: the open desk, the design, the options of each desk.
 import type { Arguments, Value } from '../../api/ask'
 import { own } from '../../state/location'
 import { set } from '../parts/controls'
@@ -34,7 +34,7 @@ export function desk(): Desk {
   return DESKS.some(([id]) => id === open) ? (open as Desk) : 'topology'
 }
 
-/** Keys of a design that have a field of their own. */
+/** Keys of a design with a field of their own. */
 export const DESIGN_FIELDS = [
   { key: 'gpus', title: texts.gpus, placeholder: '1024', about: texts.acceleratorsThatTheNetworkJoins },
   { key: 'domain', title: texts.domain, placeholder: '8', about: texts.acceleratorsInOneScaleUp },
@@ -43,14 +43,14 @@ export const DESIGN_FIELDS = [
   { key: 'leaf-oversubscription', title: texts.oversubscription, placeholder: '1', about: texts.bandwidthBelowALeafOver },
 ] as const
 
-/** Further keys as `tiers=2 routing=spray`, behind the fields. */
+/** Further keys as `tiers=2 routing=spray`, in a field of their own. */
 export function furtherKeys(): string[] {
   return parameter('more')
     .split(/\s+/)
     .filter((part) => part.includes('='))
 }
 
-/** What a design takes from the run's own cluster while its field is empty. */
+/** Values from the run's own cluster for empty fields of a design. */
 export function ofOwnCluster(): Readonly<Record<string, string>> {
   const cluster = ownCluster()
   if (!cluster) return {}
@@ -62,7 +62,7 @@ export function ofOwnCluster(): Readonly<Record<string, string>> {
   }
 }
 
-/** The design as flags; what is left open is the run's number of devices and its cluster's domain and NIC speed. */
+/** Design as flags; open ones are the run's number of devices, and its cluster's domain and NIC speed. */
 export function designFlags(): Record<string, Value> {
   const flags: Record<string, Value> = {}
   for (const { key } of DESIGN_FIELDS) {
@@ -72,7 +72,7 @@ export function designFlags(): Record<string, Value> {
   const devices = runParameters().gpus
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
   for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
-  // A network joins whole domains: the run's devices fill the last one in part.
+  // A network joins whole domains; the run's devices may fill the last one partly.
   if (!parameter('gpus') && !parameter('domain') && flags.gpus !== undefined)
     flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
   for (const part of furtherKeys()) {
@@ -82,12 +82,12 @@ export function designFlags(): Record<string, Value> {
   return flags
 }
 
-/** Devices of as many domains as these devices need. */
+/** Devices of the domains that these devices need. */
 export function wholeDomains(devices: number, domain: number): number {
   return domain > 1 && Number.isFinite(devices) ? Math.ceil(devices / domain) * domain : devices
 }
 
-/** The design as `KEY=VALUE` for commands that lay a run on a network; devices, domain and speed are then the cluster's. */
+/** Design as `KEY=VALUE` for commands that place a run on a network; devices, domain and speed are then those of the cluster. */
 export function networkKeys(): string[] {
   const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) =>
     parameter(key) ? [`${key.replaceAll('-', '_')}=${parameter(key)}`] : [],
@@ -95,7 +95,7 @@ export function networkKeys(): string[] {
   return [...keys, ...furtherKeys()]
 }
 
-/** The run as arguments, or null while model or cluster are missing. */
+/** Run as arguments; null while model or cluster are missing. */
 export function runArguments(): Arguments | null {
   const run = runParameters()
   return run.model && run.cluster ? toArguments(run) : null
@@ -105,7 +105,7 @@ export function kind(): string {
   return parameter('kind') || USUAL
 }
 
-/** What the program lays a run on when no topology is named; also the design that others are compared with. */
+/** Default topology, also the baseline of comparisons. */
 export const USUAL = 'rail-optimized'
 
 export function chosenDesigns(): string[] {

@@ -1,4 +1,4 @@
-// One design: its picture, what it is made of, how far it reaches. The picture is the program's own; the page lends its colours.
+// One design: its diagram, components and reach. The diagram is the program's; the page sets its colours.
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'

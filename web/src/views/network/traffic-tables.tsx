@@ -1,4 +1,4 @@
-// The sums of a step's traffic as tables: by exchange, pairs, domains, rails and links. Each is asked for when it is opened.
+// Tables of a step's traffic: by collective, pairs, domains, rails and links. Each is fetched when opened.
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
 import { classColour } from '../../charts/colours'

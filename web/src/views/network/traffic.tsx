@@ -1,4 +1,4 @@
-// What a step of the run puts between ranks: a heat map whole or by parallel dimension, by ranks or by domains, and the sums as tables.
+// Traffic between ranks in a step: a heat map of all or one parallel dimension, by ranks or by domains, and tables of the sums.
 import { useMemo } from 'preact/hooks'
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
@@ -44,7 +44,7 @@ function Traffic({ run }: { run: Arguments }) {
     'all-to-all': allToAll,
     ...(onNetwork ? { topology: kind(), network: networkKeys() } : {}),
   }
-  // The place comes with the sums, which are cheap; the matrix needs it to make cells of whole domains.
+  // The placement is part of the sums, which are cheap to compute; the matrix needs it for cells of whole domains.
   const sums = useAnswer<TrafficAnswer>('network/traffic', { ...base, by: 'kind' })
   const place = sums.answer?.place
   const domains = place ? Math.max(1, Math.ceil(place.ranks / place.domain)) : 0
@@ -56,7 +56,7 @@ function Traffic({ run }: { run: Arguments }) {
   const squares = matrix.answer?.squares
   const square = squares?.find((one) => (one.dimension ?? 'all') === of) ?? squares?.[0]
   const perCell = matrix.answer?.per_cell ?? 1
-  // While the next answer is on its way, the old one has other cells: nothing is drawn by wrong names.
+  // While the next answer is pending, the old one has other cells, so nothing is drawn with wrong names.
   const ofRails = matrix.answer?.rails !== undefined
   const cellsFit = matrix.answer !== null && ofRails === (by === 'rails')
   const gridSide = cellsFit ? (ofRails ? (place?.rails ?? 0) : (matrix.answer?.side ?? 0)) : 0

@@ -1,5 +1,4 @@
-// What is called bubble or idle is of another whole in each view: what each means, in the box that explains numbers. Their values stand where
-// they are shown; a value of NaN leaves them out here.
+// Explanations of bubble and idle time, whose denominators differ by view. The values are shown elsewhere; a value of NaN omits them here.
 import type { Why } from '../../api/answers'
 import * as texts from '../../words/parts'
 

@@ -1,4 +1,4 @@
-// Small form parts that the views share: labelled choice, text, number, switch; each is one parameter of the address.
+// Small form elements of several views: labelled choice, text, number, switch; each is one parameter of the URL.
 import { change } from '../../state/location'
 import type { ComponentChildren } from 'preact'
 
@@ -24,7 +24,7 @@ export function Choice<T extends string>(
   )
 }
 
-/** A text that is taken when it is done (Enter, or leaving the field). */
+/** A text that is applied by Enter or by leaving the field. */
 export function Text(
   props: Common & { value: string; placeholder?: string; onChange: (value: string) => void; wide?: boolean; list?: readonly string[] },
 ) {
@@ -65,7 +65,7 @@ export function Switch(props: Common & { on: boolean; onChange: (on: boolean) =>
   )
 }
 
-/** Buttons of which one is down; for two to five choices that are worth seeing at once. */
+/** Buttons with one selected, for two to five choices that should be visible at once. */
 export function Segments<T extends string>(props: {
   label: string
   value: T
@@ -88,7 +88,7 @@ export function set(prefix: string, key: string, value: string | undefined, hist
   change({ [`${prefix}.${key}`]: value }, history)
 }
 
-/** A figure with its name: the large ones of a view's head. */
+/** A number with its name, for the head of a view. */
 export function Figure(props: { title: string; children: ComponentChildren; note?: ComponentChildren; tone?: 'good' | 'bad' | 'warn' }) {
   return (
     <div class={`figure ${props.tone ?? ''}`}>

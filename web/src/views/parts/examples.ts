@@ -1,4 +1,4 @@
-// Files that the page carries, so that every view can be tried without any of one's own. Built from fixtures of the repository (vite.config.ts).
+// Bundled files, so that every view can be tried without own files. Built from fixtures of the repository (vite.config.ts).
 import { openFiles } from '../../ui/drop'
 import { toast } from '../../state/toasts'
 import list from './examples.json'
@@ -6,10 +6,10 @@ import * as texts from '../../words/parts'
 
 export type Home = keyof typeof list
 
-/** What an example shows, for its button. */
+/** Description of an example, for its button. */
 export const about = (home: Home): string => list[home].about
 
-/** Opens the example of a view as if its files had been chosen. */
+/** Opens the example of a view like selected files. */
 export async function openExample(home: Home): Promise<void> {
   try {
     const files = await Promise.all(

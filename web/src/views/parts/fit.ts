@@ -1,4 +1,4 @@
-// The three states of memory, as the program decides them: words and colours.
+// Texts and colours of the three memory verdicts of the program.
 import type { Fit } from '../../api/answers'
 import * as texts from '../../words/parts'
 

@@ -1,5 +1,5 @@
-// A long question of a view that lives on while another view is open: runs, tells its progress and rate, can be stopped, keeps its last
-// answer until the next. Refuses to run twice at once: a new question stops the old one.
+// A long question that continues while another view is open: reports progress and rate, can be stopped, keeps its last answer until the
+// next. A new question stops the running one.
 import { signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
@@ -10,15 +10,15 @@ export interface State<T> {
   readonly running: boolean
   readonly stopping: boolean
   readonly progress: Progress | null
-  /** Of the progress's unit, a second; smoothed. */
+  /** Rate in progress units per second, smoothed; null if unknown. */
   readonly rate: number | null
   readonly answer: Answer<T> | null
-  /** The question that the answer belongs to. */
+  /** Identity of the question of the answer. */
   readonly of: string
-  /** The question that is on its way. */
+  /** Identity of the running question. */
   readonly asking: string
   readonly problems: readonly Problem[]
-  /** Seconds that the last answer took. */
+  /** Seconds taken by the last answer; null without one. */
   readonly took: number | null
 }
 
@@ -40,11 +40,11 @@ export class LongJob<T> {
   private views = 0
 
   constructor(readonly command: string) {
-    // Nobody waits for the answer of a page that is gone.
+    // No view needs the answer after the page is closed.
     window.addEventListener('pagehide', () => this.stop())
   }
 
-  /** A view shows the answer while it is open: it is part of the view's report. */
+  /** Registers the answer as shown while a view is open, for its report. */
   useShown(): void {
     useEffect(() => {
       this.views++
@@ -61,7 +61,7 @@ export class LongJob<T> {
     else unuse(this)
   }
 
-  /** Starts, unless the same question is on its way or answered. */
+  /** Starts a question, unless the same one is running or answered. */
   start(values: Arguments, again = false): void {
     const asking = identity(this.command, values)
     const now = this.state.value
@@ -106,7 +106,7 @@ export class LongJob<T> {
     )
   }
 
-  /** Asks the program to stop; what was found until then becomes the answer. */
+  /** Stops the program; the partial result becomes the answer. */
   stop(): void {
     if (!this.state.value.running) return
     this.state.value = { ...this.state.value, stopping: true }

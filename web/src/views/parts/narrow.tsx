@@ -1,5 +1,5 @@
-// "Narrow to": the dimensions of a search that are restricted, each with the values that are valid with the run.
-// Responsible for: adding and removing dimensions and choosing values. Refuses to hold a value of its own: the program offers them.
+// "Narrow to": restricted dimensions of a search, each with the values that are valid with the run. Responsible for: adding and removing
+// dimensions, and choosing values. The program offers the values.
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import type { ValidValues } from '../../api/answers'
@@ -11,7 +11,7 @@ import { type Restriction, isRange, restrictionsOf, textOf, toggled } from './na
 import { canonicalName } from './strategy'
 import * as texts from '../../words/parts'
 
-/** More values than these are chosen by their ends. */
+/** Number of values above which only the ends are chosen. */
 const MOST = 12
 
 interface Dimension {
@@ -26,9 +26,9 @@ interface Props {
   /** `tp=2,4 vp=1..4` */
   readonly value: string
   readonly onChange: (value: string | undefined) => void
-  /** The run whose valid values are offered, without the layout that is searched. */
+  /** Run whose valid values are offered, without the searched layout. */
   readonly run: Arguments | null
-  /** Settings that the run fixes, which no search can vary. */
+  /** Settings fixed by the run, which the search cannot vary. */
   readonly fixed?: readonly string[]
 }
 
@@ -84,12 +84,12 @@ interface ValuesProps {
   readonly onRemove: () => void
 }
 
-/** The values of one dimension: buttons of few, first and last of many. */
+/** Values of one dimension: buttons for few, first and last for many. */
 function Values({ restriction, dimension, onChange, onRemove }: ValuesProps) {
   const offered = dimension.values
   const extra = restriction.values.filter((value) => !offered.includes(value))
   const many = offered.length > MOST && offered.every((value) => /^\d+$/.test(value))
-  // A list with gaps has no ends that stand for it: its values can be removed one by one.
+  // A list with gaps is not described by its ends, so its values can be removed one by one.
   const hasGaps = many && !isRange(restriction.values, offered)
   return (
     <div class="narrow-row" role="group" aria-label={dimension.flag} title={dimension.about}>
@@ -159,7 +159,7 @@ function Range({
   )
 }
 
-/** The dimensions of a search, with the values that are valid while the rest of the run stays. */
+/** Dimensions of a search, with the values that are valid with the rest of the run. */
 function useDimensions(run: Arguments | null): readonly Dimension[] {
   const [keys, setKeys] = useState<readonly Key[]>([])
   useEffect(() => {
@@ -185,7 +185,7 @@ function useDimensions(run: Arguments | null): readonly Dimension[] {
     })
 }
 
-/** Words of a key; of forms with numbers or lists in them only the plain ones. */
+/** Names of a key's values; of forms with numbers or lists only the plain ones. */
 function wordsOf(key: Key): readonly string[] {
   if (key.kind === 'flag') return ['false', 'true']
   return 'choices' in key ? key.choices.filter((choice) => !/[:,\d]/.test(choice) || key.kind === 'choice') : []

@@ -1,13 +1,13 @@
-// Restrictions of a search as the address keeps them: `tp=2,4 vp=1..4`. Pure; which values are valid comes from the program.
+// Restrictions of a search as stored in the URL: `tp=2,4 vp=1..4`. Pure; valid values come from the program.
 
-/** The values that one dimension may take. */
+/** Restriction of one dimension. */
 export interface Restriction {
   readonly name: string
-  /** Values as they are typed; empty while none is chosen. */
+  /** Values as typed; empty while none is chosen. */
   readonly values: readonly string[]
 }
 
-/** Values behind `=`: a list, or a range of the values that are offered. A range of none that is offered stays as it is. */
+/** Values after `=`: a list, or a range of the offered values. A range of other values is kept as text. */
 function valuesOf(text: string, offered: readonly string[]): readonly string[] {
   const range = /^(\d*)\.\.=?(\d*)$/.exec(text)
   if (range) {
@@ -15,7 +15,7 @@ function valuesOf(text: string, offered: readonly string[]): readonly string[] {
     const within = offered.filter((value) => Number(value) >= low && Number(value) <= high)
     return within.length > 0 ? within : [text]
   }
-  // A comma of `selective:a,b` belongs to the value.
+  // A comma in `selective:a,b` belongs to the value.
   const list: string[] = []
   for (const piece of text.split(',').filter(Boolean)) {
     const isInner = list.at(-1)?.startsWith('selective:') && !offered.includes(piece)
@@ -38,24 +38,24 @@ export function restrictionsOf(
   })
 }
 
-/** As the address keeps them; a dimension without a value keeps its place. */
+/** Restrictions as text for the URL; a dimension without a value is kept. */
 export function textOf(restrictions: readonly Restriction[]): string {
   return restrictions.map((one) => `${one.name}=${one.values.join(',')}`).join(' ')
 }
 
-/** What a search takes: dimensions that have a value. */
+/** Arguments of a search: dimensions with a value. */
 export function spaceArguments(text: string | undefined): readonly string[] {
   return (text ?? '').split(' ').filter((part) => part !== '' && !part.endsWith('='))
 }
 
-/** With a value chosen or no longer chosen, in the order of the offered values. */
+/** Restriction with a value toggled, in the order of the offered values. */
 export function toggled(one: Restriction, value: string, offered: readonly string[]): Restriction {
   const chosen = one.values.includes(value) ? one.values.filter((other) => other !== value) : [...one.values, value]
   const place = (text: string) => (offered.includes(text) ? offered.indexOf(text) : offered.length)
   return { ...one, values: [...chosen].sort((a, b) => place(a) - place(b)) }
 }
 
-/** Whether values are all that are offered from the first of them to the last; none are the whole range. */
+/** True if values are all offered ones from the first to the last; an empty list is the whole range. */
 export function isRange(values: readonly string[], offered: readonly string[]): boolean {
   const [first, last] = [offered.indexOf(values[0] ?? ''), offered.indexOf(values.at(-1) ?? '')]
   return values.length === 0 || (first >= 0 && last - first + 1 === values.length && values.every((value) => offered.includes(value)))

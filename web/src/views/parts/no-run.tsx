@@ -1,4 +1,4 @@
-// What a view shows when no run is said: examples to begin with.
+// Content of a view without a run: examples to start with.
 import { change } from '../../state/location'
 import { Empty } from '../../ui/states'
 import * as texts from '../../words/parts'

@@ -1,5 +1,5 @@
-// Opening files of a job: the jobs in the folders that the server was given, files that are chosen or dropped, a path that is typed.
-// Responsible for: `PREFIX.path` and `PREFIX.files` of the address. Refuses to read a file itself.
+// Opening files of a job: jobs in the server's folders, selected or dropped files, or a typed path. Responsible for: `PREFIX.path` and
+// `PREFIX.files` of the URL. The program reads the files.
 import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
@@ -13,7 +13,7 @@ import { about, openExample } from './examples'
 import './open.css'
 import * as texts from '../../words/parts'
 
-/** What is open in a view; paths stand one on a line, so that a comma may be part of one; handles of dropped files have none. */
+/** Open files of a view. Paths are one per line, because they may contain commas; handles of uploads have none. */
 export function pathsIn(prefix: string): string[] {
   const { path, files } = own(prefix)
   return files ? files.split(',') : (path ?? '').split('\n').filter(Boolean)
@@ -22,18 +22,18 @@ export function pathsIn(prefix: string): string[] {
 const PREFIX = { traces: 't', log: 'l', hang: 'h', snapshot: 'y' } as const
 type Home = keyof typeof PREFIX
 
-/** Opens paths in the view that shows them. */
+/** Opens paths in a view. */
 export function openPaths(home: Home, paths: readonly string[]): void {
   if (paths.length > 0) openAfresh(home, { [`${PREFIX[home]}.path`]: paths.join('\n') })
 }
 
-/** Opens a job where it belongs: timers of a pipeline have passes and no kernels. */
+/** Opens a job in its view: pipeline timers have passes and no kernels. */
 function openJob(job: JobOnDisk): void {
   if (/pipeline/i.test(job.format)) go('pipeline', { 'p.trace': job.paths.join('\n'), 'p.step': '' })
   else openPaths(viewOf(job), job.paths)
 }
 
-/** Paths that do not begin at the root are meant below the folder that the server was given. */
+/** Relative paths are below the server's folder. */
 function whole(text: string, folder: string | null): string[] {
   const below = (path: string) => (folder && !/^(\/|upload:|[A-Za-z]:)/.test(path) ? `${folder.replace(/\/+$/, '')}/${path}` : path)
   return text
@@ -55,7 +55,7 @@ export function Open({ home, title, text, placeholder }: Props) {
   const [typed, setTyped] = useState('')
   const [filter, setFilter] = useState('')
   const { jobs, more, loading, folder } = useJobsOnDisk()
-  // A list that knows what is what shows here what belongs here, and the rest beneath it.
+  // With detected formats, jobs of this view come first, others below.
   const known = jobs.some((job) => job.format !== '')
   const own = known ? jobs.filter((job) => viewOf(job) === home) : jobs
   const others = known ? jobs.filter((job) => viewOf(job) !== home) : []
@@ -128,13 +128,13 @@ export function Open({ home, title, text, placeholder }: Props) {
   )
 }
 
-/** Without the format that stands beside it; what is the given folder itself has that folder's name. */
+/** Name without the format, which is shown next to it; a job that is the given folder itself has the folder's name. */
 function nameOf(job: JobOnDisk): string {
   const name = job.name.replace(`: ${job.format}`, '')
   return name === '.' || name === '' || name === job.format ? (job.folder.split('/').filter(Boolean).at(-1) ?? job.folder) : name
 }
 
-/** A path that may go on in another line behind its separators. */
+/** A path with possible line breaks after its separators. */
 function breakable(name: string): ComponentChildren {
   return name.split(/(?<=[/_-])/).flatMap((part, at) => (at === 0 ? [part] : [<wbr key={at} />, part]))
 }
@@ -221,7 +221,7 @@ function Jobs({ title, jobs, filter, onFilter, more, open }: JobsProps) {
   )
 }
 
-/** Beneath a refusal: the jobs that lie in what was to be opened, to choose one; `open` where a view does more than open it. */
+/** Jobs below a folder that could not be opened, to choose one; `open` for views that do more than open it. */
 export function JobsBelow({ paths, open = openJob }: { paths: readonly string[]; open?: (job: JobOnDisk) => void }) {
   const { jobs } = useJobsOnDisk()
   const [filter, setFilter] = useState('')
@@ -241,7 +241,7 @@ export function JobsBelow({ paths, open = openJob }: { paths: readonly string[];
   )
 }
 
-/** Which files are open, and what to do with them. */
+/** Open files, with their actions. */
 export function Opened({
   home,
   paths,
@@ -255,7 +255,7 @@ export function Opened({
 }) {
   const short = paths.map((path) => path.replace(/^upload:\d+\//, ''))
   const prefix = PREFIX[home]
-  // All that this view keeps speaks of what was open.
+  // The whole state of this view refers to the files that were open.
   const close = () => change(Object.fromEntries(Object.keys(own(prefix)).map((key) => [`${prefix}.${key}`, undefined])))
   return (
     <div class="opened">

@@ -1,11 +1,11 @@
-// The line that tells how a long question goes: what is done, how fast, the best so far, and a way to stop.
+// Progress of a long question: amount, rate, best result so far, and a button to stop.
 import { seconds } from '../../charts/format'
 import type { State } from './long-job'
 import * as texts from '../../words/parts'
 
 interface Props {
   readonly state: State<unknown>
-  /** What is counted: `strategies`. */
+  /** Counted unit: `strategies`. */
   readonly unit: string
   readonly onStop: () => void
 }
@@ -22,7 +22,7 @@ export function many(value: number): string {
   return String(Math.round(value))
 }
 
-/** The step time that the program names as best so far, in whatever form it says it. */
+/** Best step time so far, in any form used by the program. */
 export function bestSoFar(best: unknown): string {
   if (typeof best === 'number') return seconds(best)
   if (typeof best === 'string') return best

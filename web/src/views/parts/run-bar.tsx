@@ -1,5 +1,5 @@
-// The run that the view speaks about, in one line: model, cluster, devices, tokens, batch, sequence. Every field is a parameter of the
-// address that all views share. Refuses layouts; the calculator has those.
+// The run of the view in one line: model, cluster, devices, tokens, batch, sequence. Every field is a parameter of the URL, common to all
+// views. Layouts are in the calculator.
 import { useEffect, useState } from 'preact/hooks'
 import { askOnce } from '../../api/live'
 import { ofPrefix } from '../../state/fragment'
@@ -25,7 +25,7 @@ const FIELDS: readonly Field[] = [
   { key: 'tokens', title: texts.tokens, placeholder: texts.oneStep, about: texts.tokensToTrainOnAs },
 ]
 
-/** What a parameter says, under whatever name. */
+/** Value of a parameter, under any of its names. */
 export function runParameter(key: string): string {
   const entry = Object.entries(ofPrefix(location.value.parameters, '')).find(([name]) => canonicalName(name) === key)
   return entry?.[1] ?? ''
@@ -90,7 +90,7 @@ export function useCatalogue(): Record<'models' | 'clusters', readonly string[]>
     let here = true
     const models = askOnce<{ models: readonly Named[] }>('models/list').then((got) => got.answer.models.map((one) => one.name))
     const clusters = askOnce<{ clusters: readonly Named[] }>('clusters/list').then((got) => got.answer.clusters.map((one) => one.name))
-    // Without the catalogue the fields take any name all the same.
+    // Without the catalogue the fields still accept any name.
     Promise.all([models, clusters]).then(
       ([models, clusters]) => here && setLists({ models, clusters }),
       () => undefined,

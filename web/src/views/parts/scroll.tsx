@@ -1,4 +1,4 @@
-// A part that may be wider than its place: scrolled by mouse, touch and arrow keys, and named for those who do not see it.
+// A container that scrolls horizontally by mouse, touch and arrow keys, with a label for screen readers.
 import type { ComponentChildren } from 'preact'
 
 export function Scroll({ label, children, class: name = 'table-holder' }: { label: string; children: ComponentChildren; class?: string }) {

@@ -1,5 +1,5 @@
-// Several names of a list as one parameter of the address: added one by one, removed one by one.
-// Responsible for: the names that are chosen and those that are offered. Refuses to check a name: the program does.
+// Several names of a list as one parameter of the URL, added and removed one by one. Responsible for: chosen and offered names. The program
+// checks names.
 import * as texts from '../../words/parts'
 
 interface Props {
@@ -7,11 +7,11 @@ interface Props {
   readonly about?: string
   /** Names with commas. */
   readonly value: string
-  /** What is offered, each with its title. */
+  /** Offered names with their titles. */
   readonly options: readonly (readonly [string, string])[]
-  /** Whether other names may be typed, such as the path of a file. */
+  /** True to allow other names, such as the path of a file. */
   readonly free?: boolean
-  /** What holds without a name. */
+  /** Default, shown if no name is chosen. */
   readonly placeholder: string
   readonly onChange: (value: string | undefined) => void
 }
@@ -40,7 +40,7 @@ export function Several({ title, about, value, options, free = false, placeholde
             onChange={(event) => add(event.currentTarget.value.trim())}
             onKeyDown={(event) => {
               if (event.key !== 'Enter') return
-              // Enter adds the name; it does not start the search.
+              // Enter adds the name instead of starting the search.
               event.preventDefault()
               add(event.currentTarget.value.trim())
             }}

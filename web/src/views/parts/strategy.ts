@@ -1,8 +1,8 @@
-// Strategies as parameters of the address: flags of a command line to names and values, and a run with another strategy
-// put into it. Pure. Refuses to judge whether a strategy is valid; the program does.
+// Strategies as parameters of the URL: flags of a command line to names and values, and a run with another strategy. Pure. The program
+// validates strategies.
 import type { Parameters } from '../../state/fragment'
 
-/** Names that say the same, by the one that the page uses. */
+/** Map from aliases to the names used by the web UI. */
 const ALIASES: Readonly<Record<string, string>> = {
   'tensor-parallel': 'tp',
   'pipeline-parallel': 'pp',
@@ -24,7 +24,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   uneven: 'uneven-stages',
 }
 
-/** What makes a layout: what a search varies. */
+/** Settings of a layout, which a search varies. */
 export const LAYOUT = [
   'tp',
   'pp',
@@ -56,17 +56,17 @@ export const LAYOUT = [
   'overlap-expert',
 ] as const
 
-/** The name that the page uses for a flag. */
+/** Name of a flag in the web UI. */
 export function canonicalName(flag: string): string {
   return ALIASES[flag] ?? flag
 }
 
-/** A line's words; quotes hold words together as in a shell. */
+/** Words of a command line; quotes group words as in a shell. */
 export function words(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))
 }
 
-/** Flags to parameters: `--tp 4 --uneven-stages` to `{tp: '4', 'uneven-stages': 'true'}`; words before the first flag are left out. */
+/** Flags to parameters: `--tp 4 --uneven-stages` to `{tp: '4', 'uneven-stages': 'true'}`; words before the first flag are ignored. */
 export function fromFlags(line: string): Record<string, string> {
   const found: Record<string, string> = {}
   const list = words(line)
@@ -81,7 +81,7 @@ export function fromFlags(line: string): Record<string, string> {
       value = following
       n += 1
     }
-    // `13 x 2, 9 x 3` behind a choice of layers is for people.
+    // `13 x 2, 9 x 3` after a choice of layers is only for display.
     const bare = value === 'true' && rest.length === 0
     if (list[n + 1] === 'layers' && !bare) found['uneven-stages'] = 'true'
     found[canonicalName(name)] = value
@@ -89,19 +89,19 @@ export function fromFlags(line: string): Record<string, string> {
   return found
 }
 
-/** A run without its layout, but for what shall stay. */
+/** Run without its layout, except the kept settings. */
 export function withoutLayout(run: Parameters, kept: readonly string[] = []): Record<string, string> {
   const layout = new Set<string>(LAYOUT.filter((name) => !kept.includes(name)))
   return Object.fromEntries(Object.entries(run).filter(([name]) => !layout.has(canonicalName(name))))
 }
 
-/** The run with the layout of a strategy instead of its own; `also` wins over both (the cluster it was found on). */
+/** Run with the layout of a strategy instead of its own; `also` overrides both (the cluster of the search). */
 export function withStrategy(run: Parameters, flags: string, also: Record<string, string> = {}): Record<string, string> {
   const named = Object.entries(withoutLayout(run)).map(([name, value]) => [canonicalName(name), value] as const)
   return { ...Object.fromEntries(named), ...fromFlags(flags), ...also }
 }
 
-/** The parts of a layout that the run says, by the page's names: what a search could keep. */
+/** Layout settings of the run, by their names in the web UI, which a search could keep. */
 export function layoutOf(run: Parameters): Record<string, string> {
   const layout: readonly string[] = LAYOUT
   return Object.fromEntries(
@@ -111,7 +111,7 @@ export function layoutOf(run: Parameters): Record<string, string> {
   )
 }
 
-/** The degrees of a plan's summary, for labels in plots: `TP4 CP2 PP16`. */
+/** Parallel sizes of a plan's summary, for labels in plots: `TP4 CP2 PP16`. */
 export function short(summary: string): string {
   const head = summary.split(',')[0] ?? summary
   return (

@@ -1,17 +1,17 @@
-// A row of tabs over one panel, by mouse and by arrow keys.
-// Responsible for: roles, focus and keeping the open tab in sight on a phone. Refuses to hold which tab is open: the view's address does.
+// A row of tabs over one panel, by mouse and by arrow keys. Responsible for: roles, focus, and scrolling the open tab into view on a phone.
+// The URL of the view has the open tab.
 import { useEffect, useRef } from 'preact/hooks'
 import { useMoreBeyond } from '../../ui/more-beyond'
 import './tabs.css'
 
 interface Props {
-  /** What the tabs are of, for who does not see them. */
+  /** Label of the tabs for screen readers. */
   readonly label: string
   readonly tabs: readonly { readonly id: string; readonly title: string }[]
   readonly shown: string
-  /** Tabs are `PREFIX-ID` in the page. */
+  /** Identifiers of tabs are `PREFIX-ID`. */
   readonly prefix: string
-  /** The element that they change. */
+  /** Identifier of the panel. */
   readonly panel: string
   readonly open: (id: string) => void
 }
@@ -21,7 +21,7 @@ export function Tabs({ label, tabs, shown, prefix, panel, open }: Props) {
   useMoreBeyond(row)
   const place = tabs.findIndex((one) => one.id === shown)
   const element = (id: string) => document.getElementById(`${prefix}-${id}`)
-  // A phone's row has room for some tabs only: the open one is among them.
+  // On a phone only some tabs are visible: the open one is scrolled into view.
   useEffect(() => element(shown)?.scrollIntoView({ block: 'nearest', inline: 'center' }), [shown])
   return (
     <div class="view-tabs" role="tablist" aria-label={label} ref={row}>

@@ -1,5 +1,5 @@
-// The pipeline: all stages of the run's modelled step on one timeline, and a measured step with what was expected beneath it.
-// Responsible for: the question, the schedule switch, and the numbers beside the timeline. Refuses to compute a step.
+// The pipeline: all stages of the run's modelled step on one timeline, and a measured step with the prediction below it.
+// Responsible for: the question, the schedule switch, and the numbers next to the timeline. The program computes the step.
 import { useMemo } from 'preact/hooks'
 import { type JobOnDisk, useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'
 import { change, own } from '../../state/location'
@@ -15,7 +15,7 @@ import { Switches } from './switches'
 import './pipeline.css'
 import * as texts from '../../words/pipeline'
 
-/** A run that shows what the view is for. */
+/** Example run for the view. */
 const EXAMPLE = {
   model: 'llama-3.1-405b',
   cluster: 'dgx-h100',

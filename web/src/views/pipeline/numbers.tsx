@@ -1,5 +1,5 @@
-// Beneath the timeline: bubbles of every stage by place or cause, and what the critical path is made of.
-// Responsible for: tables of what the answer says. Refuses sums that it does not say.
+// Tables below the timeline: bubbles of every stage by position or cause, and the critical path by kind.
+// Responsible for: tables of the answer's numbers, without further sums.
 import type { BubbleRow, RawColumns } from '../../timeline/data'
 import { percent, span } from '../../timeline/time'
 import { Table, type Column } from '../../ui/table'
@@ -7,7 +7,7 @@ import { Explained } from '../../ui/why'
 import { BUBBLE_WORDS } from '../parts/bubble'
 import * as texts from '../../words/pipeline'
 
-/** What the step comes to, in a line; `step` is its own length, `columns` may reach further for what stands beneath it. */
+/** Summary of the step in one line; `step` is its own length, `columns` may be longer because of the timeline below it. */
 export function Verdict({ columns, step, modelled }: { columns: RawColumns; step: number; modelled: RawColumns | null }) {
   const { bubbles = [] } = columns
   const mean = bubbles.reduce((sum, row) => sum + row.share, 0) / Math.max(1, bubbles.length)
@@ -52,7 +52,7 @@ export function Verdict({ columns, step, modelled }: { columns: RawColumns; step
   )
 }
 
-/** How many micro batches go through the pipeline. */
+/** Number of micro-batches in the pipeline. */
 function microBatches({ tracks }: RawColumns, name?: string): number {
   const own = name && tracks.some((track) => track.name === name) ? tracks.filter((track) => track.name === name) : tracks
   return own.reduce((most, track) => (track.micro_batch ?? []).reduce((last, one) => Math.max(last, one + 1), most), 0)
@@ -111,7 +111,7 @@ const CLASS_OF: readonly (readonly [RegExp, string])[] = [
   [/^communication/, 'tensor'],
 ]
 
-/** The class of a part; measured ones say the rank first: `rank 2: waiting`. */
+/** Class of a part; measured ones start with the rank: `rank 2: waiting`. */
 function classOf(whole: string): string {
   const name = whole.replace(/^(rank|stage) \d+(, not shown)?: /, '')
   for (const [pattern, known] of CLASS_OF) {
@@ -126,7 +126,7 @@ const MOST_PARTS = 14
 export function CriticalParts({ columns }: { columns: RawColumns }) {
   const all = columns.critical_parts ?? []
   if (all.length === 0) return null
-  // Of many ranks only the longest parts; the rest as one.
+  // With many ranks only the longest parts; the rest is one part.
   const longest = all.length > MOST_PARTS ? [...all].sort((a, b) => b.time_ns - a.time_ns).slice(0, MOST_PARTS - 1) : all
   const rest = all.length - longest.length
   const whole = all.reduce((sum, part) => sum + part.time_ns, 0)

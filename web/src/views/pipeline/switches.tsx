@@ -1,5 +1,5 @@
-// Above the timeline: schedule, virtual stages, detail, and the trace that is shown over what is expected.
-// Responsible for: writing the run's own arguments and the view's, so that a link holds them.
+// Above the timeline: schedule, virtual stages, detail, and the trace to show with the prediction. Responsible for: writing the arguments
+// of the run and of the view, so that a link has them.
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
 import { copy } from '../../ui/clipboard'

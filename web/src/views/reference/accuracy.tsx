@@ -1,4 +1,4 @@
-// Accuracy on the bundled runs: predicted against measured, held-out first, and the errors of each publication.
+// Accuracy on the bundled runs: prediction and measurement, held-out first, and the errors of each publication.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
 import { percent, seconds } from '../../charts/format'

@@ -1,5 +1,5 @@
-// What measurements of one's own machine say of the laws that price a run: how far off they were, and would be once fitted.
-// Responsible for: the question and its tables. Refuses to write the file: the command that does is there to copy.
+// Model error on own measurements, before and after a fit of the cost model.
+// Responsible for: the question and its tables. The command that writes the file can be copied.
 import type { CalibrationAnswer, Line } from '../../api/schema/calibration'
 import { useAnswer } from '../../api/live'
 import { bytes, percent, seconds } from '../../charts/format'

@@ -1,4 +1,4 @@
-// The catalogues: models, accelerators, clusters, example runs; each row with all that is known of it and its source, and the way into the calculator.
+// Catalogues: models, accelerators, clusters, example runs; each row with its data and source, and a button to open it in the calculator.
 import { useEffect, useState } from 'preact/hooks'
 import type { Accelerator, ClusterEntry, ModelEntry } from '../../api/answers'
 import { useAnswer } from '../../api/live'
@@ -17,7 +17,7 @@ interface Model extends ModelEntry {
   readonly notes: string
 }
 
-/** One setting of the run, and the calculator. */
+/** Sets one setting of the run, and opens the calculator. */
 function use(values: Readonly<Record<string, string>>): void {
   go('calculator')
   change(values)

@@ -1,4 +1,4 @@
-// What a launch file or a log says about a run, line by line: each setting with the words that said it.
+// Settings of a launch file or a log, line by line, each with its source text.
 import type { DetectAnswer, Origin as Said } from '../../api/schema/detect'
 import { useAnswer } from '../../api/live'
 import { change, own, replaceRun } from '../../state/location'
@@ -10,7 +10,7 @@ import * as texts from '../../words/reference'
 
 export function Detected() {
   const { file, filter = '' } = own('r')
-  // What the run was opened from is what one wants to know of.
+  // By default, the file that the run was opened from.
   const { model, launch } = runText.value
   const opened = [launch, model].find((path) => path?.startsWith('upload:') || path?.includes('/'))
   const path = file ?? opened

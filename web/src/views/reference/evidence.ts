@@ -1,10 +1,11 @@
-// The bundled runs: measured step times, predicted by constants that were fitted without their publication, and with it. Pure.
+// Bundled runs: measured step times, held-out predictions and fitted ones. Pure.
 
 export interface Evidence {
   readonly publications: readonly string[]
   readonly models: readonly string[]
   readonly gpus: readonly string[]
-  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts; model, billions of parameters, GPU, GPUs, sequence. */
+  /** Publication, measured, fitted and held-out step time in seconds, mixture of experts; model, billions of parameters, GPU, GPUs,
+   * sequence length. */
   readonly runs: readonly (readonly number[])[]
 }
 
@@ -15,7 +16,7 @@ export interface Run {
   readonly heldOut: number
   readonly experts: boolean
   readonly model: string
-  /** Billions. */
+  /** Billions of parameters. */
   readonly parameters: number
   readonly gpu: string
   readonly gpus: number
@@ -41,7 +42,7 @@ export function runsOf(evidence: Evidence): readonly Run[] {
   )
 }
 
-/** Predicted over measured, less one. */
+/** Predicted over measured step time, less 1. */
 export const errorOf = (run: Run, kind: Kind): number => run[kind] / run.measured - 1
 
 export interface Errors {
@@ -51,7 +52,7 @@ export interface Errors {
   readonly bias: number
 }
 
-/** Median and 90% of the absolute errors, and the median of the signed ones, interpolated between neighbours. */
+/** Median and 90% quantile of absolute errors, and median of signed errors, interpolated between neighbours. */
 export function errors(runs: readonly Run[], kind: Kind): Errors {
   const signed = runs.map((run) => errorOf(run, kind))
   const absolute = signed.map(Math.abs)
@@ -72,7 +73,7 @@ export interface Group {
   readonly fitted: Errors
 }
 
-/** Errors by publication, the most runs first. */
+/** Errors by publication, those with most runs first. */
 export function byPublication(runs: readonly Run[]): readonly Group[] {
   const lists = new Map<string, Run[]>()
   for (const run of runs) lists.set(run.publication, [...(lists.get(run.publication) ?? []), run])
@@ -81,11 +82,11 @@ export function byPublication(runs: readonly Run[]): readonly Group[] {
     .sort((a, b) => b.heldOut.runs - a.heldOut.runs)
 }
 
-/** What a run of one's own is like, for finding measured ones that are like it. */
+/** Properties of the user's run, to find similar measured ones. */
 export interface Own {
   readonly parameters: number
   readonly experts: boolean
-  /** As the catalogue names it: `H100 SXM5 80GB`. */
+  /** Name in the catalogue: `H100 SXM5 80GB`. */
   readonly gpu: string
   readonly gpus: number
   readonly sequence: number
@@ -93,13 +94,14 @@ export interface Own {
 
 const generation = (gpu: string) => gpu.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 
-/** Whether two names are of one generation of GPUs: `H100-80G-SXM` and `H100 SXM5 80GB`. */
+/** True if two names are of one GPU generation: `H100-80G-SXM` and `H100 SXM5 80GB`. */
 function alike(one: string, other: string): boolean {
   const [a, b] = [generation(one.split(/[-\s]/)[0] ?? ''), generation(other)]
   return a !== '' && b.startsWith(a)
 }
 
-/** How far a measured run is: factors in size, GPUs and sequence, as logarithms; another generation or kind of model weighs a factor of four. */
+/** Distance to a measured run: logarithms of the ratios of model size, GPUs and sequence length. Another generation or kind of model counts
+ * as a factor of four. */
 export function distance(own: Own, run: Run): number {
   const factor = (a: number, b: number) => (a > 0 && b > 0 ? Math.abs(Math.log2(a / b)) : 2)
   return (
@@ -111,7 +113,7 @@ export function distance(own: Own, run: Run): number {
   )
 }
 
-/** The nearest measured runs, at most so many, and of one publication, model and cluster only the nearest. */
+/** The `most` nearest measured runs, with only the nearest of each combination of publication, model and cluster. */
 export function nearest(own: Own, runs: readonly Run[], most: number): readonly Run[] {
   const sorted = runs.map((run) => ({ run, far: distance(own, run) })).sort((a, b) => a.far - b.far)
   const found: Run[] = []

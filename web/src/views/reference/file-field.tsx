@@ -1,4 +1,4 @@
-// One file, or several, that a tab asks about: a path that is typed or a file that is chosen. The path stands in the address.
+// Field for one or several files of a tab: a typed path or a chosen file. The path is stored in the URL.
 import { useRef, useState } from 'preact/hooks'
 import { Refusal } from '../../api/ask'
 import { upload } from '../../api/uploads'

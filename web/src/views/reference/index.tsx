@@ -1,5 +1,5 @@
-// What the program knows and how far it is to be trusted: its catalogues, keys and words, and its predictions beside measured runs.
-// Responsible for: the tabs. Refuses to hold a fact of its own: each tab shows what a command says.
+// Reference of the program and its accuracy: catalogues, keys and terms, and predictions next to measured runs.
+// Responsible for: the tabs. Each tab shows the answer of a command.
 import type { ComponentType } from 'preact'
 import { useKeys } from '../../state/keys'
 import { change, own } from '../../state/location'

@@ -1,4 +1,4 @@
-// A list that is filtered by text, with what one row says beside it. The filter and the chosen row stand in the address.
+// A list with a text filter, and details of the selected row. Filter and selected row are stored in the URL.
 import type { ComponentChildren } from 'preact'
 import type { Problem } from '../../api/ask'
 import { change, own } from '../../state/location'
@@ -13,7 +13,7 @@ interface Props<R> {
   readonly problems: readonly Problem[]
   readonly columns: readonly Column<R>[]
   readonly identify: (row: R) => string
-  /** What is told of the chosen row; without it rows cannot be chosen. */
+  /** Details of the selected row; without them rows cannot be selected. */
   readonly details?: (row: R) => ComponentChildren
 }
 
@@ -67,7 +67,7 @@ export function Listed<R>({ title, about, rows, problems, columns, identify, det
   )
 }
 
-/** Facts beneath each other. */
+/** A vertical list of facts. */
 export function Facts({ of }: { of: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl class="reference-facts">

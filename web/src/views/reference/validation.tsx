@@ -1,5 +1,5 @@
-// Predictions beside measured runs: how far off, by source, and run by run as a plot of one against the other.
-// Responsible for: the question and the summary's words. Refuses to leave out a run: what is skipped says why.
+// Predictions compared with measured runs: error by source, and a scatter plot of all runs.
+// Responsible for: the question and the summary. All runs are shown; skipped ones have a reason.
 import type { RowResult as Run, ValidationAnswer as Answer } from '../../api/schema/validation'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Answer as Asked, type Arguments, type Problem, Refusal, identity } from '../../api/ask'
@@ -14,7 +14,7 @@ import { Accuracy } from './accuracy'
 import { FileField } from './file-field'
 import * as texts from '../../words/reference'
 
-/** A table of thousands of runs takes seconds: it is asked as a job. */
+/** A table of thousands of runs takes seconds, so it is a job. */
 function useJob(values: Arguments | null): { answer: Answer | null; problems: readonly Problem[]; loading: boolean } {
   const [state, setState] = useState<{ answer: Answer | null; problems: readonly Problem[]; loading: boolean }>({
     answer: null,
@@ -197,7 +197,7 @@ function Shown({ answer }: { answer: Answer }) {
   )
 }
 
-/** At most this many points: an SVG of more is slow, and no eye tells them apart. */
+/** Maximum number of points: an SVG with more is slow, and they would not be distinguishable. */
 const MOST = 1500
 
 function Cloud({ width, runs }: { width: number; runs: readonly Run[] }) {

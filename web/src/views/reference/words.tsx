@@ -1,4 +1,4 @@
-// What numbers, warnings, findings and conventions mean, and every key of a run file.
+// Explanations of numbers, warnings, findings and conventions, and all keys of a run file.
 import type { Key } from '../../api/schema/keys'
 import type { Topic } from '../../api/schema/topics'
 import { useAnswer } from '../../api/live'

@@ -1,4 +1,4 @@
-// The answer of `search` by the names that the view has for it.
+// Types of the answer of `search` by their names in the view.
 export type {
   Answer as Named,
   Candidate,

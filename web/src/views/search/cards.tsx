@@ -1,4 +1,4 @@
-// Layouts as cards, one for each family: its simplest member within the tie, its price, and the rest of the family on demand.
+// Layouts as cards, one per family: its simplest member within the tie, its step time and cost, and the other members on demand.
 import { useState } from 'preact/hooks'
 import type { Estimate } from '../../api/answers'
 import { type Arguments, Refusal } from '../../api/ask'
@@ -14,14 +14,14 @@ import { runParameters } from './question'
 import { SpentBar } from './ranking'
 import * as texts from '../../words/search'
 
-/** Cards before the button for more. */
+/** Number of cards before the button for more. */
 const FIRST = 6
-/** Layouts of a family that are shown. */
+/** Maximum number of shown layouts per family. */
 const MEMBERS = 12
 
 interface Props {
   readonly found: readonly Found[]
-  /** The question of the search, to be narrowed to a family. */
+  /** Question of the search, to be restricted to a family. */
   readonly question: Arguments
   readonly onPick: (one: Found) => void
 }
@@ -82,7 +82,7 @@ function Card({ one, question, onPick }: Props & { one: Found }) {
   )
 }
 
-/** The rest of a family, searched when it is opened. */
+/** Other members of a family, searched when opened. */
 function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found }) {
   const [members, setMembers] = useState<readonly Found[] | null>(null)
   const [problem, setProblem] = useState('')
@@ -123,7 +123,7 @@ function Members({ one, question, onPick }: Omit<Props, 'found'> & { one: Found 
   )
 }
 
-/** The estimate of the layout that the run names; null where it names none. */
+/** Estimate of the layout of the run; null if the run has none. */
 export function useOwn() {
   const run = runParameters()
   const has = Object.keys(layoutOf(run)).length > 0
@@ -131,7 +131,7 @@ export function useOwn() {
   return has ? own : null
 }
 
-/** The run's own layout beside those that were found. */
+/** The run's own layout next to the results. */
 function Own({ best }: { best: Found }) {
   const own = useOwn()
   if (!own) return null

@@ -1,4 +1,4 @@
-// Families of layouts: one for each combination of TP, PP, CP, EP and sharding. Pure.
+// Families of layouts: one per combination of TP, PP, CP, EP and sharding. Pure.
 import type { Plan } from '../../api/answers'
 import { shardingText } from '../calculator/wording'
 import * as texts from '../../words/search'
@@ -13,7 +13,7 @@ const SHARDING: Readonly<Record<string, string>> = {
   'fsdp-no-reshard': texts.fsdpNoReshard,
 }
 
-/** What a family is called: `TP8 PP2, ZeRO-1`; sizes of 1 are left out. */
+/** Name of a family: `TP8 PP2, ZeRO-1`; sizes of 1 are omitted. */
 export function titleOf(plan: Shape): string {
   const sizes = (
     [
@@ -27,7 +27,7 @@ export function titleOf(plan: Shape): string {
   return `${sizes.map(([name, size]) => `${name}${size}`).join(' ') || texts.dataParallelOnly}, ${SHARDING[sharding] ?? sharding}`
 }
 
-/** A family as values of a search's dimensions. */
+/** A family as restrictions of a search. */
 export function spaceOf(plan: Shape): string[] {
   return [
     `tp=${plan.tensor_parallel}`,

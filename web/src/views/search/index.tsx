@@ -1,4 +1,4 @@
-// The search view: the scope, the job that goes through all strategies, its answer as figures, a plot and a table.
+// The search view: scope, running job, and its answer as key figures, a plot and a table.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { count } from '../../charts/format'
 import { identity } from '../../api/ask'
@@ -53,7 +53,7 @@ export default function Search() {
     mapping.stop()
     ranking.start(asked, true)
   }
-  // A link to an answer asks for it again; later changes of the scope wait for the button.
+  // A link to a result starts the search; later changes of the scope require the button.
   useEffect(() => {
     if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
     const text = scope.whyNot
@@ -61,19 +61,19 @@ export default function Search() {
     if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
       whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
   }, [scope.ran])
-  // An address says `ran` only of what was asked: a changed scope waits for the button, here and wherever the link is opened.
+  // The URL has `ran` only for the scope that was searched: a changed scope requires the button, here and in opened links.
   const before = useRef(wanted)
   useEffect(() => {
     if (before.current !== wanted && scope.ran && state.of !== wanted && state.asking !== wanted) set(PREFIX, 'ran', undefined, 'replace')
     before.current = wanted
   }, [wanted])
-  // The rest of the front comes once the ranking stands: two searches at once would take longer than one after the other.
+  // The Pareto front is searched after the ranking, because two concurrent searches would take longer than one after the other.
   const answered =
     state.answer && !state.running && state.of === wanted && state.answer.answer.complete && state.answer.answer.candidates.length > 0
   useEffect(() => {
     if (answered && edge) paretoFront.start(edge)
   }, [answered, edge && identity('search', edge)])
-  // The map comes last: it searches once for each pair of TP and PP.
+  // The map is last, because it searches once per pair of TP and PP.
   const mapWanted = mapped ? identity('search', mapped) : ''
   const frontDone = !answered || !edge || (!frontState.running && frontState.of === identity('search', edge))
   const mapReady = state.answer !== null && !state.running && state.of === wanted && state.answer.answer.complete && frontDone

@@ -1,4 +1,4 @@
-// The map of the space: step time by TP and PP, with cells in which every layout is out of memory, and the run's own layout outlined.
+// Map of the space: step time by TP and PP, with cells in which every layout is out of memory, and the run's own layout outlined.
 import { useMemo } from 'preact/hooks'
 import { bytes, count, seconds } from '../../charts/format'
 import { ChartFrame } from '../../charts/frame'

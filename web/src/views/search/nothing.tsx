@@ -1,4 +1,4 @@
-// The state in which nothing fits: what comes nearest and by how much it misses, and what would help, each a button.
+// State in which nothing fits: the closest layouts with their missing memory, and remedies with a button each.
 import { bytes, count, seconds } from '../../charts/format'
 import { change } from '../../state/location'
 import { loadStrategy } from '../parts/load'

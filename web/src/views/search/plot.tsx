@@ -1,4 +1,4 @@
-// The strategies as points: step time against memory or money, the front that no other beats in both.
+// Strategies as points: step time and memory or cost, with the Pareto front.
 import { ChartFrame } from '../../charts/frame'
 import { bytes, dollars, percent, seconds } from '../../charts/format'
 import { Scatter } from '../../charts/scatter/scatter'
@@ -12,7 +12,7 @@ import * as texts from '../../words/search'
 
 interface Props {
   readonly found: readonly Found[]
-  /** From the search for the front alone, once it is there. */
+  /** Results of the search for the front, once available. */
   readonly onFront: readonly Found[]
   readonly looking: boolean
   readonly scope: Scope
@@ -22,7 +22,7 @@ interface Props {
   readonly onPick: (one: Found) => void
 }
 
-/** The same strategy has the same command wherever it is found. */
+/** Identifier of a strategy: equal strategies have equal commands. */
 export function identify(one: Found): string {
   return one.command
 }
@@ -128,7 +128,7 @@ export function Plot({ found, onFront, looking, scope, line, pointed, stale, onP
   )
 }
 
-/** Whole gibibytes: round in the unit that is shown. */
+/** Whole gibibytes as ticks, round in the displayed unit. */
 function gib(values: readonly number[], limit: number | undefined): number[] {
   const most = Math.max(...values, limit ?? 0) / 2 ** 30
   const least = Math.min(...values) / 2 ** 30

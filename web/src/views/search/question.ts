@@ -1,5 +1,5 @@
-// From the address to the question: what the search varies, what it keeps, what is best. The jobs live here, so that
-// they go on while another view is open.
+// Question of the search from the URL: varied and fixed settings, and the objective. The jobs are kept here, so that they continue while
+// another view is open.
 import type { Arguments, Value } from '../../api/ask'
 import { toArguments } from '../../state/run'
 import { ofPrefix, type Parameters } from '../../state/fragment'
@@ -11,18 +11,18 @@ import type { SearchAnswer } from './answer'
 
 export const PREFIX = 's'
 
-/** Layouts that the table and the plot get. */
+/** Number of layouts for the table and the plot. */
 export const MOST = 200
 
 export interface Scope {
   readonly objective: string
-  /** The plot's other axis. */
+  /** Other axis of the plot. */
   readonly against: 'memory' | 'cost'
-  /** Parts of the layout that stay as the run says. */
+  /** Layout settings that are fixed to those of the run. */
   readonly kept: readonly string[]
   readonly gpus: string
   readonly clusters: string
-  /** Restrictions, as `tp=2,4 vp=1..4`. */
+  /** Restrictions, such as `tp=2,4 vp=1..4`. */
   readonly space: string
   readonly fit: string
   readonly unlimited: boolean
@@ -55,23 +55,23 @@ function list(text: string | undefined, separator: string): string[] {
     .filter(Boolean)
 }
 
-/** The run that the address says, under the page's names. */
+/** Run of the URL, under the names of the web UI. */
 export function runParameters(): Parameters {
   return Object.fromEntries(Object.entries(ofPrefix(location.value.parameters, '')).map(([name, value]) => [canonicalName(name), value]))
 }
 
-/** Degrees of the run that could be kept. */
+/** Parallel sizes of the run that could be fixed. */
 export function keepable(): Record<string, string> {
   return layoutOf(runParameters())
 }
 
-/** The run without what is searched, whose valid values may be tried; null where it has no cluster of its own. */
+/** Run without the searched settings, for its valid values; null without a cluster of its own. */
 export function searchedRun(of: Scope): Arguments | null {
   const parameters = runParameters()
   return parameters.model && parameters.cluster ? toArguments(withoutLayout(parameters, of.kept)) : null
 }
 
-/** Arguments without what only affects how the answer is shown; `null` without a model. */
+/** Arguments without those that only affect display; `null` without a model. */
 export function question(of: Scope): Arguments | null {
   const parameters = runParameters()
   if (!parameters.model || !(parameters.cluster || of.clusters)) return null
@@ -100,7 +100,7 @@ export function frontQuestion(of: Scope): Arguments | null {
   return asked && { ...asked, pareto: of.against === 'cost' ? 'time,cost' : 'time,memory', top: 50 }
 }
 
-/** The best of each pair of TP and PP, or what it lacks in memory. */
+/** Best layout of each pair of TP and PP, or its missing memory. */
 export function mapQuestion(of: Scope): Arguments | null {
   const asked = question(of)
   return asked && { ...asked, map: true, all: true, top: 1 }

@@ -1,4 +1,4 @@
-// The strategies as a table: sorted by any column, filtered by words, a row's strategy loaded by click or Enter.
+// Strategies as a table: sorted by any column, filtered by words; a click or Enter loads a row's strategy.
 import { bytes, dollars, percent, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'
 import { type Column, Table } from '../../ui/table'
@@ -141,7 +141,7 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
   )
 }
 
-/** Where the time goes, as one bar; said in words to those who do not see it. */
+/** Time breakdown as one bar, with a text for screen readers. */
 export function SpentBar({ spent, wide = false }: { spent: readonly Spent[]; wide?: boolean }) {
   const shown = spent.filter((part) => part.share >= 0.0005)
   const words = shown.map((part) => `${part.on} ${percent(part.share)}`).join(', ')

@@ -1,4 +1,4 @@
-// What is searched, what is best, and the button that starts it.
+// Scope of the search, its objective, and the button that starts it.
 import { useKeys } from '../../state/keys'
 import { RunBar, useCatalogue } from '../parts/run-bar'
 import { Several } from '../parts/several'

@@ -1,4 +1,4 @@
-// The space over PP (rows) and TP (columns): of each pair the fastest layout, or what the smallest one lacks in memory. Pure.
+// Map over PP (rows) and TP (columns): the fastest layout of each pair, or the missing memory of the smallest one. Pure.
 import { bytes, seconds } from '../../charts/format'
 import type { Sign } from '../../charts/heatmap/heat-table'
 import type { Cell } from './answer'
@@ -7,11 +7,11 @@ import * as texts from '../../words/search'
 export interface Space {
   readonly tp: readonly number[]
   readonly pp: readonly number[]
-  /** By PP and TP; null where no number of replicas makes up the devices. */
+  /** Cells by PP and TP; null if no number of replicas results in the number of devices. */
   readonly cells: readonly (readonly (Cell | null)[])[]
 }
 
-/** Of several clusters or numbers of GPUs the better outcome stands for a pair. */
+/** Outcomes by preference: with several clusters or numbers of GPUs, the best one represents a pair. */
 const ORDER = ['fits', 'unsearched', 'out_of_memory', 'invalid'] as const
 
 function better(one: Cell, other: Cell): Cell {
@@ -31,7 +31,7 @@ export function spaceOfCells(cells: readonly Cell[]): Space {
   return { tp, pp, cells: pp.map((pipeline) => tp.map((tensor) => at(pipeline, tensor))) }
 }
 
-/** What stands in a cell without a step time, the longest first; null where there is nothing to be tried. */
+/** Texts of a cell without a step time, longest first; null if there is nothing to try. */
 export function signOf(cell: Cell | null): Sign | null {
   if (cell?.outcome.is === 'out_of_memory') {
     const lacks = `+${bytes(cell.outcome.lacks)}`
@@ -40,7 +40,7 @@ export function signOf(cell: Cell | null): Sign | null {
   return cell?.outcome.is === 'unsearched' ? { texts: [texts.notSearched, '?'], tone: 'unknown' } : null
 }
 
-/** The same in words, for the tip and the file. */
+/** Outcome of a cell as text, for the tooltip and the file. */
 export function outcomeOf(cell: Cell | null): string {
   switch (cell?.outcome.is) {
     case 'fits':

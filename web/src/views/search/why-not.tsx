@@ -1,4 +1,4 @@
-// "Why not this one?": the best strategy that has what is named, against the winner.
+// "Why not this one?": the best strategy with the given settings, compared with the winner.
 import { bytes, percent, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
 import { ChartFrame } from '../../charts/frame'

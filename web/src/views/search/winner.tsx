@@ -1,4 +1,4 @@
-// The best strategy: what it takes, where its time goes, how sure that is, and what can be done with it.
+// The best strategy: step time, breakdown, interval, and actions.
 import { bytes, count, dollars, percent, relative, seconds } from '../../charts/format'
 import { copy, download } from '../../ui/clipboard'
 import { Figure } from '../parts/controls'

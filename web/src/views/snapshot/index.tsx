@@ -1,5 +1,5 @@
-// A memory snapshot of PyTorch: memory over its history, what fills the peak by kind, module and place in the code, fragmentation and growth.
-// Responsible for: which snapshot and which device is open, and the words. Refuses to sum: `memory-snapshot` does.
+// A memory snapshot of PyTorch: memory over its history, the peak by kind, module and code location, fragmentation and growth. Responsible
+// for: the open snapshot and device, and the texts. `memory-snapshot` computes the sums.
 import type { DeviceReport, Group, Leak, MemorySnapshotAnswer } from '../../api/schema/memory_snapshot'
 import type { Arguments } from '../../api/ask'
 import { useAnswer } from '../../api/live'
@@ -15,7 +15,7 @@ import '../parts/layout.css'
 import './snapshot.css'
 import * as texts from '../../words/snapshot'
 
-/** Places, modules and kinds that are listed. */
+/** Number of listed locations, modules and kinds. */
 const TOP = 60
 
 export default function View() {
@@ -50,7 +50,7 @@ export default function View() {
   )
 }
 
-/** The run whose memory is predicted beside the measured one: one that a file states, because the command takes files. */
+/** Run for the memory prediction next to the measurement. It must be a file, because the command takes files. */
 function predicted(): Arguments {
   const { run: file, cluster, gpus } = run.value
   if (typeof file !== 'string') return {}
@@ -136,7 +136,7 @@ function Curve({ device }: { device: DeviceReport }) {
     columns: ['event', 'time_us', 'allocated_bytes', 'reserved_bytes'],
     rows: curve.map((one) => [one.event, one.time_us, one.allocated_bytes, one.reserved_bytes]),
   })
-  // Small snapshots are read in MiB.
+  // Small snapshots are shown in MiB.
   const [unit, name] = Math.max(...curve.map((one) => one.reserved_bytes)) >= 2 * 2 ** 30 ? [2 ** 30, 'GiB'] : [2 ** 20, 'MiB']
   const near = (share: number) => curve[Math.min(curve.length - 1, Math.floor(share * curve.length))]!
   return (

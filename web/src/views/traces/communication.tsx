@@ -1,5 +1,5 @@
-// What communication took: waits apart from transfers, by group and by rank, with bandwidths.
-// Responsible for: the tables of `comm`. Refuses to call a wait a transfer: what could not be told apart is marked as an estimate.
+// Communication: wait and transfer times, by group and by rank, with bandwidths.
+// Responsible for: the tables of `comm`. Times without a separation of wait and transfer are marked as estimates.
 import type { CommunicationAnswer, GroupCommunication as Group, RankCommunication as Rank } from '../../api/schema/communication'
 import { useAnswer } from '../../api/live'
 import { bandwidth, volume } from '../../charts/format'

@@ -1,5 +1,5 @@
-// These traces against others, or against what the calculator predicts of a run file.
-// Responsible for: the answer of `compare` as tables of differences. Refuses to say better or worse than by time.
+// These traces compared with others, or with the prediction of a run file.
+// Responsible for: tables of the differences from `compare`, judged only by time.
 import type { CompareAnswer, Difference } from '../../api/schema/compare'
 import { useState } from 'preact/hooks'
 import { useJobsOnDisk, viewOf } from '../../api/jobs-on-disk'

@@ -1,5 +1,5 @@
-// The trace explorer: where the time of a real job went, from the whole step down to a kernel, and where on the timeline.
-// Responsible for: which traces are open, the tabs, and one question that most tabs share. Refuses to compute a share.
+// The trace explorer: time breakdown of a real job, from the whole step down to a kernel, with links to the timeline. Responsible for: the
+// open traces, the tabs, and one question shared by most tabs. The program computes all shares.
 import type { ComponentType } from 'preact'
 import { useEffect } from 'preact/hooks'
 import { type Arguments, identity } from '../../api/ask'
@@ -30,11 +30,11 @@ import * as texts from '../../words/traces'
 export interface TabProps {
   readonly profile: Profile
   readonly paths: readonly string[]
-  /** What is specified of the job beside its files, as options of the command line. */
+  /** Job options in addition to the files, as on the command line. */
   readonly job: Arguments
 }
 
-/** The profile of the open job: read once, for all tabs, also while another view is open. */
+/** Profile of the open job: read once for all tabs, also while another view is open. */
 const reading = new LongJob<Profile>('profile')
 
 const ALL: readonly { readonly id: string; readonly title: string; readonly view: ComponentType<TabProps> }[] = [
@@ -49,7 +49,7 @@ const ALL: readonly { readonly id: string; readonly title: string; readonly view
   { id: 'compare', title: texts.compare, view: Compare },
 ]
 
-/** SQL needs SQLite, which the playground does not carry. */
+/** SQL requires SQLite, which the playground does not include. */
 const TABS = playground ? ALL.filter((one) => one.id !== 'query') : ALL
 
 export default function View() {
@@ -64,7 +64,7 @@ export default function View() {
   reading.useShown()
   const state = reading.state.value
   const isMine = state.of === asked && asked !== ''
-  // Of the same files with other options, the old answer stays until the new one comes.
+  // For the same files with other options, the old answer is kept until the new one.
   const profile = {
     answer: state.answer?.answer ?? null,
     commandLine: state.answer?.commandLine ?? '',
@@ -90,7 +90,7 @@ export default function View() {
       <Open home="traces" title={texts.openTheTracesOfA} text={texts.tracesOfPytorchsProfilerNsight} placeholder={texts.orAPathInThe} />
     )
   }
-  // Timers of a pipeline have passes and no kernels: `profile` answers with the pipeline's page.
+  // Pipeline timers have passes and no kernels: `profile` then answers with the pipeline report.
   if (isMine && profile.answer && !('lines' in profile.answer)) {
     return (
       <div class="traces">
@@ -104,7 +104,7 @@ export default function View() {
     )
   }
   const shown = TABS.find((one) => one.id === tab) ?? TABS[0]!
-  // A report holds the answers of the tab that was open.
+  // A report has the answers of the tab that was open.
   const tabs = report ? [shown] : TABS
   const Tab = shown.view
   return (

@@ -1,4 +1,4 @@
-// Which ranks are worth a look, and where each rank stands in a grid of its job. Pure: from what the program measured of every rank.
+// Ranks of interest, and the position of each rank in a grid of its job. Pure: from the program's measurements of every rank.
 import type { Profile, RankSteps } from './types'
 import * as texts from '../../words/traces'
 
@@ -12,7 +12,7 @@ const median = (values: readonly (number | null)[]): number | null => {
   return known[Math.floor((known.length - 1) / 2)] ?? null
 }
 
-/** A value of every rank: its median over steps. */
+/** Value of every rank: its median over steps. */
 export function ofRanks(
   heat: RankSteps,
   measure: 'own_time_ns' | 'compute_ns' | 'waiting_ns' | 'waiting_caused_ns',
@@ -20,7 +20,7 @@ export function ofRanks(
   return new Map(heat.ranks.map((rank, at) => [rank, median(heat[measure][at] ?? [])]))
 }
 
-/** The slowest rank, a typical one and the one that others wait for most; without a rank twice. */
+/** Slowest rank, a typical one and the one with the longest waits caused; each rank once. */
 export function interesting(heat: RankSteps | null | undefined): readonly Interest[] {
   if (!heat || heat.ranks.length < 2) return []
   const sorted = (measure: 'own_time_ns' | 'waiting_caused_ns') =>
@@ -41,11 +41,11 @@ export function interesting(heat: RankSteps | null | undefined): readonly Intere
 export interface Grid {
   readonly rows: readonly { readonly name: string; readonly ranks: readonly (number | null)[] }[]
   readonly columns: readonly string[]
-  /** What a row is. */
+  /** Meaning of a row. */
   readonly of: 'host' | 'ranks in order'
 }
 
-/** Ranks by host where the traces name hosts; else in order, so many in a row. */
+/** Ranks by host if the traces have hosts; else in order, `wide` per row. */
 export function grid(profile: Pick<Profile, 'rows'>, ranks: readonly number[], wide: number): Grid {
   const hosts = new Map<string, number[]>()
   const named = new Map(profile.rows.map((row) => [row.rank, row.host]))
@@ -67,14 +67,14 @@ export function grid(profile: Pick<Profile, 'rows'>, ranks: readonly number[], w
   return { rows, columns: Array.from({ length: wide }, (_, at) => `+${at}`), of: texts.ranksInOrder }
 }
 
-/** Ranks of a row, so that the grid is about twice as wide as high, in powers of two from a host's eight. */
+/** Ranks per row, so that the grid is about twice as wide as high, in powers of two from a host's eight. */
 export function width(ranks: number): number {
   let wide = 8
   while (wide * wide < 2 * ranks && wide < 64) wide *= 2
   return wide
 }
 
-/** A finding's own name in the address: that of its rule, and from the second of a rule on its number. */
+/** Name of a finding in the URL: that of its rule, with a number from the second finding of a rule on. */
 export function nameOf(findings: readonly { readonly id?: string | undefined }[], at: number): string {
   const id = findings[at]?.id ?? ''
   const before = findings.slice(0, at).filter((one) => one.id === id).length

@@ -1,4 +1,4 @@
-// "This job is": what the traces do not say of the job, as the options of `profile` on the command line: run, layout, accelerator, FLOPs.
+// "This job is": job data that the traces lack, as the options of `profile` on the command line: run, layout, accelerator, FLOPs.
 import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
@@ -11,7 +11,7 @@ import { flagOf } from '../calculator/flags'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 
-/** Options of `profile` for a run of the calculator: its model as the run, the rest as keys. Pure. */
+/** Options of `profile` for the calculator's run: its model as the run, the rest as keys. Pure. */
 export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly Key[]): Arguments {
   const run = text.run ?? text.launch ?? text.model
   if (!run) return {}
@@ -28,7 +28,7 @@ export function optionsOf(text: Readonly<Record<string, string>>, keys: readonly
   }
 }
 
-/** What is specified of the job, for every question about its traces; null until it is known how the run is written. */
+/** Job options for every question about its traces; null until the run file is written. */
 export function useJob(): Arguments | null {
   const { run, layout, accelerator, flops } = own('t')
   const [keys, setKeys] = useState<readonly Key[] | null>(null)
@@ -49,27 +49,27 @@ export function useJob(): Arguments | null {
   }
 }
 
-/** The name of the run file that stands for the calculator's run. */
+/** Name of the run file written for the calculator's run. */
 const RUN_FILE = 'calculator-run.toml'
 
 export const isCalculators = (path: string): boolean => path.endsWith(`/${RUN_FILE}`)
 
-/** A model of the catalogue, or a run or launch file: what a run file can name, the rest being said beside it. */
+/** True for a model of the catalogue, or a run or launch file: a run file can refer to it, and other settings are passed as options. */
 export const canBeWritten = (text: Readonly<Record<string, string>>): boolean =>
   text.run === undefined && text.launch === undefined && text.model !== undefined && !text.model.includes(':')
 
-/** The calculator's model as a run file on the server; its other settings are options beside it. */
+/** Writes the calculator's model as a run file on the server; its other settings are passed as options. */
 export async function calculatorsRun(): Promise<string> {
   const text = `[model]\nname = ${JSON.stringify(runText.value.model ?? '')}\n`
   return (await upload(new File([text], RUN_FILE))).path
 }
 
-/** The settings of the calculator's run beside its file. */
+/** Settings of the calculator's run that are not in its file. */
 export function besideOf({ cluster, gpus, set }: Arguments): Arguments {
   return { ...(cluster ? { cluster } : {}), ...(gpus ? { gpus } : {}), ...(set ? { set } : {}) }
 }
 
-/** Only what the commands `comm` and `stragglers` take. */
+/** Only the options of `comm` and `stragglers`. */
 export function readingOf(job: Arguments): Arguments {
   return job.layout === undefined ? {} : { layout: job.layout }
 }

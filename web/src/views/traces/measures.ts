@@ -1,4 +1,4 @@
-// Measures of a rank in a step, and the one that the maps of ranks show. Kept in the address.
+// Measures of a rank in a step, and the one shown in maps of ranks, stored in the URL.
 import { change, own } from '../../state/location'
 import * as texts from '../../words/traces'
 
@@ -12,7 +12,7 @@ export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ['waiting_caused', texts.waitingCaused, texts.sumOfTheWaitsOf],
 ]
 
-/** As a choice of one. */
+/** Options of a choice. */
 export const MEASURE_OPTIONS = MEASURES.map(([id, title]) => [id, title] as const)
 
 export const measureShown = () => MEASURES.find(([id]) => id === own('t').heat) ?? MEASURES[0]!

@@ -1,5 +1,4 @@
-// A note of one's own on a finding. It is part of the address (`t.note-ID`), so that links and reports carry it.
-// Responsible for: showing it and changing it. Refuses to keep it anywhere else.
+// A user note on a finding, stored in the URL (`t.note-ID`), so that links and reports contain it. Responsible for: showing and editing it.
 import { useState } from 'preact/hooks'
 import { report } from '../../api/report'
 import { change, own } from '../../state/location'

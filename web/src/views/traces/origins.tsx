@@ -1,5 +1,5 @@
-// Time by module or by line of Python: what each computes, transfers, waits and leaves idle.
-// Responsible for: the question of either kind and its table. Refuses to sum: the rows of `profile --by` are the step.
+// Time by module or by line of Python: compute, transfers, waits and idle time. Responsible for: the question of either kind, and its
+// table. The rows of `profile --by` add up to the step.
 import type { OriginRow, ProfileAnswer } from '../../api/schema/profile'
 import { useAnswer } from '../../api/live'
 import { change, own } from '../../state/location'
@@ -15,7 +15,7 @@ const KINDS = [
   ['source', texts.sourceLines],
 ] as const
 
-/** Parts of a row with the class whose colour they have. */
+/** Parts of a row with their class, which determines the colour. */
 const PARTS = [
   ['compute_ns', 'Compute', 'backward', texts.computeTime],
   ['transfer_ns', 'Transfer', 'tensor', texts.exposedTransfers],
@@ -119,7 +119,7 @@ function columnsOf(rows: readonly OriginRow[], by: 'module' | 'source'): Column<
   ]
 }
 
-/** The place, or what is known of what has none. */
+/** Location, or the phase of a row without one. */
 export function nameOf(row: Pick<OriginRow, 'place' | 'phase'>): string {
   return row.place ?? (row.phase && row.phase !== 'other' ? texts.notRecorded2(row.phase.replaceAll('_', ' ')) : texts.notRecorded)
 }

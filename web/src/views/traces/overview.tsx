@@ -1,5 +1,5 @@
-// The overview: what a step is made of, what was found and what it costs, and the same time top down to kernels.
-// Responsible for: bars, findings with the way to their place, the tree. Refuses to round what adds up: parts are shown as the answer has them.
+// The overview: breakdown of a step, findings with their cost, and the same time top-down to kernels. Responsible for: bars, findings with
+// links to their places, the tree. Parts are shown unrounded, so that they add up.
 import { useState } from 'preact/hooks'
 import { afresh } from '../../timeline/address'
 import { change } from '../../state/location'
@@ -86,7 +86,7 @@ function rowsOf(profile: Profile) {
   }
 }
 
-/** One stacked bar of the groups, and beneath it every part on the same scale. */
+/** One stacked bar of the groups, and below it every part on the same scale. */
 function Waterfall({ profile, width }: { profile: Profile; width: number }) {
   const row = 22
   const left = Math.min(230, width * 0.42)

@@ -1,5 +1,5 @@
-// From a row of an SQL answer to its place on the timeline: the step that holds its start, its rank, and how far into the step.
-// Refuses rows without a rank or a start: they are of no place.
+// From a row of an SQL answer to its place on the timeline: the step of its start, its rank, and the offset in the step. Rows without a
+// rank or a start have no place.
 import type { QueryAnswer } from '../../api/schema/query'
 import { ask } from '../../api/ask'
 import { change } from '../../state/location'
@@ -11,7 +11,7 @@ import * as texts from '../../words/traces'
 
 type Row = readonly (string | number | null)[]
 
-/** Whether rows with these columns have places. */
+/** True if rows with these columns refer to places in the timeline. */
 export const hasPlaces = (columns: readonly string[]): boolean => columns.includes('rank') && columns.includes('start_ns')
 
 /** Opens the timeline at a row. */
@@ -19,7 +19,7 @@ export async function showRow(columns: readonly string[], row: Row, paths: reado
   const of = (name: string) => row[columns.indexOf(name)] ?? null
   const [rank, start] = [of('rank'), of('start_ns')]
   if (typeof rank !== 'number' || typeof start !== 'number') return toast(texts.thisRowHasNoRank, { kind: 'refused' })
-  // Nanoseconds since 1970 are more than a number of the page holds: the program subtracts, and the nearest span is taken.
+  // Nanoseconds since 1970 exceed the precision of numbers in JavaScript: the program subtracts, and the nearest span is taken.
   const sql = `SELECT step, ${BigInt(start)} - start_ns FROM steps WHERE start_ns <= ${BigInt(start)} + 256 ORDER BY start_ns DESC LIMIT 1`
   const { answer } = await ask<QueryAnswer>('query', { sql, paths, limit: 1 })
   const [step, at] = answer.rows[0] ?? []
@@ -37,7 +37,7 @@ export async function showRow(columns: readonly string[], row: Row, paths: reado
   })
 }
 
-/** The span that a `t.goto` of the address means: of the same name the nearest, else what runs at that moment. */
+/** Span of a `t.goto` in the URL: the nearest with the same name, else the one running at that time. */
 export function placeOf(model: Pick<Model, 'tracks' | 'names'>, text: string): { track: number; span: number } | null {
   const cut = text.indexOf('~')
   const at = Number(cut < 0 ? text : text.slice(0, cut))

@@ -1,5 +1,5 @@
-// SQL over the columns of the traces: a box, examples, the tables that there are, and the rows of the answer.
-// Responsible for: one SELECT at a time, asked by Ctrl+Enter. Refuses to write: so does the program.
+// SQL over the columns of the traces: an editor, examples, the available tables, and the rows of the answer.
+// Responsible for: one SELECT at a time, run by Ctrl+Enter. Queries are read-only.
 import type { QueryAnswer } from '../../api/schema/query'
 import type { QuerySchemaAnswer } from '../../api/schema/query_schema'
 import { useState } from 'preact/hooks'

@@ -1,4 +1,4 @@
-// The job as a grid of its ranks: by host where the traces name hosts, else in order. A cell leads to its rank on the timeline.
+// The job as a grid of its ranks: by host if the traces have hosts, else in order. A cell links to its rank on the timeline.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
@@ -10,13 +10,13 @@ import { MEASURE_OPTIONS, MEASURES, measureShown, showMeasure } from './measures
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
 
-/** Fewer ranks stand on the timeline side by side. */
+/** Minimum number of ranks for a map; fewer are shown on the timeline. */
 export const FROM = 5
 
 export function RankMap({ profile, about }: { profile: Profile; about?: string }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length < FROM) return null
-  // Over several steps the map of ranks over steps has the choice.
+  // With several steps, the map of ranks over steps has the choice of the measure.
   const chooses = about === undefined && heat.steps.length === 1
   const [measure, title, meaning] = chooses ? measureShown() : MEASURES[0]!
   const values = ofRanks(heat, `${measure}_ns`)

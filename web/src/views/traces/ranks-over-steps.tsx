@@ -1,5 +1,5 @@
-// Every rank in every step: what the step took it, what it computed, how long it made the others wait.
-// Responsible for: which of the three is shown, and the place on the timeline that a cell leads to. Refuses ranks and steps that the answer does not list.
+// Every rank in every step: step time, compute time, and waits caused. Responsible for: the choice of the measure, and the place on the
+// timeline of a cell. Shows all ranks and steps of the answer.
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
 import { afresh } from '../../timeline/address'
@@ -14,7 +14,7 @@ import * as texts from '../../words/traces'
 export function RanksOverSteps({ profile }: { profile: Profile }) {
   const heat = profile.rank_steps
   if (!heat || heat.ranks.length === 0 || heat.steps.length === 0) return null
-  // One step of many ranks: the map of the job shows the same as a grid.
+  // With one step and many ranks, the map of the job shows the same as a grid.
   if (heat.steps.length === 1 && heat.ranks.length >= FROM) return null
   const [measure, title, about] = measureShown()
   const values = heat[`${measure}_ns`]

@@ -1,5 +1,5 @@
-// Ranks beside each other: ranks over steps, a table of groups, and heat maps of every label over ranks and over steps.
-// Responsible for: what a cell stands for and where on the timeline it leads. Refuses to hide a rank: all that the answer lists are shown.
+// Comparison of ranks: ranks over steps, a table of groups, and heat maps of every label over ranks and over steps.
+// Responsible for: the meaning of cells, and links to the timeline. All ranks of the answer are shown.
 import { useState } from 'preact/hooks'
 import { ChartFrame } from '../../charts/frame'
 import { HeatTable } from '../../charts/heatmap/heat-table'
@@ -38,7 +38,7 @@ export function Ranks({ profile }: TabProps) {
   ]
   const labels = [...new Set(profile.rows.flatMap((row) => Object.keys(row.parts)))]
   const stepLabels = [...new Set(profile.steps.flatMap((row) => Object.keys(row.parts)))]
-  // Of many ranks the answer lists none one by one; the map of ranks over steps holds them all.
+  // With many ranks the answer does not list them; the map of ranks over steps has all of them.
   if (profile.rows.length === 0) {
     return (
       <div class="traces-grid">
@@ -102,7 +102,7 @@ interface HeatProps {
   readonly choose: (column: number) => void
 }
 
-/** Labels by what they come to, those that nobody would see left out. */
+/** Labels by total time, without negligible ones. */
 function Heat(props: HeatProps) {
   const [own, setOwn] = useState(true)
   const all = props.rows.map((row) => ({ name: row, values: props.columns.map((_, at) => props.value(row, at)) }))

@@ -1,5 +1,5 @@
-// Operators against the roofline: what each reaches over its arithmetic intensity, beneath the roofs of memory and arithmetic.
-// Responsible for: the picture, the table and the way from one to the other. Refuses to judge: shares and savings are the program's.
+// Operators and the roofline: achieved rate over arithmetic intensity, below the roofs of memory and compute. Responsible for: the chart,
+// the table and the links between them. Shares and savings come from the program.
 import { useState } from 'preact/hooks'
 import type { Roofline as Answer, RooflineRow } from '../../api/schema/profile'
 import { bandwidth, count, percent, seconds } from '../../charts/format'
@@ -18,7 +18,7 @@ const intensity = (value: number) => texts.flopB(Number(value.toPrecision(3)))
 
 const nameOf = (row: RooflineRow) => `${row.operator} ${row.shapes} ${row.data_type}`
 
-/** The roof of arithmetic that a row that is bound by it lies beneath: what it reaches over its share. */
+/** Compute roof of each format: reached rate over its share, for rows limited by compute. */
 export function peaks(rows: readonly RooflineRow[]): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   for (const row of rows) {
@@ -28,7 +28,7 @@ export function peaks(rows: readonly RooflineRow[]): ReadonlyMap<string, number>
   return found
 }
 
-/** The lines of the picture: memory's as far as the highest roof, and one for each format. */
+/** Lines of the chart: memory bandwidth up to the highest roof, and one roof per format. */
 export function roofs(answer: Pick<Answer, 'bytes_per_s' | 'rows'>): readonly Roof[] {
   const rows = answer.rows.filter((row) => row.flop > 0 && row.bytes > 0)
   if (rows.length === 0) return []

@@ -1,5 +1,5 @@
-// Who the others wait for: ranks by what they cost the step, why, and when.
-// Responsible for: the answer of `stragglers` as cards and a table. Refuses to name a rank below the least reported cost.
+// Straggler ranks by their cost per step, with cause and time.
+// Responsible for: cards and a table of `stragglers`. Ranks below the minimum reported cost are omitted.
 import type { Culprit, StragglersAnswer } from '../../api/schema/stragglers'
 import { useAnswer } from '../../api/live'
 import { afresh } from '../../timeline/address'
@@ -12,7 +12,7 @@ import { readingOf } from './job'
 import { signed, words } from './types'
 import * as texts from '../../words/traces'
 
-/** The cause of a rank's delay, or why it is not reported. */
+/** Cause of a rank's delay, or the reason why it is not reported. */
 function causeOf(row: Culprit, least: number): string {
   if (row.is_straggler) return row.cause_name
   if (row.cost_ns <= 0) return texts.noDelay

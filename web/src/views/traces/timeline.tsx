@@ -1,5 +1,5 @@
-// A measured step on the timeline: all ranks on one clock, findings beside it as the way to their places.
-// Responsible for: which step and rank, and the list of marks. Refuses to guess a place: marks have one or they do not.
+// A measured step on the timeline: all ranks on one clock, and findings next to it with links to their places.
+// Responsible for: the choice of step and rank, and the list of marks. Places of marks come from the answer.
 import { useEffect, useRef } from 'preact/hooks'
 import { change, own } from '../../state/location'
 import { run } from '../../state/run'
@@ -35,7 +35,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
     shown.current = finding
     if (mark) requestAnimationFrame(() => goTo(handle.current, mark))
   }, [columns, finding])
-  // A row of an SQL answer: its place once, then the address keeps what is selected.
+  // Resolves the place of an SQL row once; then the URL stores the selection.
   useEffect(() => {
     if (!columns || !goto || measured.loading) return
     requestAnimationFrame(() => {
@@ -51,7 +51,7 @@ export function MeasuredTimeline({ profile, paths, job }: TabProps) {
   }, [columns, goto, measured.loading])
   const hidden = measured.columns?.hidden_ranks ?? []
   const drawn = new Set(measured.columns?.tracks.map((track) => track.rank))
-  // A large job's profile lists no ranks; the timeline knows those that it draws and those that it leaves out.
+  // The profile of a large job lists no ranks; the timeline has those that it draws and those that it omits.
   const ranks = [...new Set([...profile.rows.map((row) => row.rank), ...(profile.rank_steps?.ranks ?? []), ...drawn, ...hidden])].sort(
     (a, b) => a - b,
   )

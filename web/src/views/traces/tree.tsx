@@ -1,5 +1,5 @@
-// The time of a step as a tree that opens: labels, phases, families, kernels.
-// Responsible for: rows that open by click and by arrow keys, as trees do. Refuses to hide time: a node's children add up to it.
+// Time of a step as an expandable tree: labels, phases, families, kernels. Responsible for: rows that expand by click and by arrow keys.
+// Children add up to their node.
 import { useMemo, useRef, useState } from 'preact/hooks'
 import { percent, span } from '../../timeline/time'
 import { type Node, type Profile, classOf } from './types'
@@ -12,7 +12,7 @@ interface Shown {
   readonly colour: string
 }
 
-/** Nodes below this share of the step are not listed; the level above has their time. */
+/** Minimum share of the step of a listed node; the level above includes the rest. */
 const LEAST = 0.0005
 
 export function Tree({ profile }: { profile: Profile }) {

@@ -1,4 +1,4 @@
-// The answer of `profile` by the names that the views have for it, and the words and colours of its labels.
+// Types of the answer of `profile` by their names in the views, with texts and colours of its labels.
 import type { Certainty } from '../../api/schema/profile'
 import * as texts from '../../words/traces'
 
@@ -16,11 +16,11 @@ export type {
   Warning,
 } from '../../api/schema/profile'
 
-/** A cost with the sign that says when it is a bound. */
+/** A cost with a sign if it is a bound. */
 export const signed = (certainty: Certainty | null | undefined, cost: string): string =>
   certainty === 'at_most' ? `≤ ${cost}` : certainty === 'unknown' ? texts.unknown : cost
 
-/** Groups of labels in the order of `shares` and `groups`. */
+/** Groups of labels, in the order of `shares` and `groups`. */
 export const GROUPS = ['ideal', 'compute', 'communication', 'copies', 'bubble', 'host', 'other'] as const
 
 const CLASSES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   other: 'other',
 }
 
-/** The class whose colour a group or a label has. */
+/** Class of a group or label, which determines its colour. */
 export function classOf(name: string): string {
   const known = CLASSES[name]
   if (known) return known
@@ -52,7 +52,7 @@ export function classOf(name: string): string {
 }
 
 export function words(name: string): string {
-  // As the overview's lines are called.
+  // Named as in the overview.
   return name
     .replace(/_bound(?=_|$)/, '-bound')
     .replace(/_communication_(?=waiting|transfer)/, '_communication,_')

@@ -1,4 +1,4 @@
-// The answers of `sensitivity`, `whatif`, `recompute` and `balance` by the names that the view has for them.
+// Types of the answers of `sensitivity`, `whatif`, `recompute` and `balance` by their names in the view.
 export type { BalanceAnswer as Balance, Division } from '../../api/schema/balance'
 export type { RecomputeAnswer as Recompute, Variant } from '../../api/schema/recompute'
 export type { Figure, SensitivityAnswer as Sensitivity } from '../../api/schema/sensitivity'

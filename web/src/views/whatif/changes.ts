@@ -1,5 +1,5 @@
-// Changes that are rehearsed: kept in the address, offered as presets, turned into overrides of scenario B. Pure but for
-// reading the address. Refuses to judge a change; the program does.
+// Changes of a what-if: stored in the URL, offered as presets, converted to overrides of scenario B. Pure, except for reading the URL. The
+// program judges changes.
 import { own } from '../../state/location'
 import { set } from '../parts/controls'
 import { canonicalName } from '../parts/strategy'
@@ -8,7 +8,7 @@ import * as texts from '../../words/whatif'
 
 export const PREFIX = 'w'
 
-/** Changes of the address; a change may hold commas, so that a semicolon stands between two. */
+/** Changes in the URL, separated by semicolons, because a change may contain commas. */
 export function changes(): string[] {
   return (own(PREFIX).change ?? '')
     .split(';')
@@ -61,7 +61,7 @@ export const PRESETS: readonly { readonly group: string; readonly presets: reado
   },
 ]
 
-/** What scenario B would have to say for a change; `null` where no flag says it (something slow). */
+/** Overrides of scenario B for a change; `null` if no flag expresses it (a slowdown). */
 export function asOverrides(change: Change): Record<string, string> | null {
   const found: Record<string, string> = {}
   for (const part of change.name.split(',')) {

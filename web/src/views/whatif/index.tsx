@@ -1,4 +1,4 @@
-// The what-if view: what the step hangs on, changes rehearsed alone and together, two solvers as actions.
+// What-if view: sensitivity of the step time, changes applied alone and combined, and two solvers as actions.
 import { useFollow } from '../../api/live'
 import { bytes, seconds } from '../../charts/format'
 import { run } from '../../state/run'

@@ -1,4 +1,4 @@
-// Which changes are rehearsed: presets, any key of a run file, chips of what was chosen.
+// Choice of changes: presets, any key of a run file, chips of the chosen ones.
 import { useEffect, useState } from 'preact/hooks'
 import { askOnce } from '../../api/live'
 import { Text } from '../parts/controls'

@@ -1,4 +1,4 @@
-// The rehearsed changes, alone and together: a bar and a line for each, the parts of the step that moved for the chosen one.
+// Applied changes, alone and combined: a bar and a line for each, and the changed parts of the step for the selected one.
 import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, dollars, percent, relative, seconds } from '../../charts/format'
@@ -177,7 +177,7 @@ function Row({
   )
 }
 
-/** The parts of the step that a change moved; they sum to the difference. */
+/** Parts of the step affected by a change; they add up to the difference. */
 function Parts({ change }: { change: Change }) {
   const { outcome } = change
   if (outcome.outcome !== 'possible') return <Problems problems={outcome.problems} />

@@ -1,5 +1,5 @@
-// Sensitivity: a tornado of its change when a figure of hardware or software is a tenth more or less. Picking a
-// figure that can be bought rehearses twice of it.
+// Sensitivity: a tornado chart of the change of step time for a hardware or software parameter 10% larger or smaller. Selecting a hardware
+// parameter adds its doubling as a change.
 import type { Live } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { bytes, digits, percent, seconds } from '../../charts/format'
@@ -14,7 +14,7 @@ import * as texts from '../../words/whatif'
 
 const COLOURS = { hardware: 'var(--accent)', software: 'var(--class-optimizer)', host: 'var(--class-host)' } as const
 
-/** Figures whose best is worth nothing are left out of the first look. */
+/** Number of parameters shown at first, without those that have no effect. */
 const FIRST = 10
 
 export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
@@ -110,7 +110,7 @@ export function SensitivityPanel({ live }: { live: Live<Sensitivity> }) {
   )
 }
 
-/** The change that doubles (or halves) a figure, where it is one of the machine. */
+/** Change that doubles (or halves) a parameter; null unless it is one of the hardware. */
 function changeOf(id: string, greaterIsFaster: boolean): string | null {
   return id.startsWith('cluster.') ? `${id.slice('cluster.'.length)}=${greaterIsFaster ? 'x2' : 'x0.5'}` : null
 }

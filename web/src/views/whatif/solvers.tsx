@@ -1,5 +1,5 @@
-// Two solvers as actions on the run: which modules of which layers to recompute, how many layers each stage should hold.
-// Their answers are shown beside the run as it is, and loaded by a button. Refuses to decide.
+// Two solvers as actions on the run: modules to recompute by layer, and layers per stage.
+// Their results are shown next to the current run, and applied by a button.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from '../../api/ask'
@@ -18,7 +18,7 @@ interface Solved<T> {
   readonly busy: boolean
 }
 
-/** Asks when told to; an answer of another run is dropped. */
+/** Runs a solver on request; a result for another run is dropped. */
 function useSolver<T>(command: string, values: Arguments): [Solved<T>, () => void] {
   const [solved, setSolved] = useState<Solved<T>>({ answer: null, problems: [], busy: false })
   const of = identity(command, values)
@@ -34,12 +34,12 @@ function useSolver<T>(command: string, values: Arguments): [Solved<T>, () => voi
   return [solved, solve]
 }
 
-/** A list of texts as one flag; words that hold spaces are quoted as a shell would want. */
+/** A list of texts as one flag; words with spaces are quoted as in a shell. */
 function flag(name: string, entries: readonly string[]): string {
   return `--${name} "${entries.join(',')}"`
 }
 
-/** A solver's panel: what it finds, its switches and its button, and below them what it said. */
+/** Panel of a solver: purpose, switches and button, and its result below. */
 function SolverPanel<T>({
   title,
   about,
@@ -99,7 +99,7 @@ export function RecomputeSolver({ run }: { run: Arguments }) {
         [texts.bestStageByStage, answer.best],
       ]
     : []
-  // A run that says nothing of it recomputes nothing: one row, not two alike.
+  // A run without a recompute setting has no recompute: one row instead of two equal ones.
   const rows = ways
     .flatMap(([name, row]) => (row ? [{ name, row }] : []))
     .filter(({ name, row }) => !(name === 'As specified' && row.what === 'none'))
@@ -333,7 +333,7 @@ function DivisionRow({ name, of, chosen = false }: { name: string; of: Division;
   )
 }
 
-/** Time of each stage before and after, as thin bars side by side; in words for those who do not see them. */
+/** Time of each stage before and after as thin bars, with texts for screen readers. */
 function StageBars({ before, best }: { before: Division; best: Division }) {
   const most = Math.max(...before.stages.map((stage) => stage.time), ...best.stages.map((stage) => stage.time))
   return (
@@ -385,7 +385,7 @@ function runs(layers: readonly number[]): string {
   return groups.map(({ value, times }) => (times > 1 ? `${times} × ${value}` : String(value))).join(', ')
 }
 
-/** The run's own flags before those that a solver found; `replaced` are those that the found ones stand for. */
+/** Flags of the run before those of the solver; `replaced` are run flags that the solver's flags replace. */
 function withRun(run: Arguments, found: string, replaced: readonly string[]): string {
   const own = Object.entries(run)
     .filter(([name]) => name !== 'model' && !replaced.includes(name))

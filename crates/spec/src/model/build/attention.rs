@@ -7,7 +7,7 @@ use crate::model::{Attention, Cut, LatentAttention, Mixer, Module, Span, Weight}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QkNorm {
     None,
-    /// Executed without weights (llama 4).
+    /// Without weights (llama 4).
     Unweighted,
     /// One scale of `head_dim` for all heads (qwen 3).
     PerHead(NormShape),
@@ -21,27 +21,27 @@ pub(crate) struct AttentionShape {
     pub(crate) heads: u64,
     pub(crate) kv_heads: u64,
     pub(crate) head_dim: u64,
-    /// Width of a value head where it is not `head_dim`.
+    /// Width of a value head; `None`: `head_dim`.
     pub(crate) value_dim: Option<u64>,
     pub(crate) span: Span,
     pub(crate) qkv_bias: bool,
-    /// Whether that bias is on keys too (whisper has it on queries and values alone).
+    /// True if keys have that bias too (whisper has it only on queries and values).
     pub(crate) key_bias: bool,
     pub(crate) output_bias: bool,
     pub(crate) qk_norm: QkNorm,
     /// A learned scalar per head in the softmax's denominator (gpt-oss).
     pub(crate) sinks: bool,
-    /// The query projection also makes a gate on the output (qwen 3 next): twice the rows.
+    /// The query projection also produces an output gate (qwen 3 next): twice the rows.
     pub(crate) output_gate: bool,
     /// Keys serve as values: no value projection (gemma 4, global layers).
     pub(crate) keys_are_values: bool,
-    /// Keys and values are an earlier layer's: no projections for them (the small gemma 4 models).
+    /// Keys and values come from an earlier layer, without projections here (small gemma 4 models).
     pub(crate) reuses_keys: bool,
-    /// Keys kept per query by a learned rule, if any.
+    /// Keys kept per query by a learned rule; `None`: all.
     pub(crate) sparse_top_k: Option<u64>,
-    /// Width of what queries, keys and values read, where it is not the hidden width.
+    /// Input width of queries, keys and values; `None`: the hidden width.
     pub(crate) input_width: Option<u64>,
-    /// Width of the other stack whose tokens give keys and values (cross-attention).
+    /// Hidden width of the other stack that provides keys and values (cross-attention); `None` for self-attention.
     pub(crate) memory_width: Option<u64>,
 }
 
@@ -115,7 +115,7 @@ impl AttentionShape {
     }
 }
 
-/// The learned index of DeepSeek sparse attention.
+/// Learned index of DeepSeek sparse attention.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct IndexerShape {
     pub(crate) heads: u64,
@@ -209,9 +209,9 @@ pub(crate) struct CompressedShape {
     pub(crate) output_groups: u64,
     pub(crate) output_rank: u64,
     pub(crate) window: u64,
-    /// Tokens per compressed entry; 0 on layers that see the window alone.
+    /// Tokens per compressed entry; 0 on layers with the window only.
     pub(crate) compress_rate: u64,
-    /// Two overlapping series of entries, and an index that picks among them.
+    /// Index that selects entries, with two overlapping series of entries; `None`: one series, used in full.
     pub(crate) indexer: Option<IndexerShape>,
 }
 
@@ -241,7 +241,7 @@ impl CompressedShape {
             vector("sinks", core, self.heads, Cut::Column),
         ];
         if self.compress_rate > 0 {
-            // Two overlapping series of entries where an index picks among them, one where all are seen.
+            // Two overlapping series of entries with an index, one without.
             let series = if self.indexer.is_some() { 2 } else { 1 };
             weights.extend(compressor("compressor", series, self.head_dim, self.compress_rate, hidden));
         }
@@ -251,7 +251,7 @@ impl CompressedShape {
             weights.push(matrix("indexer.q_b_proj", input, query, all, "index_q"));
             weights.push(matrix("indexer.weights_proj", input, (index.heads, hidden), all, "index_k"));
         }
-        // Heads in groups: each group has its own matrix down to the rank, then one matrix joins the groups.
+        // Grouped heads: each group has its own matrix to the rank, then one matrix joins the groups.
         let joined = self.output_groups * self.output_rank;
         let group = (joined, self.heads * self.head_dim / self.output_groups);
         weights.push(matrix("o_a_proj", output, group, Cut::Column, "output_a"));
@@ -260,7 +260,7 @@ impl CompressedShape {
     }
 }
 
-/// What makes compressed entries: values and gates, a bias per position in the entry, a norm.
+/// Compressor of entries: values and gates, a bias per position in the entry, a norm.
 fn compressor(name: &str, series: u64, width: u64, rate: u64, hidden: u64) -> Vec<Weight> {
     let input = Module::AttentionInput;
     let all = Cut::Replicated;

@@ -1,4 +1,4 @@
-//! Weights of what transforms each token: dense MLPs, routed experts, shared experts.
+//! Weights of feed-forward modules: dense MLPs, routed experts, shared experts.
 
 use super::{matrix, vector};
 use crate::model::{Activation, Cut, FeedForward, MixtureOfExperts, Mlp, Module, Weight};
@@ -20,16 +20,16 @@ pub(crate) struct DenseShape {
     pub(crate) bias: bool,
 }
 
-/// Routed experts and their parallel parts.
+/// Routed experts and their parallel modules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ExpertsShape {
     pub(crate) experts: u64,
     pub(crate) top_k: u64,
     pub(crate) expert: DenseShape,
     pub(crate) router_bias: bool,
-    /// Width of what the router reads, where it is not the hidden width.
+    /// Input width of the router; `None`: the hidden width.
     pub(crate) router_width: Option<u64>,
-    /// Width of the space that experts work in, where tokens are projected down to it before they travel.
+    /// Inner width of tokens for the experts, if tokens are projected down before dispatch; `None`: the hidden width.
     pub(crate) latent: Option<u64>,
     pub(crate) shared: Option<SharedShape>,
     pub(crate) routing_groups: u64,
@@ -38,19 +38,19 @@ pub(crate) struct ExpertsShape {
     pub(crate) router_vectors: Vec<(&'static str, u64)>,
 }
 
-/// The MLP of every token, parallel to its experts.
+/// MLP of every token, parallel to its routed experts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SharedShape {
     pub(crate) mlp: DenseShape,
     pub(crate) gate: SharedGate,
 }
 
-/// How the shared expert's output is weighted.
+/// Weighting of the shared expert's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SharedGate {
-    /// Added as it is.
+    /// No weighting.
     None,
-    /// Times a learned sigmoid of the token (qwen 2).
+    /// Learned sigmoid of the token (qwen 2).
     Sigmoid,
 }
 
@@ -59,7 +59,7 @@ impl DenseShape {
         Mlp { intermediate_size: self.width, gated: self.gated, activation: self.activation }
     }
 
-    /// The matrices, with names under `prefix` and labels under `label`.
+    /// Weights of the matrices, with names under `prefix` and labels under `label`.
     fn weights(self, hidden: u64, module: Module, prefix: &str, label: &str, copies: u64) -> Vec<Weight> {
         let into = if self.gated { format!("{label}gate_up") } else { format!("{label}up") };
         let names: &[&str] = if self.gated { &["gate_proj", "up_proj"] } else { &["up_proj"] };

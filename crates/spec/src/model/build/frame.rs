@@ -1,9 +1,9 @@
-//! Everything of a model that is not a layer: embedding, final norm, head, prediction modules.
+//! Parts of a model outside its layers: embedding, final norm, head, prediction modules.
 
 use super::{NormShape, matrix, vector};
 use crate::model::{Cut, Module, Position, Usage, Weight};
 
-/// Parts of a model outside of its layers.
+/// Parts of a model outside its layers.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) name: String,
@@ -13,11 +13,11 @@ pub(crate) struct Frame {
     pub(crate) max_positions: u64,
     pub(crate) tied: bool,
     pub(crate) position: Position,
-    /// Rows of a learned position table, where there is one.
+    /// Rows of a learned position table; 0 without.
     pub(crate) position_rows: u64,
-    /// Width of the word embedding where it differs from the hidden width.
+    /// Width of the word embedding; `None`: the hidden width.
     pub(crate) embedding_width: Option<u64>,
-    /// A norm right behind the embedding (bloom).
+    /// True for a norm directly after the embedding (bloom).
     pub(crate) embedding_norm: bool,
     pub(crate) final_norm: NormShape,
     pub(crate) head_bias: bool,
@@ -25,13 +25,13 @@ pub(crate) struct Frame {
     pub(crate) extra: Vec<Weight>,
     /// Further trainable tensors between the final norm and the loss.
     pub(crate) head_extra: Vec<Weight>,
-    /// Multi-token-prediction modules; each runs a layer like the last one.
+    /// Number of multi-token-prediction modules; each has a layer like the last one.
     pub(crate) prediction_depth: u64,
     pub(crate) notes: Vec<String>,
 }
 
 impl Frame {
-    /// Word and position tables, and what stands between them and the first layer.
+    /// Word and position tables, and all weights between them and the first layer.
     pub(super) fn embedding(&self) -> Vec<Weight> {
         let width = self.embedding_width.unwrap_or(self.hidden);
         let table = |name: &str, rows: u64, columns: u64, cut: Cut| Weight {
@@ -71,7 +71,7 @@ impl Frame {
         weights
     }
 
-    /// The head's own weights.
+    /// Weights of the head.
     pub(super) fn head(&self) -> Vec<Weight> {
         let width = self.embedding_width.unwrap_or(self.hidden);
         let mut weights = Vec::new();
@@ -94,8 +94,8 @@ impl Frame {
         weights
     }
 
-    /// DeepSeek-V3, section 2.2: norms on the embedding and on the hidden state, a projection of 2h to h, and the norm in
-    /// front of the shared head.
+    /// Weights of a prediction module (DeepSeek-V3, section 2.2): norms on the embedding and on the hidden state, a projection of 2h to h,
+    /// and the norm before the shared head.
     pub(super) fn prediction(&self) -> Vec<Weight> {
         let module = Module::MultiTokenPrediction;
         let mut weights: Vec<Weight> = ["enorm", "hnorm", "shared_head.norm"]

@@ -3,7 +3,7 @@
 use super::{matrix, vector};
 use crate::model::{Cut, LinearAttention, Mixer, Module, StateSpace, Weight};
 
-/// How a delta net gates its output and decays its state.
+/// Output gate and state decay of a delta net.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GateStyle {
     /// Qwen 3 next: a full-width output gate, one decay and one step per value head.
@@ -62,7 +62,7 @@ impl DeltaShape {
                 weights.push(vector("dt_bias", core, key, Cut::Column));
             }
         }
-        // A depthwise convolution: one short filter per channel, no matrix product.
+        // A depthwise convolution has one short filter per channel and no GEMM.
         weights.push(vector("conv1d", core, (2 * key + value) * self.conv_kernel, Cut::Column));
         weights.push(vector("A_log", core, self.value_heads, Cut::Column));
         weights.push(vector("norm", core, self.value_head_dim, Cut::Replicated));
@@ -87,7 +87,7 @@ pub(crate) struct StateSpaceShape {
     pub(crate) conv_kernel: u64,
     pub(crate) conv_bias: bool,
     pub(crate) projection_bias: bool,
-    /// A gated norm in front of the output projection.
+    /// True for a gated norm before the output projection.
     pub(crate) norm: bool,
 }
 

@@ -1,4 +1,4 @@
-//! From dimensions to a model: defaults, checks, and which layer has what.
+//! From dimensions to a model: defaults, checks, and the assignment of modules to layers.
 
 use super::{Dimensions, NormKind, Style};
 use crate::model::build::{
@@ -8,7 +8,7 @@ use crate::model::build::{
 use crate::model::{Activation, Model, Position, Span, bounds};
 use crate::problem::Problem;
 
-/// Makes a model of dimensions.
+/// Builds a model from dimensions.
 pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
     let d = &dimensions;
     let gpt = d.style() == Style::Gpt;
@@ -62,7 +62,7 @@ pub fn from_dimensions(dimensions: Dimensions) -> Result<Model, Problem> {
         head_extra: Vec::new(),
         prediction_depth: bounded("mtp", d.mtp, bounds::SMALL)?.unwrap_or(0),
         notes,
-        // Last, for it ends the borrow.
+        // Moved last, because this ends the borrow.
         name: if d.name.is_empty() { "custom".to_owned() } else { dimensions.name },
     };
     assemble(frame, layers, |index| {
@@ -78,7 +78,7 @@ fn bounded(key: &str, value: Option<u64>, bound: bounds::Bound) -> Result<Option
 
 fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Problem> {
     let biases = d.biases.unwrap_or(gpt);
-    // A rank of 0 is how some tools write that there is none.
+    // Some tools write an absent rank as 0.
     let given = |rank: Option<u64>| rank.filter(|&rank| rank > 0);
     if let Some(kv_lora_rank) = bounded("kv_lora_rank", given(d.kv_lora_rank), bounds::HIDDEN)? {
         return Ok(MixerShape::Latent(LatentShape {
@@ -140,7 +140,7 @@ fn mixer(d: &Dimensions, norm: NormShape, gpt: bool) -> Result<MixerShape, Probl
     }))
 }
 
-/// The dense MLP and the experts, and which layer has which.
+/// Feed-forwards by layer: the dense MLP, the experts, and the layers of each.
 struct FeedForwards {
     dense: DenseShape,
     sparse: Option<ExpertsShape>,
@@ -227,7 +227,7 @@ impl FeedForwards {
     fn has_experts(&self, index: u64) -> bool {
         match &self.listed {
             Some(listed) => listed.binary_search(&index).is_ok(),
-            // Counted so that the last layer of each group has the experts, as qwen and llama 4 count.
+            // The last layer of each group has the experts, as in qwen and llama 4.
             None => index >= self.first_dense && (index - self.first_dense + 1).is_multiple_of(self.every),
         }
     }
@@ -241,7 +241,7 @@ impl FeedForwards {
     }
 }
 
-/// Which keys each layer's queries see.
+/// Attention span of each layer.
 struct Spans {
     local: Span,
     global: Span,

@@ -1,8 +1,7 @@
 //! Evaluates an expression of a family description for one configuration and one layer.
 //!
-//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic with
-//! whole numbers that cannot overflow, what is missing. Does not guess: a missing number stays missing unless
-//! `??` has a default, and its use reports the key.
+//! Responsible for: names (definitions of the description, then keys of the configuration), arithmetic on whole numbers without overflow,
+//! and missing values. A missing number stays missing unless `??` has a default, and its use reports the key.
 
 use super::expression::{Expression, Operator};
 use crate::problem::Problem;
@@ -10,7 +9,7 @@ use serde_json::Value as Json;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-/// How deep definitions may lead to definitions.
+/// Maximum depth of nested definitions.
 const DEPTH: usize = 40;
 
 /// A value.
@@ -21,27 +20,27 @@ pub(super) enum Value {
     Text(String),
     Flag(bool),
     List(Vec<Value>),
-    /// Not there; the key that was looked for.
+    /// Missing; contains the key that was looked up.
     Missing(String),
 }
 
 /// A configuration with a description's definitions.
 pub(super) struct Scope<'a> {
-    /// The object that the stack reads.
+    /// Object that describes the stack.
     pub(super) own: &'a serde_json::Map<String, Json>,
-    /// The file's outermost object, for what files write there.
+    /// Outermost object of the file, for keys at its top level.
     pub(super) outer: &'a serde_json::Map<String, Json>,
     pub(super) definitions: &'a BTreeMap<String, Expression>,
-    /// The layer, counted from 0.
+    /// Layer, counted from 0.
     pub(super) layer: i128,
-    /// The key of the configuration that was read last: where a wrong number stands.
+    /// Last key that was read, which is the place of a wrong number.
     pub(super) read: RefCell<String>,
-    /// Definitions under way; one that names itself means the key of the configuration.
+    /// Definitions under evaluation. A definition that refers to itself means the key of the configuration.
     pub(super) open: RefCell<Vec<String>>,
 }
 
 impl Scope<'_> {
-    /// The value of a definition; missing if there is none.
+    /// Value of a definition; missing if undefined.
     pub(super) fn get(&self, name: &str) -> Result<Value, Problem> {
         self.name(std::slice::from_ref(&name.to_owned()))
     }
@@ -101,7 +100,7 @@ impl Scope<'_> {
     }
 
     fn index(&self, list: &Expression, index: &Expression) -> Result<Value, Problem> {
-        // A list of the configuration is not copied for one entry of it.
+        // Indexing does not copy the list.
         let at = match self.evaluate(index)? {
             Value::Whole(at) => usize::try_from(at).unwrap_or(usize::MAX),
             other => return Ok(other.or_missing("an index")),
@@ -124,7 +123,7 @@ impl Scope<'_> {
                 .nth(at)
                 .map_or_else(|| Value::Missing(format!("letter {at}")), |letter| Value::Text(letter.into())),
             Value::Missing(key) => Value::Missing(key),
-            // A number where others write a list: `a[i] ?? a` takes it.
+            // A number instead of a list: `a[i] ?? a` accepts it.
             _ => Value::Missing("an entry".to_owned()),
         })
     }
@@ -149,7 +148,7 @@ impl Scope<'_> {
             }
             ("max", [Value::Whole(a), Value::Whole(b)]) => Value::Whole(*a.max(b)),
             ("min", [Value::Whole(a), Value::Whole(b)]) => Value::Whole(*a.min(b)),
-            // Up to the next multiple.
+            // Rounds up to the next multiple.
             ("round_up", [number, Value::Whole(multiple)]) if *multiple > 0 => {
                 let whole = whole_of(number.real()?.ceil())?;
                 Value::Whole(whole.saturating_add(multiple - 1) / multiple * multiple)
@@ -225,7 +224,7 @@ fn real(operator: Operator, a: f64, b: f64) -> Value {
     }
 }
 
-/// A number that is whole already as a whole number.
+/// Converts a float without a fraction to a whole number.
 fn whole_of(number: f64) -> Result<i128, Problem> {
     if number.is_finite() && number.abs() < 1e15 {
         Ok(number as i128)
@@ -235,7 +234,7 @@ fn whole_of(number: f64) -> Result<i128, Problem> {
 }
 
 impl Value {
-    /// Whether a condition holds. What is missing, zero or empty does not.
+    /// True unless the value is missing, false, zero or empty.
     pub(super) fn is_true(&self) -> bool {
         match self {
             Self::Flag(flag) => *flag,
@@ -259,7 +258,7 @@ impl Value {
         if matches!(self, Self::Missing(_)) { self } else { Self::Missing(what.to_owned()) }
     }
 
-    /// For messages.
+    /// Representation for messages.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Whole(number) => number.to_string(),
@@ -282,7 +281,7 @@ fn from_json(json: &Json) -> Value {
         ),
         Json::String(text) => Value::Text(text.clone()),
         Json::Array(items) => Value::List(items.iter().map(from_json).collect()),
-        // An object is there; what it holds is read by a path.
+        // An object is true; paths read its contents.
         Json::Object(_) => Value::Flag(true),
     }
 }

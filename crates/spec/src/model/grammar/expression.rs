@@ -1,19 +1,19 @@
 //! The expressions of family descriptions: from text to a tree.
 //!
 //! Responsible for: the syntax. Names, whole and decimal numbers, 'text', true and false, lists in brackets, `a[i]`, `a.b`, calls,
-//! `+ - * / %`, comparisons, `in`, `not`, `and`, `or`, `a ?? b` (b where a is missing), `if c then a else b`. Refuses everything
-//! else with the place in the text. Descriptions come with the program, so a refusal here is a mistake of ours that a test finds.
+//! `+ - * / %`, comparisons, `in`, `not`, `and`, `or`, `a ?? b` (b if a is missing), `if c then a else b`. Rejects everything else with its
+//! place. Descriptions are bundled, so a rejection is a bug that tests detect.
 
 use crate::problem::Problem;
 
-/// A tree.
+/// Syntax tree of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Expression {
     Whole(i128),
     Real(f64),
     Text(String),
     Flag(bool),
-    /// A name, with the keys behind it: `vision_config.hidden_size`.
+    /// A name with its path of keys: `vision_config.hidden_size`.
     Name(Vec<String>),
     List(Vec<Expression>),
     Index(Box<Expression>, Box<Expression>),
@@ -23,7 +23,7 @@ pub(super) enum Expression {
     If(Box<Expression>, Box<Expression>, Box<Expression>),
 }
 
-/// An operator between two operands.
+/// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operator {
     Otherwise,
@@ -43,7 +43,7 @@ pub(super) enum Operator {
     Remainder,
 }
 
-/// Operators by how tightly they bind, loosest first.
+/// Operators by precedence, lowest first.
 const LEVELS: &[&[(&str, Operator)]] = &[
     &[("??", Operator::Otherwise)],
     &[("or", Operator::Or)],
@@ -61,7 +61,7 @@ const LEVELS: &[&[(&str, Operator)]] = &[
     &[("*", Operator::Multiply), ("/", Operator::Divide), ("%", Operator::Remainder)],
 ];
 
-/// Reads a whole text.
+/// Parses a whole text.
 pub(super) fn parse(text: &str) -> Result<Expression, Problem> {
     let mut parser = Parser { text, at: 0 };
     let expression = parser.whole()?;
@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
         Problem::new(format!("expected {wanted} at {:?} of {:?}", self.rest(), self.text))
     }
 
-    /// Takes a symbol or a word, if it stands here.
+    /// Consumes a symbol or word if it is next.
     fn take(&mut self, symbol: &str) -> bool {
         self.space();
         let Some(rest) = self.rest().strip_prefix(symbol) else { return false };

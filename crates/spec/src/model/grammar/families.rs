@@ -1,7 +1,7 @@
-//! Family descriptions as they lie in `catalog/families`: one table per model type, a flat list of names with expressions.
+//! Family descriptions in `catalog/families`: one table per model type, a flat list of names with expressions.
 //!
-//! Responsible for: reading them once, and what a description inherits from the one that it is `like`. Refuses to know what the names
-//! mean: `stack` and `mixers` do.
+//! Responsible for: reading all descriptions once, and inheritance through `like`. Independent of the meaning of names, which is defined in
+//! `stack` and `mixers`.
 
 use super::expression::{Expression, parse};
 use crate::problem::Problem;
@@ -9,7 +9,7 @@ use railwright_catalog::FAMILIES as FILES;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-/// Where weights stand that no other name covers.
+/// Place of weights that no other name covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     Outside,
@@ -19,10 +19,10 @@ pub(super) enum Place {
     FeedForward,
 }
 
-/// A description with everything that it inherits.
+/// A description with everything inherited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Family {
-    /// The key of the object that holds the fields, for a tower; empty for the file's own.
+    /// Key of the object with the tower's fields; empty for the top level of the file.
     pub(super) at: String,
     pub(super) definitions: BTreeMap<String, Expression>,
     /// Weights beyond those of mixers and feed-forwards: by place and name.
@@ -31,7 +31,7 @@ pub(super) struct Family {
     pub(super) towers: BTreeMap<String, Family>,
 }
 
-/// Where in the text a table begins: itself, or the first table inside it.
+/// Byte offset of a table in the text: its own header, or that of the first table inside it.
 fn place(text: &str, name: &str) -> usize {
     let at = |pattern: String| text.find(&pattern).unwrap_or(usize::MAX);
     at(format!("\n[{name}]")).min(at(format!("\n[{name}.")))
@@ -47,7 +47,7 @@ fn families() -> &'static Result<Families, Problem> {
             let table: toml::Table = toml::from_str(text).map_err(|error| {
                 Problem::new(error.to_string()).in_file(format!("catalog/families/{file}.toml"))
             })?;
-            // In the order of the text: a description is like one before it.
+            // In the order of the text, because a description inherits from an earlier one.
             let mut names: Vec<(usize, &String)> =
                 table.keys().map(|name| (place(text, name), name)).collect();
             names.sort_unstable();
@@ -63,12 +63,12 @@ fn families() -> &'static Result<Families, Problem> {
     })
 }
 
-/// The description of a model type.
+/// Description of a model type; `None` without one.
 pub(super) fn family(name: &str) -> Result<Option<&'static Family>, Problem> {
     families().as_ref().map(|families| families.get(name)).map_err(Clone::clone)
 }
 
-/// The model types that descriptions cover, in alphabetical order. Names with a leading `_` are parts that others are like.
+/// Model types with a description, in alphabetical order. Names with a leading `_` are only inherited from.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
     families()
         .as_ref()
@@ -79,7 +79,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
         .filter(|n| !n.starts_with('_'))
 }
 
-/// A table on top of what it is like; a tower without `like` is on top of the tower that the type inherits.
+/// Merges a table with the one it inherits from. A tower without `like` inherits from the same tower of the parent type.
 fn read(
     known: &Families,
     value: Option<&toml::Value>,

@@ -1,12 +1,11 @@
-//! The feed-forward part by the names of a description: a dense MLP, or routed experts with their parallel
-//! parts.
+//! The feed-forward module by the names of a description: a dense MLP, or routed experts with their parallel modules.
 
 use super::stack::Stack;
 use crate::model::bounds;
 use crate::model::build::{DenseShape, ExpertsShape, FeedForwardShape, SharedGate, SharedShape};
 use crate::problem::Problem;
 
-/// The feed-forward of the layer that the stack is at.
+/// Feed-forward of the current layer of the stack.
 pub(super) fn feed_forward(stack: &Stack<'_>, name: &str) -> Result<FeedForwardShape, Problem> {
     match name {
         "mlp" => {

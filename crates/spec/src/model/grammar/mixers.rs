@@ -1,7 +1,7 @@
-//! What mixes tokens, by the names of a description: softmax attention of every kind, state spaces, linear attention, convolution.
+//! Token mixers by the names of a description: softmax attention of every kind, state spaces, linear attention, convolution.
 //!
-//! Responsible for: which names each kind of mixer reads, and the weights that all of its kind have. Weights of one family alone are
-//! in its description. Refuses to know any family.
+//! Responsible for: the names of each kind of mixer, and the weights common to the kind. Weights of a single family are in its description.
+//! Independent of families.
 
 use super::stack::Stack;
 use crate::model::bounds;
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 type Made = Result<(Mixer, Vec<Weight>), Problem>;
 
-/// The mixer of a name.
+/// Mixer of a name.
 pub(super) fn mixer(stack: &Stack<'_>, name: &str, hidden: u64) -> Made {
     match name {
         "attention" => {
@@ -43,7 +43,7 @@ pub(super) fn mixer(stack: &Stack<'_>, name: &str, hidden: u64) -> Made {
     }
 }
 
-/// Softmax attention; `crosses` to the tokens of another stack.
+/// Softmax attention; with `crosses`, to the tokens of another stack.
 fn attention(stack: &Stack<'_>, crosses: bool) -> Result<AttentionShape, Problem> {
     let heads = stack.count(if crosses { "cross_heads" } else { "heads" }, bounds::HEADS)?;
     let kv_heads = stack.count(if crosses { "cross_kv_heads" } else { "kv_heads" }, bounds::HEADS)?;

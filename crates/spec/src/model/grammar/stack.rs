@@ -1,7 +1,7 @@
 //! From a description and a configuration to a stack: frame, blocks, towers.
 //!
-//! Responsible for: the names that every description has (`layers`, `hidden`, `vocabulary`, `norms`, ...) and their bounds. Refuses to
-//! know any family.
+//! Responsible for: the names common to all descriptions (`layers`, `hidden`, `vocabulary`, `norms`, ...) and their bounds. Independent of
+//! families.
 
 use super::evaluate::{Scope, Value};
 use super::families::{Family, Place};
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 
-/// Names of the norms of a layer, for people: as many as it has.
+/// Names of a layer's norms for reports; a layer uses as many as it has norms.
 const NORMS: &[&str] = &[
     "input_layernorm",
     "post_attention_layernorm",
@@ -25,14 +25,14 @@ const NORMS: &[&str] = &[
     "norm_8",
 ];
 
-/// Behind the name of a part that executes the weights of an earlier layer.
+/// Suffix of a module that reuses the weights of an earlier layer.
 const AGAIN: &str = " again";
 
-/// A description that meets a configuration.
+/// A description applied to a configuration.
 pub(super) struct Stack<'a> {
     scope: Scope<'a>,
     family: &'static Family,
-    /// What was assumed; shown with the model.
+    /// Assumptions, shown with the model.
     notes: RefCell<Vec<String>>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> Stack<'a> {
         self.scope.get(name).map_err(|problem| self.at_key(problem, name))
     }
 
-    /// A whole number that has to be there.
+    /// Required whole number.
     pub(super) fn count(&self, name: &str, bound: Bound) -> Result<u64, Problem> {
         self.optional(name, bound)?.ok_or_else(|| match self.get(name) {
             Ok(Value::Missing(key)) => {
@@ -74,7 +74,7 @@ impl<'a> Stack<'a> {
         })
     }
 
-    /// A whole number, if it is there.
+    /// Whole number, if present.
     pub(super) fn optional(&self, name: &str, bound: Bound) -> Result<Option<u64>, Problem> {
         let number = match self.get(name)? {
             Value::Missing(_) => return Ok(None),
@@ -90,7 +90,7 @@ impl<'a> Stack<'a> {
         inside.map(Some).ok_or_else(|| self.at_key(bound.refuse(name, &number.to_string()), name))
     }
 
-    /// Whether something holds; what is missing does not.
+    /// True if the condition holds; false if it is missing.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Problem> {
         match self.get(name)? {
             Value::Text(text) => {
@@ -101,7 +101,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// A text; empty where it is missing.
+    /// Text; empty if missing.
     pub(super) fn text(&self, name: &str) -> Result<String, Problem> {
         match self.get(name)? {
             Value::Text(text) => Ok(text),
@@ -133,7 +133,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The norm of that name.
+    /// Norm of that name.
     pub(super) fn norm(&self, name: &str) -> Result<NormShape, Problem> {
         match self.text(name)?.as_str() {
             "rms" => Ok(NormShape::RMS),
@@ -146,7 +146,7 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The activation by the names that configurations use.
+    /// Activation by its name in configurations.
     pub(super) fn activation(&self) -> Result<Activation, Problem> {
         let name = self.text("activation")?;
         Ok(match name.as_str() {
@@ -178,7 +178,7 @@ impl<'a> Stack<'a> {
         let mut kinds: Vec<Mixer> = Vec::new();
         let names: Vec<String> = self.texts("mixer")?.into_iter().filter(|name| name != "none").collect();
         for (index, name) in names.iter().enumerate() {
-            // Weights of an earlier layer, used again: they are executed and not held.
+            // Weights of an earlier layer that are executed again are not held twice.
             let (name, again) = name.strip_suffix(AGAIN).map_or((name.as_str(), false), |name| (name, true));
             let (mixer, mut weights) = mixers::mixer(self, name, hidden)?;
             for weight in weights.iter_mut().filter(|_| again) {
@@ -221,7 +221,7 @@ impl<'a> Stack<'a> {
         })
     }
 
-    /// The whole stack.
+    /// Builds the whole stack.
     pub(super) fn model(mut self, name: &str, kind: &str, notes: Vec<String>) -> Result<Model, Problem> {
         let layers = self.count("layers", bounds::LAYERS)?;
         let hidden = self.count("hidden", bounds::HIDDEN)?;
@@ -267,7 +267,7 @@ impl<'a> Stack<'a> {
         assemble(frame, layers, |_| blocks.next().ok_or_else(missing))
     }
 
-    /// Positions of a tower: what it works on, and what it hands on.
+    /// Tower with its positions and the positions passed on.
     pub(super) fn tower(self, name: &str, kind: &str) -> Result<Tower, Problem> {
         let tokens = self.optional("tokens", bounds::POSITIONS)?.filter(|&n| n > 0);
         let handed_on = self.optional("handed_on", bounds::POSITIONS)?.filter(|&n| n > 0).or(tokens);
@@ -276,7 +276,7 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The kinds of layers that people see.
+/// Kind of a layer, as shown in reports.
 fn kind_name(name: &str) -> &'static str {
     const KNOWN: &[&str] = &[
         "attention",
@@ -298,8 +298,8 @@ fn kind_name(name: &str) -> &'static str {
     KNOWN.iter().find(|known| **known == name).copied().unwrap_or("decoder")
 }
 
-/// A number is a vector of that length, a pair a matrix of rows and columns; a third entry is its sharding,
-/// or marks a table.
+/// Weight from a value: a number is the length of a vector, a pair the rows and columns of a matrix. A third entry is the sharding, or
+/// marks a table.
 fn extra(name: &str, module: Module, value: &Value) -> Result<Option<Weight>, Problem> {
     let size = |value: &Value| match value {
         Value::Whole(n) => u64::try_from(*n).ok().filter(|&n| n <= 1 << 40),

@@ -1,5 +1,4 @@
-//! Fields of nearly every family: layers, widths, heads, vocabulary, positions; and the pre-norm decoder
-//! layer.
+//! Fields of nearly every family: layers, widths, heads, vocabulary, positions; and the pre-norm decoder layer.
 
 use crate::model::bounds;
 use crate::model::build::{
@@ -9,10 +8,10 @@ use crate::model::fields::{Fields, missing};
 use crate::model::{Activation, Position, Span};
 use crate::problem::Problem;
 
-/// A file on its way into a model.
+/// A configuration file under conversion to a model.
 pub(super) struct Source<'a> {
     pub(super) fields: Fields<'a>,
-    /// The file's outermost object (the same but for multimodal files).
+    /// Outermost object of the file; differs from the language model's only in multimodal files.
     pub(super) outer: Fields<'a>,
     pub(super) name: String,
     /// `model_type` without a `_text` suffix.
@@ -21,7 +20,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Whether the language model is nested in a multimodal file.
+    /// True if the language model is nested in a multimodal file.
     fn is_nested(&self) -> bool {
         !self.fields.is_same_object(&self.outer)
     }
@@ -32,20 +31,20 @@ impl Source<'_> {
 pub(super) struct Defaults {
     pub(super) tied: bool,
     pub(super) activation: Activation,
-    /// Head width where it is not hidden over heads.
+    /// Head width; `None`: hidden width over heads.
     pub(super) head_dim: Option<u64>,
     pub(super) max_positions: u64,
-    /// Heads, key-value heads and vocabulary: used for files that nest the language model and leave them out.
+    /// Heads, key-value heads and vocabulary for files that nest the language model without them.
     pub(super) nested: Option<(u64, u64, u64)>,
 }
 
 impl Defaults {
-    /// The llama family's.
+    /// Defaults of the llama family.
     pub(super) const LLAMA: Self =
         Self { tied: false, activation: Activation::Silu, head_dim: None, max_positions: 0, nested: None };
 }
 
-/// The dimensions that nearly every family has.
+/// Dimensions of nearly every family.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     pub(super) layers: u64,
@@ -151,12 +150,12 @@ impl Common {
         })
     }
 
-    /// Checks the key-value heads again, for a family that keeps them elsewhere.
+    /// Checks the key-value heads again, for a family with other keys for them.
     pub(super) fn check_kv_heads(&self, fields: &Fields<'_>) -> Result<(), Problem> {
         check_kv_heads(self.heads, self.kv_heads, fields)
     }
 
-    /// Everything but the layers, with rotary positions and RMS norm.
+    /// Frame with rotary positions and RMS norm.
     pub(super) fn frame(&self, source: &Source<'_>) -> Frame {
         Frame {
             name: source.name.clone(),
@@ -219,7 +218,7 @@ fn check_kv_heads(heads: u64, kv_heads: u64, fields: &Fields<'_>) -> Result<(), 
     Err(fields.locate_first(problem, &[KV_HEADS, &["kv_n_heads"]].concat()))
 }
 
-/// The layer of the llama family around an attention and a feed-forward.
+/// Layer of the llama family with the given attention and feed-forward.
 pub(super) fn decoder(attention: AttentionShape, feed_forward: FeedForwardShape) -> Block {
     let name = if matches!(feed_forward, FeedForwardShape::Experts(_)) { "moe" } else { "decoder" };
     Block {
@@ -236,14 +235,14 @@ pub(super) fn decoder(attention: AttentionShape, feed_forward: FeedForwardShape)
     }
 }
 
-/// The inner width of the dense MLP, which has to be there.
+/// Required inner width of the dense MLP.
 pub(super) fn intermediate(fields: &Fields<'_>) -> Result<u64, Problem> {
     fields.required(INTERMEDIATE, bounds::WIDTH)
 }
 
-/// The activation by its name in the file.
+/// Activation by its name in the file.
 fn activation(fields: &Fields<'_>, default: Activation) -> Result<Activation, Problem> {
-    // No alias check: gemma files carry `hidden_act` and `hidden_activation` with different values, and the latter rules.
+    // No alias check: gemma files have `hidden_act` and `hidden_activation` with different values, and the latter takes precedence.
     for name in ["hidden_activation", "hidden_act", "activation_function", "mlp_hidden_act", "activation"] {
         let names: &[&'static str] = match name {
             "hidden_activation" => &["hidden_activation"],

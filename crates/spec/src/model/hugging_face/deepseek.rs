@@ -10,7 +10,7 @@ use crate::model::fields::{Fields, missing};
 use crate::model::{Cut, Model, Module, bounds};
 use crate::problem::Problem;
 
-// Head widths are the latent ones; the common one is not used, so hidden over heads need not be whole.
+// The common head width is unused with latent attention, so hidden over heads need not be whole.
 const LATENT: Defaults = Defaults { head_dim: Some(128), ..Defaults::LLAMA };
 
 pub(super) fn read(source: &Source<'_>) -> Result<Model, Problem> {
@@ -51,7 +51,7 @@ pub(super) fn latent(source: &Source<'_>, common: &Common) -> Result<LatentShape
     })
 }
 
-/// The index of sparse attention; what is absent takes the class's default.
+/// Index of sparse attention; missing keys have the class's defaults.
 fn indexer(fields: &Fields<'_>, family: &str) -> Result<IndexerShape, Problem> {
     let (heads, top_k) = match family {
         "glm_moe_dsa" => (32, 2048),
@@ -103,7 +103,7 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
     ];
     assemble(frame, common.layers, |layer| {
         let compress_rate = rates.get(layer as usize).copied().unwrap_or(0);
-        // The finer compression has too many entries to attend to all: an index picks some.
+        // The finer compression has too many entries for full attention, so an index selects some.
         let indexer = (1..=16).contains(&compress_rate).then(|| index.clone());
         let mut block = decoder(common.attention(), experts.clone());
         block.name = match (compress_rate, &indexer) {
@@ -121,7 +121,7 @@ pub(super) fn v4(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Tokens per compressed entry of each layer; the list may go on for the prediction modules.
+/// Tokens per compressed entry of each layer. The list may continue for the prediction modules.
 fn compress_rates(fields: &Fields<'_>, layers: u64) -> Result<Vec<u64>, Problem> {
     let rates = fields.counts("compress_ratios", bounds::SMALL)?;
     let rates = rates.ok_or_else(|| missing(&["compress_ratios"]))?;

@@ -1,4 +1,4 @@
-//! Routed and shared experts by the names that files use.
+//! Routed and shared experts by their usual keys.
 
 use super::common::{Common, EXPERTS, TOP_K};
 use crate::model::bounds;
@@ -54,7 +54,7 @@ pub(super) fn gated_shared(fields: &Fields<'_>, common: &Common) -> Result<Optio
     Ok((width > 0).then(|| SharedShape { mlp: common.gated(width), gate: SharedGate::Sigmoid }))
 }
 
-/// Which layers are dense: the first ones, and those between if `moe_layer_freq` skips some.
+/// Dense layers: the first ones, and those skipped by `moe_layer_freq`.
 #[derive(Clone, Copy)]
 pub(super) struct DenseFirst {
     first: u64,
@@ -75,7 +75,7 @@ impl DenseFirst {
     }
 }
 
-/// Which layers have experts (qwen's names): every `decoder_sparse_step`th that is not in `mlp_only_layers`.
+/// Layers with experts (keys of qwen): every `decoder_sparse_step`th outside `mlp_only_layers`.
 pub(super) struct SparseLayers {
     step: u64,
     dense: Vec<u64>,

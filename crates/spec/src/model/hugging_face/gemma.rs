@@ -28,11 +28,11 @@ pub(super) fn gemma(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// Gemma 2 slides on every other layer; gemma 3 on five of six, with norms on queries and keys.
+/// Gemma 2 has a window on every other layer; gemma 3 on five of six, with norms on queries and keys.
 pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let third = source.family == "gemma3";
-    // Files of the multimodal sizes leave out what equals the class's defaults.
+    // Files of the multimodal sizes omit values equal to the class's defaults.
     let defaults = Defaults {
         nested: third.then_some((8, 4, 262_208)),
         max_positions: if third { 131_072 } else { 8192 },
@@ -61,8 +61,7 @@ pub(super) fn gemma2(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Gemma 4: wider and fewer heads in the global layers, where keys may serve as values; experts parallel to a
-/// dense MLP.
+/// Gemma 4: wider and fewer heads in the global layers, where keys may also be values; experts parallel to a dense MLP.
 pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &GEMMA)?;
@@ -98,7 +97,7 @@ pub(super) fn gemma4(source: &Source<'_>) -> Result<Model, Problem> {
     }
     let mut frame = common.frame(source);
     per_layer_inputs(source, &common, &mut frame, &mut block)?;
-    // The last layers may reuse keys and values of earlier ones, and have a wider MLP instead.
+    // The last layers may reuse keys and values of earlier ones, with a wider MLP instead.
     let shared = fields.count(&["num_kv_shared_layers"], bounds::SMALL)?.unwrap_or(0);
     let first_shared = common.layers.saturating_sub(shared);
     let double_wide = fields.flag(&["use_double_wide_mlp"])?.unwrap_or(false);

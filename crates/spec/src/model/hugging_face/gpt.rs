@@ -36,7 +36,7 @@ pub(super) fn gpt2(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// GPT-NeoX and Pythia: rotary positions, attention and MLP side by side, a head of its own.
+/// GPT-NeoX and Pythia: rotary positions, parallel attention and MLP, an untied head.
 pub(super) fn gpt_neox(source: &Source<'_>) -> Result<Model, Problem> {
     let common = Common::read(source, &Defaults { tied: false, max_positions: 2048, ..GPT })?;
     let norms = &["input_layernorm", "post_attention_layernorm"];
@@ -47,7 +47,7 @@ pub(super) fn gpt_neox(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// OPT: learned positions with two rows more than positions, and a word embedding that may be narrower.
+/// OPT: learned positions with two extra rows, and a word embedding that may be narrower.
 pub(super) fn opt(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common =
@@ -63,7 +63,7 @@ pub(super) fn opt(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// BLOOM: ALiBi, a norm behind the embedding.
+/// BLOOM: ALiBi, a norm after the embedding.
 pub(super) fn bloom(source: &Source<'_>) -> Result<Model, Problem> {
     let common = Common::read(source, &GPT)?;
     let norms = &["input_layernorm", "post_attention_layernorm"];
@@ -73,7 +73,7 @@ pub(super) fn bloom(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// Falcon: attention and MLP side by side without biases; the 7B model has one norm a layer, the larger two.
+/// Falcon: parallel attention and MLP without biases; the 7B model has one norm per layer, the larger two.
 pub(super) fn falcon(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let flag = |name, default| fields.flag(&[name]).map(|flag| flag.unwrap_or(default));
@@ -81,7 +81,7 @@ pub(super) fn falcon(source: &Source<'_>) -> Result<Model, Problem> {
     let parallel = flag("parallel_attn", true)?;
     let bias = flag("bias", false)?;
     let mut common = Common::read(source, &Defaults { max_positions: 2048, ..GPT })?;
-    // Files of the older architecture carry a `num_kv_heads` that the model does not use.
+    // Files of the older architecture have a `num_kv_heads` without effect.
     if !grouped {
         common.kv_heads = if flag("multi_query", true)? { 1 } else { common.heads };
     }
@@ -103,7 +103,7 @@ pub(super) fn falcon(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// Phi-1 and 2: one norm a layer, attention and MLP side by side, a bias on the head.
+/// Phi-1 and 2: one norm per layer, parallel attention and MLP, a bias on the head.
 pub(super) fn phi(source: &Source<'_>) -> Result<Model, Problem> {
     let common = Common::read(source, &Defaults { tied: false, max_positions: 2048, ..GPT })?;
     let (mut frame, mut block) = biased(source, &common, width(source, &common)?, &["input_layernorm"]);
@@ -132,7 +132,7 @@ pub(super) fn mpt(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// Takes every bias from projections and norms.
+/// Removes every bias from projections and norms.
 fn without_biases(block: &mut Block, no_bias: bool) {
     if !no_bias {
         return;

@@ -1,4 +1,4 @@
-//! Hybrids of other makes: nemotron H (Mamba 2, attention, MLP one by one) and kimi linear (KDA and latent attention).
+//! Further hybrids: nemotron H (alternating Mamba 2, attention and MLP layers) and kimi linear (KDA and latent attention).
 
 use super::common::{Common, Defaults, Source, decoder, intermediate};
 use super::deepseek::latent;
@@ -11,7 +11,7 @@ use crate::model::fields::missing;
 use crate::model::{Activation, Model, Position, bounds};
 use crate::problem::Problem;
 
-/// Nemotron H: one character a layer: M is Mamba 2, * attention, - an MLP, E experts.
+/// Nemotron H: one character per layer: M is Mamba 2, * attention, - an MLP, E experts.
 pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let defaults = Defaults { activation: Activation::SquaredRelu, head_dim: Some(128), ..Defaults::LLAMA };
@@ -62,7 +62,7 @@ pub(super) fn nemotron_h(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// The pattern, or the list of names that newer files have instead.
+/// Layer pattern, or the list of names in newer files.
 fn pattern(source: &Source<'_>, layers: u64) -> Result<Vec<char>, Problem> {
     let fields = &source.fields;
     let (key, pattern): (_, Vec<char>) = if let Some(names) = fields.strings("layers_block_type")? {
@@ -133,7 +133,7 @@ pub(super) fn kimi_linear(source: &Source<'_>) -> Result<Model, Problem> {
         conv_kernel: linear.count(&["short_conv_kernel_size"], bounds::HEADS)?.unwrap_or(4),
         gate: GateStyle::LowRank,
     });
-    // Counted from 1.
+    // Layers are counted from 1.
     let full = linear.counts("full_attn_layers", bounds::SMALL)?;
     let full = full.ok_or_else(|| missing(&["full_attn_layers"]))?;
     let dense_first = DenseFirst::read(fields, 0)?;

@@ -18,7 +18,7 @@ pub(super) fn mixtral(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// gpt-oss: biases on everything, the experts and the router included; one sink per head; every other layer slides.
+/// gpt-oss: biases on everything, the experts and the router included; one sink per head; a window on every other layer.
 pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(64), ..Defaults::LLAMA })?;
@@ -37,8 +37,7 @@ pub(super) fn gpt_oss(source: &Source<'_>) -> Result<Model, Problem> {
     })
 }
 
-/// Llama 4: chunked attention but for every fourth layer; experts and a shared expert on all or on every
-/// second layer.
+/// Llama 4: chunked attention except on every fourth layer; experts and a shared expert on all or on every second layer.
 pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;
@@ -60,7 +59,7 @@ pub(super) fn llama4(source: &Source<'_>) -> Result<Model, Problem> {
         None => (index + 1).is_multiple_of(step),
     };
     let chunk = fields.count(&["attention_chunk_size"], bounds::POSITIONS)?.filter(|&chunk| chunk > 0);
-    // 1 where positions are rotated; exactly those layers are chunked.
+    // 1 for layers with rotary positions, which are exactly the chunked layers.
     let rotated = fields.counts("no_rope_layers", bounds::SMALL)?.filter(|list| !list.is_empty());
     let interval = fields.count(&["no_rope_layer_interval"], bounds::SMALL)?.unwrap_or(4).max(1);
     let chunked = sliding_layers(fields, common.layers, |index| match &rotated {
@@ -104,7 +103,7 @@ pub(super) fn glm4(source: &Source<'_>) -> Result<Model, Problem> {
 pub(super) fn minimax_m2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let mut common = Common::read(source, &Defaults::LLAMA)?;
-    // Modules of several layers each; only the number of modules is known.
+    // Modules have several layers each; only the number of modules is known.
     if let Some(modules) = fields.count(&["num_mtp_modules"], bounds::SMALL)? {
         let each = fields.count(&["mtp_transformer_layers"], bounds::SMALL)?.unwrap_or(1);
         let used = fields.flag(&["use_mtp"])?.unwrap_or(true);

@@ -7,7 +7,7 @@ use crate::model::build::{FeedForwardShape, NormShape, QkNorm, assemble};
 use crate::model::{Activation, Model};
 use crate::problem::Problem;
 
-/// Command R: attention and MLP side by side behind one LayerNorm without bias, tied.
+/// Command R: parallel attention and MLP after one LayerNorm without bias, tied.
 pub(super) fn cohere(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { tied: true, ..Defaults::LLAMA })?;
@@ -16,7 +16,7 @@ pub(super) fn cohere(source: &Source<'_>) -> Result<Model, Problem> {
     let bias = fields.flag(&["attention_bias"])?.unwrap_or(false);
     (attention.qkv_bias, attention.output_bias) = (bias, bias);
     if fields.flag(&["use_qk_norm"])?.unwrap_or(false) {
-        // A scale for each head of its own.
+        // One scale per head.
         attention.qk_norm = QkNorm::Full(norm);
     }
     let mut block = decoder(attention, FeedForwardShape::Dense(common.gated(intermediate(fields)?)));
@@ -26,7 +26,7 @@ pub(super) fn cohere(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(frame, common.layers, |_| Ok(block.clone()))
 }
 
-/// GLM 4 (dense): biases on queries, keys and values; the later generation has norms behind attention and MLP too.
+/// GLM 4 (dense): biases on queries, keys and values; the later generation also has norms after attention and MLP.
 pub(super) fn glm(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let common = Common::read(source, &Defaults { head_dim: Some(128), ..Defaults::LLAMA })?;
@@ -57,7 +57,7 @@ pub(super) fn seed_oss(source: &Source<'_>) -> Result<Model, Problem> {
     assemble(common.frame(source), common.layers, |_| Ok(block.clone()))
 }
 
-/// StarCoder 2: LayerNorm and biases as GPT has them, with rotary positions, grouped queries and a window.
+/// StarCoder 2: LayerNorm and biases as in GPT, with rotary positions, grouped queries and a window.
 pub(super) fn starcoder2(source: &Source<'_>) -> Result<Model, Problem> {
     let fields = &source.fields;
     let defaults = Defaults { tied: true, activation: Activation::Gelu, ..Defaults::LLAMA };

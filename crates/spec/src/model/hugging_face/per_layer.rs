@@ -1,4 +1,4 @@
-//! What changes from layer to layer: windows, chunks, linear attention.
+//! Properties that vary by layer: windows, chunks, linear attention.
 
 use crate::model::fields::Fields;
 use crate::model::{Span, bounds};
@@ -13,7 +13,7 @@ impl PerLayer {
     }
 }
 
-/// Which layers see a window or a chunk: by `layer_types` if the file has it, by the family's rule otherwise.
+/// Layers with a window or chunks: by `layer_types` if the file has it, else by the family's rule.
 pub(super) fn sliding_layers(
     fields: &Fields<'_>,
     layers: u64,
@@ -22,7 +22,7 @@ pub(super) fn sliding_layers(
     per_layer(fields, layers, &["sliding_attention", "chunked_attention"], rule)
 }
 
-/// Which layers have linear attention, in the same way.
+/// Layers with linear attention: by `layer_types` if the file has it, else by the family's rule.
 pub(super) fn linear_layers(
     fields: &Fields<'_>,
     layers: u64,

@@ -22,12 +22,13 @@ fn attention(source: &Source<'_>, common: &Common) -> Result<AttentionShape, Pro
     Ok(attention)
 }
 
-/// MiMo is qwen 2 with a prediction module.
+/// True for qwen 2 and MiMo, which is qwen 2 with a prediction module.
 fn is_second(source: &Source<'_>) -> bool {
     source.family.starts_with("qwen2") || source.family == "mimo"
 }
 
-/// The dense class of Qwen 3 has heads of 128 for any hidden width, the hybrid classes 256; Qwen 2 divides.
+/// Class defaults: the dense class of Qwen 3 has heads of 128 for any hidden width, the hybrid classes 256; Qwen 2 divides the hidden
+/// width.
 fn defaults(source: &Source<'_>) -> Defaults {
     let head_dim = match source.family {
         "qwen3" | "qwen3_vl" => Some(128),
@@ -42,7 +43,7 @@ pub(super) fn dense(source: &Source<'_>) -> Result<Model, Problem> {
     let common = Common::read(source, &defaults(source))?;
     let attention = attention(source, &common)?;
     let block = decoder(attention, FeedForwardShape::Dense(common.gated(intermediate(fields)?)));
-    // A window on the layers from `max_window_layers` on, where `use_sliding_window` asks for it.
+    // A window on the layers from `max_window_layers` on, if `use_sliding_window` is set.
     let window = fields.count(&["sliding_window"], bounds::POSITIONS)?.filter(|&window| window > 0);
     let used = fields.flag(&["use_sliding_window"])?.unwrap_or(false);
     let first = fields.count(&["max_window_layers"], bounds::SMALL)?.unwrap_or(28);

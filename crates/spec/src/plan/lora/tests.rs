@@ -1,4 +1,4 @@
-//! Parameters of adapters against what PEFT and MLPerf publish, and names of targets.
+//! Adapter parameters against figures of PEFT and MLPerf, and names of targets.
 
 use super::*;
 use crate::cluster;
@@ -103,7 +103,7 @@ fn keys_of_adapters_need_lora() {
 }
 
 proptest! {
-    /// An adapter has `rank (in + out)` parameters, for any target.
+    /// An adapter has `rank (in + out)` parameters for any target.
     #[test]
     fn parameters_have_a_closed_form(rank in 1_u64..512, chosen in 1_u32..128) {
         let names = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"];

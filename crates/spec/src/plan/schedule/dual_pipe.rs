@@ -15,8 +15,8 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses,
 };
 
-/// `p + 1` over both directions (DeepSeek-V3 report, table 2): each is a 1F1B of its own on half of the micro-batches. Chunk 0 is the one
-/// nearer to the embedding.
+/// `p + 1` over both directions (DeepSeek-V3 report, table 2): each direction is a 1F1B schedule on half of the micro-batches. Chunk 0 is
+/// the one nearer to the embedding.
 fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     let (p, m, s) = (counts.stages as f64, counts.micro_batches as f64, stage as f64);
     let near = s.min(p - 1.0 - s);
@@ -24,7 +24,7 @@ fn in_flight(counts: Counts, stage: u64, chunk: u64) -> f64 {
     alive.min((m / 2.0).ceil().max(1.0))
 }
 
-/// Its two directions meet between the two middle stages, and each fills the pipeline.
+/// The two directions meet between the two middle stages, and each fills the pipeline.
 fn refuses(counts: Counts) -> [Option<Refusal>; 2] {
     let Counts { stages, micro_batches, .. } = counts;
     let odd = Refusal {

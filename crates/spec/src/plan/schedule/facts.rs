@@ -1,82 +1,82 @@
-//! Facts of a schedule other than the order of its passes.
+//! Properties of a schedule except the order of its passes.
 
-/// How many chunks a stage holds for itself.
+/// Number of chunks per stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chunks {
-    /// As many as the plan's virtual stages, and a single stage, too.
+    /// The plan's virtual stages; a single pipeline stage is allowed.
     Any,
-    /// This many, on a pipeline of several stages.
+    /// Exactly this number, on a pipeline of several stages.
     Exactly(u64),
 }
 
-/// Where the chunks lie that are numbered along the pipeline; `p` stages.
+/// Placement of chunks, which are numbered along a pipeline of `p` stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placement {
     /// Chunk `c` on stage `c % p`.
     Around,
-    /// Chunk `c` on stage `c` going down, `2p - 1 - c` coming back.
+    /// Chunk `c` on stage `c` on the way down, `2p - 1 - c` on the way back.
     Vee,
     /// Chunk `c` on stage `c` for the first half of the micro-batches, on `p - 1 - c` for the second.
     BothEnds,
 }
 
-/// The counts that a schedule depends on.
+/// Counts that a schedule depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// Pipeline stages.
     pub stages: u64,
-    /// Chunks on each stage.
+    /// Chunks per stage.
     pub virtual_stages: u64,
-    /// Micro batches of a step.
+    /// Micro-batches per step.
     pub micro_batches: u64,
 }
 
 /// Reason why a schedule cannot run with some counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Refusal {
-    /// The key of a run file that is to be changed.
+    /// Key of a run file to change.
     pub key: &'static str,
-    /// What is wrong.
+    /// Problem in words.
     pub message: fn(Counts) -> String,
-    /// Action.
+    /// Remedy.
     pub need: Need,
 }
 
-/// What makes a schedule possible.
+/// Condition under which a schedule runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// In words.
+    /// Condition in words.
     Words(&'static str),
-    /// This many micro-batches, or more.
+    /// At least this many micro-batches.
     MicroBatches(u64),
 }
 
-/// A schedule.
+/// Properties of a schedule.
 #[derive(Clone, Copy, Debug)]
 pub struct ScheduleFacts {
-    /// Names in run files and publications, lowercase; the first is the one that is written.
+    /// Names in run files and publications, lowercase; the first one is written to files.
     pub names: &'static [&'static str],
-    /// As the field writes it.
+    /// Usual name in publications.
     pub label: &'static str,
-    /// The same where passes alternate over several chunks of a stage; `None` where they do not.
+    /// Usual name if passes alternate over several chunks of a stage; `None` if they do not.
     pub interleaved: Option<&'static str>,
-    /// Publisher.
+    /// Publication that defines the schedule.
     pub source: &'static str,
-    /// Chunks of each stage.
+    /// Chunks per stage.
     pub chunks: Chunks,
-    /// Where they lie.
+    /// Placement of the chunks.
     pub placement: Placement,
-    /// Whether gradients of weights wait for passes of their own.
+    /// True if weight gradients have passes of their own.
     pub divides_backward: bool,
-    /// Whether stages run into the next step before the optimizer step of this one is validated.
+    /// True if stages start the next step before the optimizer step of this one is validated.
     pub validates_afterwards: bool,
-    /// Micro batches of a chunk (the second argument, counted on its stage from 0) that are alive on a stage (the first) at its peak.
+    /// Peak number of micro-batches in flight on a stage (second argument) for a chunk (third argument, counted on its stage from 0).
     pub in_flight: fn(Counts, u64, u64) -> f64,
-    /// What stands against running it.
+    /// Refusals of these counts.
     pub refuses: fn(Counts) -> [Option<Refusal>; 2],
 }
 
-/// Of a schedule that runs with any counts.
+/// No refusals, for a schedule that runs with any counts.
 pub(super) const fn nothing(_: Counts) -> [Option<Refusal>; 2] {
     [None, None]
 }

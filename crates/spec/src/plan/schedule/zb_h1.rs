@@ -1,4 +1,4 @@
-//! ZB-H1: 1F1B whose weight gradients fill what would be idle, with the memory of 1F1B.
+//! ZB-H1: 1F1B with weight gradients in the bubbles, and the memory of 1F1B.
 
 use super::facts::{Chunks, Counts, Placement, ScheduleFacts, nothing};
 
@@ -15,7 +15,7 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses: nothing,
 };
 
-/// `p` on every stage, the limit that the automatic schedule ZB-1p is given and fills (Qi et al. 2023, section 3): at most `m`.
+/// `p` on every stage, at most `m`: the memory limit of the automatic schedule ZB-1p, which it reaches (Qi et al. 2023, section 3).
 fn in_flight(counts: Counts, _: u64, _: u64) -> f64 {
     (counts.stages as f64).min(counts.micro_batches as f64)
 }

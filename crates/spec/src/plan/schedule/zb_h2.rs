@@ -1,4 +1,4 @@
-//! ZB-H2: twice the warm-up of 1F1B and twice its activations, for a bubble of almost nothing.
+//! ZB-H2: twice the warm-up of 1F1B and twice its activations, with a bubble near zero.
 
 use super::facts::{Chunks, Counts, Placement, ScheduleFacts, nothing};
 
@@ -15,7 +15,7 @@ pub(super) const FACTS: ScheduleFacts = ScheduleFacts {
     refuses: nothing,
 };
 
-/// `2p` on every stage, the limit that the automatic schedule ZB-2p is given and fills (Qi et al. 2023, section 3): at most `m`.
+/// `2p` on every stage, at most `m`: the memory limit of the automatic schedule ZB-2p, which it reaches (Qi et al. 2023, section 3).
 fn in_flight(counts: Counts, _: u64, _: u64) -> f64 {
     (2.0 * counts.stages as f64).min(counts.micro_batches as f64)
 }

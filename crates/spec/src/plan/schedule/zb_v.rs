@@ -1,4 +1,5 @@
-//! ZB-V: two chunks on each stage, placed as a V, so that the last stage turns a forward pass around at once; the memory of 1F1B.
+//! ZB-V: two chunks per stage, placed as a V, so that the last stage follows a forward pass immediately by its backward pass; the memory of
+//! 1F1B.
 
 use super::facts::{Chunks, Counts, Placement, ScheduleFacts, nothing};
 

@@ -1,4 +1,4 @@
-//! A plan's keys, read, settled and refused.
+//! Reading, resolution and rejection of a plan's keys.
 
 use super::*;
 use crate::cluster::by_name;
@@ -31,20 +31,20 @@ fn a_plan_becomes_a_specification_of_itself() {
 
 #[test]
 fn defaults_are_what_people_start_with() {
-    // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so it is halved; 141 GB take it whole.
+    // 8B: 6 x 8.03e9 B leave too little of 79 GiB for activations, so the model is split over two devices; it fits into 141 GB whole.
     let plan = resolved("llama-3-8b", "dgx-h100", 64, &PlanSpec::default());
     assert_eq!((plan.tensor_parallel, plan.pipeline_parallel, plan.data_parallel), (2, 1, 32));
     assert_eq!(resolved("llama-3-8b", "dgx-h200", 64, &PlanSpec::default()).tensor_parallel, 1);
     assert_eq!((plan.sequence_length, plan.global_batch), (8192, 512));
     assert_eq!((plan.sharding.zero_stage, plan.software.as_str()), (1, "megatron-core-2025"));
-    // 70B: 6 x 70.6e9 B alone need at least ten devices' room.
+    // 70B: 6 x 70.6e9 B alone require at least ten devices.
     let plan = resolved("llama-3-70b", "dgx-h100", 256, &PlanSpec::default());
     assert!(plan.tensor_parallel * plan.pipeline_parallel >= 8, "{plan:?}");
     assert!(plan.sequence_parallel);
     // V100 has no bf16.
     let plan = resolved("gpt2", "dgx-v100", 8, &PlanSpec::default());
     assert_eq!(plan.precision, PrecisionPreset::Fp16.precision());
-    // Experts are spread before matrices are cut.
+    // Experts are spread before matrices are sharded.
     let plan = resolved("mixtral-8x7b", "dgx-h100", 64, &PlanSpec::default());
     assert_eq!((plan.expert_parallel, plan.expert_tensor_parallel), (8, 1), "{plan:?}");
 }
@@ -115,7 +115,7 @@ fn uneven_stages_are_spread_when_asked_for() {
     assert_eq!(resolved("llama-3-8b", "dgx-h100", 64, &even).layers_per_stage, None);
 }
 
-/// A key's value as a word.
+/// Value of a key as text.
 fn word(spec: &PlanSpec, name: &str) -> Option<String> {
     use crate::run::{Section as _, Value};
     spec.get(name).map(|value| match value {
@@ -124,7 +124,7 @@ fn word(spec: &PlanSpec, name: &str) -> Option<String> {
     })
 }
 
-/// What help, reference and schema print as the default of a key is what a plan without it gets.
+/// Defaults printed in help, reference and schema equal the defaults of plans without the key.
 #[test]
 fn printed_defaults_are_what_plans_get() {
     use crate::run::Section as _;
@@ -161,7 +161,7 @@ fn printed_defaults_are_what_plans_get() {
             continue;
         }
         let is_literal = !key.default.contains([' ', ';', '/']) || key.default == "none";
-        // Without degrees the program chooses; without an entry nothing is written.
+        // Without parallel sizes the program chooses them; without an entry nothing is written.
         let Some(found) = word(&plain, key.name).filter(|_| is_literal) else { continue };
         assert_eq!(found, key.default, "{}", key.name);
         literal += 1;

@@ -1,4 +1,4 @@
-//! What to do about a setting that does not divide: values nearby that do.
+//! Hints for settings that do not divide: valid values nearby.
 
 use crate::problem::Problem;
 
@@ -19,7 +19,7 @@ pub(super) fn nearest_divisors(n: u64, wanted: u64) -> Vec<u64> {
     below.into_iter().chain(above).collect()
 }
 
-/// Advice that names the values which work: `use 4 or 8`.
+/// Hint with valid values: `use 4 or 8`.
 pub(super) fn use_one_of(values: &[u64]) -> String {
     match values {
         [] => "use 1".to_owned(),
@@ -27,7 +27,7 @@ pub(super) fn use_one_of(values: &[u64]) -> String {
     }
 }
 
-/// The problem with values of its key that work.
+/// Adds valid values of its key to a problem.
 pub(super) fn with_values(problem: Problem, values: &[u64]) -> Problem {
     let key = problem.place.as_ref().and_then(|place| place.key.clone()).unwrap_or_default();
     let values = if values.is_empty() { &[1][..] } else { values };

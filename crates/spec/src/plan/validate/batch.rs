@@ -5,7 +5,7 @@ use super::advice::with_values;
 use crate::model::Model;
 use crate::problem::Problem;
 
-/// More micro-batches than this are a wrong digit, and would make a timeline of no use.
+/// Upper limit of micro-batches. More are a typing error, and their timeline would be unreadable.
 const MOST_MICRO_BATCHES: u64 = 1_000_000;
 
 pub(super) fn check(_model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {

@@ -1,4 +1,4 @@
-//! Numbers that cannot be true. Every later rule, and all arithmetic in 64 bits, relies on these limits.
+//! Limits on the numbers of a plan. All later rules, and all arithmetic in 64 bits, rely on them.
 
 use super::super::{MOST_DEVICES, Plan};
 use crate::problem::Problem;
@@ -27,7 +27,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
             problems.push(outside(key, &n.to_string(), &format!("a whole number from 1 to {most}")));
         }
     }
-    // The whole world must stay countable, not only each of its dimensions.
+    // The world size must stay countable, not only each of its factors.
     if problems.is_empty() {
         let world = [plan.tensor_parallel, plan.context_parallel, plan.pipeline_parallel, plan.data_parallel]
             .into_iter()
@@ -60,7 +60,7 @@ pub(super) fn check(plan: &Plan) -> Vec<Problem> {
         ("plan.offload.parameters", plan.offload.parameters, 0.0, 1.0),
     ];
     for (key, x, least, most) in numbers {
-        // False for NaN, too.
+        // False for NaN too.
         if !(least..=most).contains(&x) {
             problems.push(outside(key, &x.to_string(), &format!("a number from {least} to {most}")));
         }

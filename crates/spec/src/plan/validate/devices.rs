@@ -1,4 +1,4 @@
-//! Ranks: whether the degrees make up the cluster, and whether its accelerator can do what is asked.
+//! Rules on ranks: parallel sizes that match the cluster, and formats supported by its accelerator.
 
 use super::super::{Plan, Sharding};
 use super::advice::{nearest_divisors, with_values};

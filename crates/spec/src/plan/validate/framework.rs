@@ -1,13 +1,13 @@
-//! Choices that the plan's framework does not have.
+//! Settings that the plan's framework does not support.
 //!
-//! Responsible for: comparing a plan with what its software generation offers. Refuses to forbid: the plan is still priced, as if the
-//! framework could run it.
+//! Responsible for: comparison of a plan with the features of its software generation. It warns and never rejects: the estimate assumes
+//! support.
 
 use super::super::{Overlap, Plan, Recompute};
 use crate::problem::Warning;
 use crate::software::{self, Offers};
 
-/// A warning that names everything the generation does not offer; none for a generation that is unknown.
+/// Warning with all unsupported settings; none for an unknown generation.
 pub(super) fn check(plan: &Plan) -> Option<Warning> {
     let generation = software::by_id(&plan.software).ok()?;
     let missing = missing(plan, &generation.offers);
@@ -23,7 +23,7 @@ pub(super) fn check(plan: &Plan) -> Option<Warning> {
     })
 }
 
-/// What the plan does and the generation cannot, in words.
+/// Settings of the plan without support in the generation, as text.
 fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
     let (pp, tp) = (plan.pipeline_parallel, plan.tensor_parallel);
     let stage = plan.sharding.zero_stage;
@@ -57,7 +57,7 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
     {
         list.push(format!("context parallelism with {}", name(&plan.context_kind)));
     }
-    // Without peers nothing is sharded, at any stage.
+    // Without peers, no stage shards anything.
     let has_peers = plan.data_parallel.saturating_mul(plan.context_parallel) > 1;
     if has_peers && !zero {
         list.push(format!("ZeRO stage {stage}{together}"));
@@ -73,7 +73,7 @@ fn missing(plan: &Plan, offers: &Offers) -> Vec<String> {
     list
 }
 
-/// Communication that the plan hides and the generation cannot.
+/// Communication overlapped by the plan without support in the generation.
 fn hidden(plan: &Plan, offered: Overlap) -> Vec<&'static str> {
     let overlap = plan.overlap;
     [

@@ -4,7 +4,7 @@ use super::super::Plan;
 use crate::model::Model;
 use crate::problem::{Problem, Warning};
 
-/// Some target must have a weight: PEFT and Megatron-Bridge refuse to train nothing.
+/// At least one target must have a weight: PEFT and Megatron-Bridge refuse to train nothing.
 pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let Some(lora) = plan.adapters() else { return };
     if lora.unmatched(model).len() == lora.targets.len() {
@@ -17,7 +17,7 @@ pub(super) fn check(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// PEFT passes over a target without a weight as long as another has one. Without LoRA, rank and targets have no effect.
+/// PEFT ignores a target without a weight if another target has one. Without LoRA, rank and targets have no effect.
 pub(super) fn warnings(model: &Model, plan: &Plan, found: &mut Vec<Warning>) {
     let Some(lora) = plan.adapters() else {
         if plan.lora.is_some() {

@@ -1,4 +1,4 @@
-//! Dividing layers among stages, and what each schedule needs.
+//! Rules on layers per stage and on schedules.
 
 use super::super::{Chunks, Need, Plan, Recompute, Refusal, Schedule, StageSplit, uneven_layers};
 use super::advice::{nearest_divisors, use_one_of, with_values};
@@ -20,7 +20,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let chunks = pp * vp;
     if let Some(list) = &plan.layers_per_stage {
         let sum: u64 = list.iter().sum();
-        // A list per pipeline stage is understood, too; its entries are divided among the chunks of the stage.
+        // A list per pipeline stage is accepted too; its entries are divided among the chunks of the stage.
         let entries = list.len() as u64;
         if entries != chunks && entries != pp {
             problems.push(
@@ -47,7 +47,7 @@ fn layers(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
                     "use at most {most}, or set uneven_stages = true if embedding and head take a stage"
                 ))
                 .remedy(key, most);
-        // Embedding and head take a stage each at most.
+        // Embedding and head occupy at most one stage each.
         let is_near = chunks <= layers.saturating_add(2);
         problems.push(if is_near { problem.remedy("plan.uneven_stages", true) } else { problem });
     } else if !layers.is_multiple_of(chunks) {
@@ -75,7 +75,7 @@ fn suggestion(model: &Model, plan: &Plan, chunks: u64) -> String {
 
 fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
     let (pp, vp) = (plan.pipeline_parallel, plan.virtual_stages);
-    // Hints of a value alone are a remedy, too.
+    // A hint that is a bare value is also a remedy.
     let mut complain = |message: String, key: &str, hint: &str, value: Option<String>| {
         let problem = Problem::new(message).at_key(key).hint(hint);
         problems.push(value.into_iter().fold(problem, |problem, value| problem.remedy(key, value)));
@@ -107,7 +107,7 @@ fn schedule(plan: &Plan, problems: &mut Vec<Problem>) {
             );
         }
     }
-    // A batch that does not divide has no count of micro batches to judge.
+    // A batch that does not divide has no number of micro-batches to check.
     let unit = plan.micro_batch.saturating_mul(plan.data_parallel).max(1);
     let divides = plan.global_batch.is_multiple_of(unit);
     let judged = |refusal: &Refusal| divides || !matches!(refusal.need, Need::MicroBatches(_));
@@ -127,7 +127,7 @@ fn plural(n: u64) -> &'static str {
     if n == 1 { "" } else { "s" }
 }
 
-/// Layers to recompute are layers that a stage has.
+/// The layers to recompute must exist in a stage.
 fn recompute(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     if let Some(list) = &plan.stage_recompute {
         stage_recompute::check(model, plan, list, problems);

@@ -11,7 +11,7 @@ fn layers_of_chunks(model: &Model, plan: &Plan) -> Option<Vec<u64>> {
     let chunks = (pp * vp) as usize;
     match &plan.layers_per_stage {
         Some(list) if list.len() == chunks => Some(list.clone()),
-        // One entry per stage: divided among its chunks, the first ones taking what is left over.
+        // One entry per stage: divided among its chunks, with the remainder in the first ones.
         Some(list) if list.len() == pp as usize => Some(
             (0..vp).flat_map(|chunk| list.iter().map(move |&n| n / vp + u64::from(chunk < n % vp))).collect(),
         ),
@@ -74,7 +74,7 @@ pub(super) fn check(model: &Model, plan: &Plan, list: &[StageRecompute], problem
     modules(model, list, problems);
 }
 
-/// Modules to recompute are modules that the model has.
+/// The modules to recompute must exist in the model.
 fn modules(model: &Model, list: &[StageRecompute], problems: &mut Vec<Problem>) {
     let has = |module: RecomputeModule| {
         model.layer_kinds.iter().any(|layer| match module {

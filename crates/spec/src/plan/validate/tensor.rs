@@ -1,4 +1,4 @@
-//! Cutting matrices and sequences: tensor, sequence, context and expert parallelism against the model's shapes.
+//! Rules on sharding of matrices and sequences: tensor, sequence, context and expert parallelism against the model's shapes.
 
 use super::super::degrees::{expert_count, head_counts};
 use super::super::{ContextKind, Plan};
@@ -52,7 +52,7 @@ fn heads(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The divisors of `n` nearest to `wanted` that pass a test.
+/// Divisors of `n` nearest to `wanted` that pass a test.
 fn nearest_where(n: u64, wanted: u64, test: impl Fn(u64) -> bool) -> Vec<u64> {
     let fits = |d: &u64| *d > 0 && n.is_multiple_of(*d) && test(*d);
     let below = (1..wanted.min(n + 1)).rev().find(fits);
@@ -115,7 +115,7 @@ fn experts(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
 fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     let (length, tp, cp) = (plan.sequence_length, plan.tensor_parallel, plan.context_parallel);
     let split = plan.context_kind == ContextKind::Ulysses;
-    // Causal load is balanced by giving each rank a piece from either end: two pieces per rank.
+    // Causal load is balanced by a piece from either end per rank: two pieces per rank.
     let pieces = if cp == 1 {
         1
     } else if split {
@@ -168,7 +168,7 @@ fn sequence(model: &Model, plan: &Plan, problems: &mut Vec<Problem>) {
     }
 }
 
-/// The multiples of `unit` around a number.
+/// Multiples of `unit` below and above a number.
 fn multiples(n: u64, unit: u64) -> Vec<u64> {
     let below = n / unit * unit;
     [below, below + unit].into_iter().filter(|m| *m > 0).collect()

@@ -80,7 +80,7 @@ fn balanced_layers_keep_the_ends_short() {
     // Llama 3.1 405B as Meta trained it: 126 layers on 16 stages of 8, the first and the last one less.
     assert_eq!(balanced_layers(126, 16), [7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7]);
     assert_eq!(balanced_layers(61, 4), [15, 16, 15, 15]);
-    // Where embedding and head each take a virtual stage of their own.
+    // Embedding and head each have a virtual stage of their own.
     assert_eq!(balanced_layers(126, 128).iter().filter(|n| **n == 0).count(), 2);
     for (layers, stages) in [(61, 8), (32, 5), (7, 7), (3, 9), (126, 64)] {
         assert_eq!(balanced_layers(layers, stages).iter().sum::<u64>(), layers);
@@ -296,7 +296,7 @@ fn defaults_are_possible_for_every_model_of_the_catalogue() {
     }
 }
 
-/// A plan with a few settings changed at random, and the specification with every setting.
+/// A plan with a few random changes, and the specification with every setting.
 fn changed(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan> {
     let mut plan =
         PlanSpec { uneven_stages: Some(true), ..PlanSpec::default() }.resolve(model, cluster).ok()?;
@@ -319,7 +319,7 @@ fn changed(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan>
     Some(plan)
 }
 
-/// A remedy removes its problem, also among other problems.
+/// A remedy removes its problem, even if there are other problems.
 #[test]
 fn remedies_mend_what_they_are_of() {
     let mut state = 1_u64;

@@ -1,4 +1,4 @@
-//! What is possible and doubtful all the same.
+//! Warnings about valid plans.
 
 use super::super::{AttentionKernel, Plan, Recompute, RecomputeModule};
 use crate::cluster::Cluster;

@@ -97,7 +97,7 @@ fn classes_are_named_as_answers_write_them() {
 #[test]
 fn spans_of_a_thread_that_overlap_without_nesting_count_every_moment_once() {
     let host = Class::Host;
-    // As gloo records them: the receive begins within the send and ends after it.
+    // As recorded by gloo: the receive starts within the send and ends after it.
     let rows = vec![
         vec![piece(10, 100, "step", host)],
         vec![piece(20, 50, "send", host)],

@@ -1,35 +1,35 @@
-//! The tree of a range: rows, and in them classes and names, or spans as they nest.
+//! Tree of a range: rows, then classes and names, or nested spans.
 //!
-//! Responsible for: growing it, and leaving out what is too small to be drawn. Refuses to lose time: what is left out is one node.
+//! Responsible for: building the tree, and merging nodes too small to draw into one, so that no time is lost.
 
 use super::super::Class;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Children below this share of the range are one node.
+/// Share of the range below which children are merged into one node.
 const SMALLEST: f64 = 5e-4;
-/// Nodes grown at most; what comes later counts for the node above.
+/// Maximum number of nodes. Later spans count for the node above.
 const MOST_NODES: usize = 200_000;
 
 /// A node of the tree.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Node {
-    /// The name of the row, class or span.
+    /// Name of the row, class or span.
     pub name: String,
-    /// The class of its spans; none for a row.
+    /// Class of its spans; `None` for a row.
     pub class: Option<Class>,
-    /// Spans, without those below.
+    /// Number of spans, without those of children.
     pub count: u64,
-    /// Time with all nodes below, in nanoseconds.
+    /// Time with all children, in nanoseconds.
     pub total_ns: i64,
-    /// `total_ns` over the length of the range times the number of stacks.
+    /// `total_ns` over the length of the range times the number of stacks, 0 to 1.
     pub share: f64,
-    /// Nodes below, largest first.
+    /// Children, largest first.
     pub children: Vec<Node>,
 }
 
-/// A tree that grows.
+/// A tree under construction.
 pub(super) struct Grown<'a> {
     nodes: Vec<Growing<'a>>,
     at: BTreeMap<(usize, &'a str, Option<Class>), usize>,
@@ -53,7 +53,7 @@ impl Default for Grown<'_> {
 impl<'a> Grown<'a> {
     pub(super) const ROOT: usize = 0;
 
-    /// The child of a node; made if there is none.
+    /// Index of a node's child; created if missing.
     pub(super) fn child(&mut self, of: usize, name: &'a str, class: Option<Class>) -> usize {
         if let Some(at) = self.at.get(&(of, name, class)) {
             return *at;
@@ -70,7 +70,7 @@ impl<'a> Grown<'a> {
         at
     }
 
-    /// One more span in a node.
+    /// Adds one span to a node.
     pub(super) fn add(&mut self, at: usize, own: i64) {
         if let Some(node) = self.nodes.get_mut(at) {
             node.count += 1;
@@ -78,9 +78,9 @@ impl<'a> Grown<'a> {
         }
     }
 
-    /// The tree; `room` is what shares are of.
+    /// Finished tree; `room` is the denominator of shares.
     pub(super) fn tree(&self, room: f64) -> Node {
-        // A child comes after its parent, so totals are complete from the end.
+        // Children follow their parent, so totals are complete from the end.
         let mut totals: Vec<i64> = self.nodes.iter().map(|node| node.own).collect();
         let mut made: Vec<Option<Node>> = self.nodes.iter().map(|_| None).collect();
         for (at, node) in self.nodes.iter().enumerate().rev() {
@@ -108,7 +108,7 @@ impl<'a> Grown<'a> {
     }
 }
 
-/// What is too small to be drawn becomes one node.
+/// Merges nodes too small to draw.
 fn fold_small(children: &mut Vec<Node>) {
     let first = children.partition_point(|child| child.share >= SMALLEST);
     if children.len() <= first + 1 {
