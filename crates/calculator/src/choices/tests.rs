@@ -102,7 +102,7 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
         }
         let least = choices.least(report.stages[report.worst].allocated);
         assert!((least / report.least - 1.0).abs() < 1e-12);
-        // The limit is where the verdict turns.
+        // The limit is the point where the verdict changes.
         let limit = choices.limit(0.9);
         let probability =
             memory::probability_of_fitting(choices.least(limit), cluster.accelerator.memory, software.sigma);

@@ -1,7 +1,7 @@
-//! Collectives across scale-up domains: rings and trees over the NICs, and what each costs as groups grow.
+//! Collectives across scale-up domains: rings and trees over the NICs, and their cost as groups grow.
 //!
-//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain commands `local`
-//! NICs. What collapses small messages at scale is latency: a ring pays every hop in turn.
+//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain uses `local` NICs. Latency
+//! limits small messages at scale: a ring's hops are sequential.
 
 use super::fabric::{Links, ring_wire};
 use super::link::TreeChannels;
@@ -28,12 +28,12 @@ const RING: [Protocol; 3] = [
 /// A tree hop across the network with the smallest messages, in addition to network latency, in seconds;
 /// floors of 36 and 45 us were measured over two nodes.
 const TREE_HOP: f64 = 5.0e-6;
-/// What a tree's hop takes more once messages leave the LL protocols, seconds.
+/// Additional latency of a tree hop above the LL protocols, in seconds.
 const TREE_HOP_LARGE: f64 = 14.0e-6;
 /// The message at which half of [`TREE_HOP_LARGE`] is paid, bytes.
 const TREE_LARGE: f64 = 65_536.0;
-/// What a tree's hop from device to device inside a domain takes, seconds, with the smallest messages and beyond the LL protocols (`TREE`, `LL`
-/// and `Simple`, NVLink, in NCCL's tuning table).
+/// Latency of a tree hop between devices of a domain, in seconds: with the smallest messages, and above the LL protocols (`TREE`, `LL` and
+/// `Simple`, NVLink, in NCCL's tuning table).
 const CHAIN_HOP: f64 = 0.6e-6;
 const CHAIN_HOP_LARGE: f64 = 4.0e-6;
 /// Members of a domain up to which its switch reduces for a tree between domains: those of one node. The published all-reduces over several
@@ -187,8 +187,8 @@ impl Network {
         if bytes <= most { tree } else { CollectiveCost { time: ring.time.max(tree.time), ..ring } }
     }
 
-    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains: the size at which its estimates are equal
-    /// (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
+    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains. It is the size at which its estimates
+    /// are equal (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
     ///
     /// `1.4 (base + 2 (n - D) h_ring + 2 (D - 1) H) + 2 (n - 1)/n S/B` and `base + 2 ((n/D - 1) h_tree + log2(D) H) + 2 S/(0.92 B)`,
     ///

@@ -18,7 +18,7 @@ use railwright_spec::quantity::Bytes;
 pub const MEASURED_RACKS: [u64; 2] = [2, 20];
 
 impl Fabric {
-    /// The least and the most that a collective may take, as multiples of its time; none where measurements cover it.
+    /// Lower and upper bound of a collective's time, as multiples of the predicted time. `None` if measurements cover it.
     pub fn doubt(&self, op: Collective, bytes: Bytes, group: &Group) -> Option<[f64; 2]> {
         let (links, local, least) = self.locality(group);
         let span = Span { ranks: group.ranks, local, least, stride: group.stride, sharing: 1.0 };

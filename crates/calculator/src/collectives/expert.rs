@@ -34,7 +34,7 @@ pub(super) fn dispatch(
     let Span { ranks, local, least, .. } = *span;
     let domains = span.domains();
     let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
-    // What the domain with the fewest members gets comes in by these alone, as if all domains were as small.
+    // Traffic into the domain with the fewest members uses only their NICs. All domains are priced with this size.
     let (n, d, l) = (ranks as f64, ranks as f64 / least as f64, local as f64);
     if domains <= 1 {
         let wire = token * reached(n) * (n - 1.0) / n;
@@ -44,7 +44,7 @@ pub(super) fn dispatch(
     }
     let visited = if most_domains == 0 { d } else { d.min(f64::from(most_domains)) };
     let remote = token * reached(visited) * (d - 1.0) / d;
-    // Copies that arrive by the NIC are spread over the domain's ranks as those that started there.
+    // Copies received by the NIC are distributed over the domain's ranks like local ones.
     let inside = token * reached(n) * (l - 1.0) / l;
     let base = (BASE_NETWORK + network.hop(span)) * network.pace;
     let over_network = remote / network.spread_rate(SHARE_NETWORK, span);

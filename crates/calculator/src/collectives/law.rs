@@ -14,7 +14,7 @@ pub(super) struct Law {
     pub(super) per_byte: f64,
     /// Seconds per square root of a byte.
     pub(super) ramp: f64,
-    /// Whether the switch reduces, so that every rank sends and receives its buffer once.
+    /// True if the switch reduces, so that every rank sends and receives its buffer once.
     pub(super) in_switch: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Published peaks of real runs, against the model: anchors that keep the constants honest.
+//! Model compared with published peaks of real runs: anchors for the constants.
 
 use super::sum::{prepare, stage_sum};
 use super::{MemoryInput, MemorySoftware, SoftwareCatalogue, peak, published_peak, testing};
@@ -66,8 +66,8 @@ fn zero_bubble_schedules() {
     }
 }
 
-/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes that the device shows, 8 x A100 80 GB
-/// nodes, full recompute, ZeRO stage 1, fp16 gradients.
+/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes reported by the device, 8 x A100 80 GB nodes, full
+/// recompute, ZeRO stage 1, fp16 gradients.
 #[test]
 fn deepspeed_zero_one_with_full_recompute() {
     for (layers, hidden, heads, tp, pp, dp, micro_batch, measured, tolerance) in [
@@ -290,7 +290,7 @@ fn planned_buffers_of_a_small_model() {
     let stage = stage_sum(&input, &prepare(&input), 0);
     let states = f64::from(3 * 942 + 682 + 601) * 1_048_576.0;
     assert!((stage.resident / states - 1.0).abs() < 0.02, "{}", stage.resident / states);
-    // Of the activations 1.5 GiB are not explained: workspaces of attention's backward pass are among them.
+    // 1.5 GiB of the activations are unexplained: they include workspaces of attention's backward pass.
     let e = peak(&input).allocated.get() / (states + 4505.0 * 1_048_576.0) - 1.0;
     assert!((-0.2..0.0).contains(&e), "{e:+.3}");
 }

@@ -1,4 +1,4 @@
-//! Against rows of the calibration table: `catalog/collectives/samples.csv` names each row's source.
+//! Compared with rows of the calibration table: `catalog/collectives/samples.csv` has each row's source.
 
 use super::super::Collective;
 use super::Machine;
@@ -124,7 +124,7 @@ fn across_domains_classes_are_near() {
         ("A100-80G-SXM", 4, 0.05),
         // In-network reduction of an older fabric reached 80% of the NICs.
         ("A100-80G-SXM", 16, 0.18),
-        // Ring, where newer libraries take the NVLS tree.
+        // Ring, although newer libraries use the NVLS tree.
         ("H100-80G-SXM", 2, 0.18),
         // Two racks: a ring, as a tree over racks does not reduce in switches.
         ("GB300", 2, 0.05),
@@ -134,7 +134,7 @@ fn across_domains_classes_are_near() {
     }
 }
 
-/// A whole rack of 64 ranks and other rank counts that no law was fitted on.
+/// A whole rack of 64 ranks, and other rank counts outside of the fit.
 #[test]
 fn rank_counts_beyond_the_fit_hold() {
     let beyond: Vec<Sample> =

@@ -1,4 +1,4 @@
-//! What must hold of any collective on any machine.
+//! Properties of any collective on any machine.
 
 use super::super::{Collective, CollectiveCost, Fabric};
 use super::Machine;
@@ -94,7 +94,7 @@ proptest! {
         }
     }
 
-    /// Gathering and scattering is a way to reduce: all-reduce takes no more, and less only where the switch reduces.
+    /// A reduce-scatter and an all-gather form an all-reduce, which therefore takes no longer. It is faster only if the switch reduces.
     #[test]
     fn all_reduce_is_a_scatter_and_a_gather(nodes in 1u64..64, local in prop::sample::select(vec![1u64, 2, 4, 8])) {
         prop_assume!(nodes * local > 1);
