@@ -1,4 +1,4 @@
-//! The strategy search: the best of all valid ways to train a model on a cluster.
+//! Strategy search: the best of all valid strategies for training a model on a cluster.
 //!
 //! Responsible for: the space of strategies ([`Space`]), pruning only of strategies that provably cannot win
 //! ([`Search::run_piece`]), and an answer independent of the number of threads ([`Results::merge`],
