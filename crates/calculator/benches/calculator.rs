@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// Llama 3.1 405B on 16,384 H100: TP 8, PP 16, DP 128, 16 micro batches, as its paper trained it at 8k tokens.
+/// Llama 3.1 405B on 16,384 H100: TP 8, PP 16, DP 128, 16 micro-batches, as in its paper at 8k tokens.
 fn run() -> (Model, Cluster, Plan) {
     run_with(2048)
 }

@@ -94,7 +94,7 @@ pub struct Line {
 pub struct StepLine {
     /// Identifier: `step`, `products`, `host`, ...
     pub name: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Measured time, mean over ranks and steps.
     pub measured: Seconds,

@@ -73,7 +73,7 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    /// Prices every kind of layer under every treatment. The costing's plan recomputes and offloads nothing of its own.
+    /// Prices every kind of layer under every treatment. The costing's plan must not recompute or offload.
     pub fn new(costing: &'a Costing<'a>, treatments: Vec<Treatment>) -> Result<Self, Problem> {
         let (model, plan) = (costing.model, costing.plan);
         if plan.stage_recompute.is_some()

@@ -43,10 +43,9 @@ pub enum Collective {
     ReduceScatter,
     /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
     AllToAll,
-    /// Tokens go to the ranks of their experts, once per domain (DeepEP); bytes as an all-to-all would send them, so
-    /// tokens x `copies` x width.
+    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all: tokens x `copies` x width.
     ExpertDispatch {
-        /// Experts that each token goes to (top-k).
+        /// Experts per token (top-k).
         copies: u32,
         /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit.
         most_domains: u32,
@@ -99,9 +98,9 @@ impl Collective {
 pub enum Source {
     /// Nothing is sent.
     Nothing,
-    /// A law fitted to measurements of the user's own machine.
+    /// A model fitted to measurements of the user's own machine.
     Calibrated,
-    /// A law fitted on this link generation, operation and rank count.
+    /// A model fitted on this link generation, operation and rank count.
     Measured,
     /// Between or beyond the measured rank counts of this link generation.
     Interpolated,

@@ -182,7 +182,7 @@ fn on_rank_of(
         recompute: Seconds::ZERO,
         ..whole.clone()
     };
-    // A stage with two directions runs each of its chunks for half of the micro batches.
+    // A stage with two directions runs each of its chunks for half of the micro-batches.
     let runs =
         plan.micro_batches().max(1) as f64 * if plan.schedule.has_two_directions() { 0.5 } else { 1.0 };
     let mut device = Seconds::ZERO;
@@ -216,7 +216,7 @@ fn on_rank_of(
     time
 }
 
-/// Parameters that one rank of each stage holds.
+/// Parameters on one rank of each stage.
 pub fn stage_parameters(costing: &Costing<'_>, chunks: &[Chunk]) -> Vec<LocalParameters> {
     let plan = costing.plan;
     let model = costing.model;

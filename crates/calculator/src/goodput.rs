@@ -142,14 +142,12 @@ impl Split {
     }
 }
 
-/// Share of calendar time in which a job waits for a repair, with `spares` hosts in addition to those it
-/// needs.
+/// Share of calendar time spent waiting for a repair, with `spares` hosts in addition to the required ones.
 ///
-/// Hosts in repair are a loss queue: they arrive at the rate of failures that remove a host, each stays for
-/// the repair time, and with `spares + 1` of them the job stops and nothing else fails. The share is Erlang's
-/// loss formula `B(spares + 1, a)`, `a = repair time / time between such failures`, by `B(0) = 1`, `B(k) = a
-/// B(k - 1) / (k + a B(k - 1))`; it holds for any distribution of repair times. Callers add the detection
-/// time to the time between failures: nothing fails in it. It is no exponential time, so the share is then an
+/// Hosts in repair are a loss queue: they arrive at the rate of failures that remove a host, and each stays for the repair time. With
+/// `spares + 1` of them the job stops and nothing else fails. The share is Erlang's loss formula `B(spares + 1, a)`, `a = repair time /
+/// time between such failures`, by `B(0) = 1`, `B(k) = a B(k - 1) / (k + a B(k - 1))`; it is valid for any distribution of repair times.
+/// Callers add the detection time to the time between failures: nothing fails in it. That time is not exponential, so the share is then an
 /// approximation, within a point of a simulation (a test has the cases).
 pub fn waiting_share(between: Seconds, repair: Seconds, spares: u32) -> f64 {
     let load = repair / between;

@@ -80,8 +80,8 @@ pub fn rent(hours: DeviceHours, price_per_device_hour: Dollars) -> Dollars {
 
 /// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`.
 ///
-/// The share is the mean draw of a device over its limit; training holds devices near it. PUE is facility over machine power
-/// (ISO/IEC 30134-2). Without a known limit a device counts 0 and [`bill`] warns.
+/// The share is the mean power of a device over its limit; in training it is near 1. PUE is facility over machine power (ISO/IEC 30134-2).
+/// Without a known limit a device counts 0 and [`bill`] warns.
 pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
     let device = cluster.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
     (device + cluster.host.power_per_device) * cluster.devices as f64 * cluster.host.power_usage_effectiveness

@@ -41,7 +41,7 @@ struct Layers {
     prediction_parameters: LocalParameters,
 }
 
-/// Entries of a [`LayerMemo`]; each takes some kilobytes.
+/// Maximum number of entries of a [`LayerMemo`], of some kilobytes each.
 const MOST_LAYERS: usize = 16_384;
 
 /// Cache of priced layers, shared by threads: pieces of a search differ in stages and replicas more than in layers.

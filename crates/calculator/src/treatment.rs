@@ -22,7 +22,7 @@ pub(crate) struct Coverage {
     pub treatments: Vec<Treatment>,
     /// By virtual stage in pipeline order: indices of treatments in the order of its layers, each with its number of consecutive layers.
     pub chunks: Vec<Vec<(usize, u64)>>,
-    /// The treatment of multi-token prediction, which belongs to the last virtual stage.
+    /// The treatment of multi-token prediction, which is part of the last virtual stage.
     pub beside: usize,
 }
 

@@ -51,7 +51,7 @@ impl Family {
         Self::Loss,
     ];
 
-    /// Title for people.
+    /// Title for display.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Embedding => "embedding",

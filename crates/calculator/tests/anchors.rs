@@ -1,8 +1,8 @@
 //! Published numbers as anchors of the calculator, with tolerances.
 //!
-//! `tests/data/anchors.csv`: Narayanan et al. SC'21 table 1 (step time from the published TFLOP/s and its formula; micro batches and
-//! interleaving from the paper's run scripts) and Korthikanti et al. 2022 table 5 (iteration times). Llama 3: arXiv 2407.21783, table 4
-//! and section 3.3. DeepSeek-V3: arXiv 2412.19437, sections 3 and 4.2.
+//! `tests/data/anchors.csv`: Narayanan et al. SC'21 table 1 (step time from the published TFLOP/s and its formula; micro-batches and
+//! interleaving from the paper's run scripts) and Korthikanti et al. 2022 table 5 (iteration times). Llama 3: arXiv 2407.21783, table 4 and
+//! section 3.3. DeepSeek-V3: arXiv 2412.19437, sections 3 and 4.2.
 
 use railwright_calculator::estimate::{Estimate, EstimateOptions, estimate};
 use railwright_calculator::model_flop::Convention;
@@ -51,9 +51,9 @@ fn throughput_of_narayanan_2021() {
     check("sc21", 10, 0.12, 0.06);
 }
 
-/// Llama 3 405B at 8,192 tokens: TP 8, PP 16, no context parallelism, 2,048 sequences, ZeRO-2. One layer per chunk, and none in the
-/// first chunk, which holds the embedding, and the last, which holds the head (section 3.3.2); tensor communication is not reported as
-/// overlapped. Priced as the Megatron of its year.
+/// Llama 3 405B at 8,192 tokens: TP 8, PP 16, no context parallelism, 2,048 sequences, ZeRO-2. One layer per chunk, and none in the first
+/// and the last chunk, which have the embedding and the head (section 3.3.2). Tensor communication is not reported as overlapped. Priced as
+/// the Megatron of its year.
 fn llama_3(devices: u64) -> Estimate {
     let model = model::by_name("llama-3.1-405b").expect("in the catalogue");
     let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");

@@ -336,7 +336,7 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
 
 #[test]
 fn the_interval_of_a_median_narrows_with_measurements() {
-    // 1, 2, ..., 100: the 95% interval of the median lies between the 41st and the 61st, 20 wide over 51.
+    // 1, 2, ..., 100: the 95% interval of the median is between the 41st and the 61st, 20 wide over 51.
     let some = uncertainty((1..=100).map(f64::from));
     assert!((some - 10.0 / 51.0).abs() < 0.03, "{some}");
     assert!(uncertainty((1..=10_000).map(f64::from)) < some / 5.0);

@@ -223,7 +223,7 @@ impl Fabric {
         }
     }
 
-    /// One message from a rank of a group to the next, which lies in its domain if the whole group does.
+    /// One message from a rank of a group to the next. It stays in the domain if the whole group is in it.
     pub fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
         match &self.timer {
             Some(timer) => timer.send(bytes, group, sharing),

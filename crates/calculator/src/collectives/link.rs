@@ -70,7 +70,7 @@ impl LinkClass {
         }
     }
 
-    /// Ranks from which NCCL lets the switch reduce: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
+    /// Minimum number of ranks for which NCCL uses reduction in the switch: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
     pub(super) fn in_switch_from(self) -> Option<u64> {
         match self {
             Self::NvLink4 => Some(5),

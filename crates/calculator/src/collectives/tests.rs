@@ -22,7 +22,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Eight H100 behind NVLink 4, 400 Gb/s InfiniBand each.
+    /// Eight H100 with NVLink 4, 400 Gb/s InfiniBand each.
     pub(super) fn h100() -> Self {
         Self {
             link: "NVLink4",

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub struct Part {
     /// Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Duration.
     pub time: Seconds,

@@ -53,7 +53,7 @@ pub struct ClusterIdentity {
 pub struct SoftwareIdentity {
     /// Its identifier.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub name: String,
     /// Origin of its constants.
     pub source: String,

@@ -15,7 +15,7 @@ pub struct Foundation {
     /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Time in the step with this evidence.
     pub time: Seconds,

@@ -1,4 +1,4 @@
-//! Estimates of known runs: sums that must agree and parts that must be there.
+//! Estimates of known runs: sums that must agree and parts that must exist.
 
 use super::*;
 use railwright_spec::plan::PlanSpec;

@@ -11,7 +11,7 @@ use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// Margin below which a fit is called close, as a share of the device's memory.
+/// Margin below which a fit is a near miss of the limit, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
 /// Minimum bubble share for a warning.
 const MUCH_BUBBLE: f64 = 0.30;

@@ -134,7 +134,7 @@ pub struct Goodput {
     pub slowdown: f64,
     /// ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`.
     pub goodput: f64,
-    /// Cost of an hour of progress, if a price is known.
+    /// Cost of an hour of progress. `None` without a price.
     pub price: Option<Price>,
     /// Assumed values.
     pub assumed: Vec<Assumed>,

@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_just_fits_fits_with_that_probability() {
-        // 90% of a normal lies below 1.2816 standard deviations.
+        // 90% of a normal distribution is below 1.2816 standard deviations.
         let most = most_that_fits(0.9, Bytes::from_gib(80.0), 0.05);
         assert!((most.gib() - 80.0 / (1.281_551_6_f64 * 0.05).exp()).abs() < 1e-5, "{most:?}");
         assert!(probability_of_fitting(most, Bytes::from_gib(80.0), 0.05) >= 0.9);

@@ -66,8 +66,8 @@ mod tests {
         assert!(cut < 0.4 * alone && (gathered / alone / 1.2 - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
     }
 
-    /// PyTorch's loss on gathered logits: the 16-bit ones that the all-gather returns, their fp32 copy, the log-softmax and the
-    /// gradients of both, 2 + 4 + 4 + 4 + 4 bytes; on one device nothing is gathered, but the head's output is held all the same.
+    /// PyTorch's loss on gathered logits: the 16-bit ones returned by the all-gather, their fp32 copy, the log-softmax and the gradients of
+    /// both, 2 + 4 + 4 + 4 + 4 bytes. On one device there is no gather, but the head's output is held as well.
     #[test]
     fn a_plain_loss_on_gathered_logits_holds_eighteen_bytes() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_large_vocabulary_costs_gigabytes() {
-        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, cut by tensor parallelism.
+        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, sharded by tensor parallelism.
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
         let mut plan = testing::plan();
         plan.sequence_length = 8192;

@@ -36,7 +36,7 @@ pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<S
     arrange(model, plan, &layers_per_chunk(model, plan, split))
 }
 
-/// The same for given layers per virtual stage.
+/// The chunks of every stage for given layers per virtual stage.
 pub(crate) fn arrange(model: &Model, plan: &Plan, counts: &[u64]) -> Vec<Vec<StageLayers>> {
     let stages = plan.pipeline_parallel.max(1) as usize;
     let mut start = 0;

@@ -232,7 +232,7 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     chunks_sum(input, prepared, chunks, &alive)
 }
 
-/// The same for a stage with these chunks and a number of micro-batches in flight.
+/// Sums of a stage with these chunks and a number of micro-batches in flight.
 fn chunks_sum(
     input: &MemoryInput<'_>,
     prepared: &Prepared,

@@ -136,7 +136,7 @@ pub(crate) fn mixture(h: u64, f: u64, experts: u64, top_k: u64) -> Model {
     model(h, 32000, layer, 16, false)
 }
 
-/// One device, one sequence of 1,024 tokens, bf16 with fp32 master weights, nothing sharded or recomputed.
+/// One device, one sequence of 1,024 tokens, bf16 with fp32 master weights, without sharding and recompute.
 pub(crate) fn plan() -> Plan {
     Plan {
         tensor_parallel: 1,

@@ -28,8 +28,8 @@ fn llama_3_405b_at_8k_is_6n_and_attention() {
 
 #[test]
 fn gpt_3_is_as_narayanan_counts_it() {
-    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a second forward pass; without it the
-    // layers count 72 instead of 96, and the head, which is not recomputed, 6 B s h V as before.
+    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a second forward pass. Without it
+    // the layers count 72 instead of 96, and the head, which is not recomputed, 6 B s h V as before.
     let (l, h, s, v) = (96.0, 12288.0, 2048.0, model("gpt3-175b").vocabulary as f64);
     let expected = 72.0 * l * h * h * (1.0 + s / (6.0 * h)) + 6.0 * h * v;
     near(per_token(&model("gpt3-175b"), 2048, Convention::FullAttention).get(), expected, 1e-9);

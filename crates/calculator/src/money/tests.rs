@@ -68,8 +68,8 @@ fn llama_3_405b_takes_the_hours_of_its_card() {
     assert!(bill.device_price.expect("in the catalogue").source.contains("2026"));
 }
 
-/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W; 291.42 t CO2 at Meta's grid factor of 0.423
-/// kg/kWh, which is the energy below, machines alone.
+/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W. 291.42 t CO2 at Meta's grid factor of 0.423 kg/kWh is the
+/// energy below, for the machines alone.
 #[test]
 fn llama_2_energy_is_power_times_hours() {
     let hours = 1_720_320.0;

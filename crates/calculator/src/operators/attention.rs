@@ -9,10 +9,10 @@
 //!
 //! C = f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)),  M = bytes / (0.85 B)
 //!
-//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and
-//! S the largest number of keys that a query sees, s0 what starting a block costs as keys, s1 the masked half of diagonal
-//! blocks, e the share of peak P at a head width, q how exposed the longest block is, f = 1 forward and 2.5 backward (which
-//! has its own e and s0). Constants: `catalog/operators/attention.csv`.
+//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and S the largest
+//! number of keys visible to a query, s0 the start of a block in keys, s1 the masked half of diagonal blocks, e the share of peak P at a
+//! head width, q the exposed share of the longest block, f = 1 forward and 2.5 backward (which has its own e and s0). Constants:
+//! `catalog/operators/attention.csv`.
 
 use super::catalogue;
 use super::gemm::{GemmLaw, UNKNOWN_UNITS};
@@ -136,7 +136,7 @@ fn has_kernels_of_its_own(accelerator: &Accelerator) -> bool {
     accelerator.architecture == "Blackwell RTX"
 }
 
-/// Head widths at which the share of peak is known.
+/// Head widths with a known share of peak.
 const WIDTHS: [f64; 4] = [64.0, 128.0, 192.0, 256.0];
 
 impl AttentionLaw {

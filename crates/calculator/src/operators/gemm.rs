@@ -10,11 +10,11 @@
 //!
 //! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r e P / U), seconds
 //!
-//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach,
-//! r <= 1 the relative rate of smaller tiles, k0 what filling and draining a tile costs as elements of k, ks what one more
-//! split costs, w how strictly waves are quantised; M = bytes / (h B), seconds, with B the memory bandwidth.
-//! Grouped products in one call: C / g for the work, and sqrt(work^2 + (groups c)^2) with c what each group costs to issue.
-//! Constants are fitted per accelerator and number format; see `catalog/operators/gemm.csv` for residuals.
+//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach, r <= 1 the
+//! relative rate of smaller tiles, k0 the filling and draining of a tile in elements of k, ks the cost of one more split, w the strictness
+//! of wave quantisation; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
+//! sqrt(work^2 + (groups c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
+//! `catalog/operators/gemm.csv` for residuals.
 
 use super::catalogue::{self, Row};
 use super::{Cost, Pass, Source};

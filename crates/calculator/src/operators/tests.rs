@@ -255,7 +255,7 @@ mod properties {
     }
 
     proptest! {
-        /// More of any dimension never takes less time, as long as rows stay aligned.
+        /// More of any dimension never takes less time, while rows stay aligned.
         #[test]
         fn products_grow_with_every_dimension(
             m in 1u32..300, n in 1u32..300, k in 1u32..300, more in 0usize..3, by in 1u32..50,

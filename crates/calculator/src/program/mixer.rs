@@ -128,8 +128,8 @@ fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMu
     both([(kernel(1.0), 5.0), (kernel(SCAN_BACKWARD), 10.0)], visit);
 }
 
-/// Floating-point operations per token and element of state of a selective scan: decay, input and update of the state, and its
-/// read-out, `9 B L D N` in all (the count that the authors of Mamba give for their kernel).
+/// Floating-point operations per token and element of state of a selective scan: decay, input and update of the state, and its read-out, `9
+/// B L D N` in total (the count by the authors of Mamba for their kernel).
 const SCAN_FLOP: f64 = 9.0;
 
 /// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state on the chip and writes the

@@ -20,7 +20,7 @@ use railwright_spec::quantity::Seconds;
 pub struct PipelineTimeline {
     /// Per stage, the passes in the order of execution.
     pub stages: Vec<Vec<TimedOperation>>,
-    /// From the first pass's start, which is 0, to the last stage's end.
+    /// Time from the first pass's start, which is 0, to the last stage's end.
     pub duration: Seconds,
 }
 

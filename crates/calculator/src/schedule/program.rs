@@ -1,8 +1,7 @@
 //! Schedule compiled to a straight-line recurrence, so that a search can evaluate it without ordering or lookups.
 //!
-//! Responsible for: one topological order of the passes of all stages, with relative addresses, and the part
-//! of that order that repeats for every further micro-batch (or group of them). Does not time; see
-//! [`super::recurrence`].
+//! Responsible for: one topological order of the passes of all stages, with relative addresses. Includes the part of that order that
+//! repeats for every further micro-batch (or group of them). Does not time; see [`super::recurrence`].
 //!
 //! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times selected by `code`. Weight gradients
 //! have no external input and no dependents, so they are part of `before` of the next pass on their stage. A fused pair is two entries: the

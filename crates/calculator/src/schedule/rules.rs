@@ -36,7 +36,7 @@ pub(super) fn total(chunk: &ChunkCost) -> f64 {
 }
 
 /// Lower bound of orders with one backward pass: stage s is idle before the first micro-batch has passed the chunks before it, and its last
-/// gradient passes them again: `max over s of m sum(own T) + sum over c < s of (T_c + 2 t)`, with `m` micro batches, `T` a chunk's total
+/// gradient passes them again: `max over s of m sum(own T) + sum over c < s of (T_c + 2 t)`, with `m` micro-batches, `T` a chunk's total
 /// and `t` a transfer.
 pub(super) fn bound_of_whole_backward(pipeline: &Pipeline) -> f64 {
     let (m, p) = (pipeline.micro_batches as f64, pipeline.stages as usize);

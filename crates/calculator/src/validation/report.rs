@@ -146,7 +146,7 @@ pub struct Errors {
     /// Share of measured step times inside the predicted 90% interval.
     pub interval_coverage: Option<f64>,
     /// Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-    /// format) of at least five rows, weighted by their rows.
+    /// format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps.
     pub rank_correlation: Option<f64>,
 }
 

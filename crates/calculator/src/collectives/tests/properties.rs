@@ -103,7 +103,7 @@ proptest! {
         let group = Group { ranks: nodes * local, per_domain: local, least: local, stride: 8 / local };
         let time = |op| fabric.time(op, Bytes::new(16e9), &group, 1.0).time.get();
         let ratio = time(Collective::AllReduce) / (time(Collective::ReduceScatter) + time(Collective::AllGather));
-        // Two domains may run a tree, which sends half as much through the NICs.
+        // Two domains may run a tree, which sends half of the bytes through the NICs.
         let least = if nodes <= 3 { 0.45 } else { 0.7 };
         prop_assert!((least..1.1).contains(&ratio), "{nodes} x {local}: {ratio}");
     }

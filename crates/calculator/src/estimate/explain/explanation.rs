@@ -32,7 +32,7 @@ impl Input {
 pub struct Explanation {
     /// Identifier, as in the breakdown and in `railwright explain`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// The number.
     pub value: f64,
