@@ -30,7 +30,7 @@ use serde::Serialize;
 /// Options of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Probability with which every stage must fit.
+    /// Required probability of fitting for every stage.
     pub probability: f64,
     /// True to select the recompute of each stage as well.
     pub recompute: bool,

@@ -39,7 +39,7 @@ use std::collections::BTreeSet;
 /// Options of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Probability with which every stage must fit.
+    /// Required probability of fitting for every stage.
     pub probability: f64,
     /// True for the same policy on all stages, as with framework flags.
     pub uniform: bool,
@@ -146,7 +146,7 @@ pub struct Answer {
     pub gap: f64,
     /// Throughput of the best over that of full recompute, minus 1.
     pub gain_over_full: Option<f64>,
-    /// Changes that would make it fit, if nothing fits.
+    /// Changes that make it fit; empty if something fits.
     pub remedies: Vec<Remedy>,
 }
 

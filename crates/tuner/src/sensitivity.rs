@@ -4,9 +4,9 @@
 //! `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Does not change
 //! the plan: see the search for the best layout on other hardware.
 //!
-//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the
-//! step would be k times as short. So the elasticities of rates and those of times, the signs of the latter
-//! turned, sum to -1 except for a few constants without a parameter (the ramp-up of transfers).
+//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the step would be k times as
+//! short. The elasticities of rates minus those of times therefore sum to -1, except for a few constants without a parameter (the ramp-up
+//! of transfers).
 
 mod knobs;
 
@@ -75,7 +75,7 @@ pub enum Kind {
 pub struct Figure {
     /// Stable identifier: the key of the run file if there is one.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Category of the parameter.
     pub kind: Kind,

@@ -53,7 +53,7 @@ impl Oddity {
 /// 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
 pub const FEWEST_TOKENS: u64 = 4096;
 
-/// Share of the device's memory beyond which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
+/// Share of the device's memory above which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
 pub const TIGHT: f64 = 0.92;
 
 /// Usual maximum number of GPUs of an expert-parallel group with fused dispatch, also between domains: DeepSeek-V3 trained with experts on

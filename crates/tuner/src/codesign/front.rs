@@ -46,7 +46,7 @@ pub enum Searched {
     Found,
     /// No layout fits.
     NothingFits,
-    /// The search was stopped before it reached the class: whether a layout fits is unknown.
+    /// The search was stopped before it reached the class: the fit of its layouts is unknown.
     NotSearched,
 }
 

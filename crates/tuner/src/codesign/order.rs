@@ -42,7 +42,7 @@ fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }
 
-/// Indices such that no cluster comes before one that is at least as good and different.
+/// Order of indices in which no cluster precedes one that is at least as good and different.
 pub fn best_first(clusters: &[Cluster]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..clusters.len()).collect();
     let mut all: Vec<u64> = clusters.iter().flat_map(|cluster| reaches(&cluster.network.tiers)).collect();

@@ -136,7 +136,7 @@ mod tests {
         // Three edges of 4 for 1 each, then half of an edge of 6 for 3.
         assert_eq!(relaxation.bound(0, 0, 2, 15.0), Some(4.5));
         assert_eq!(relaxation.bound(0, 0, 2, -1.0), None);
-        // From the last option on, the first class weighs nothing and costs 8.
+        // From the last option on, the first class has no weight and costs 8.
         assert_eq!(relaxation.bound(0, 3, 2, 10.0), Some(8.0));
     }
 }

@@ -319,7 +319,7 @@ fn alone_by_groups(
 /// its own groups.
 #[test]
 fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
-    // One leaf per domain: all traffic that leaves it goes to the spines.
+    // One leaf per domain: all traffic that leaves it uses the spines.
     let thin =
         DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..spec_of(Kind::Clos) };
     let hybrid = run("llama-3.1-8b", 256, |p| {

@@ -92,10 +92,9 @@ pub(super) fn write(
     staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
 }
 
-/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the
-/// backward passes of their gradients (the last ones, or those of every micro-batch if each is reduced), from
-/// the end of the first layer on; exposed ones run after the last pass. Returns the task at whose end the
-/// gradients are complete.
+/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the backward passes of their
+/// gradients, from the end of the first layer on. These are the last passes, or those of every micro-batch if each is reduced. Exposed ones
+/// run after the last pass. Returns the task at whose end the gradients are complete.
 ///
 /// If the schedule has less time than the calculator assumes, a reduction starts earlier, so that it is fully
 /// overlapped without contention; any remaining loss is caused by the network.

@@ -42,7 +42,7 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     })
 }
 
-/// Warnings of estimate and plan; for duplicates, that of the estimate, which has the figures.
+/// Warnings of estimate and plan. Of duplicates, the estimate's is kept, because it has the figures.
 fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
     const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
     for warning in plan {

@@ -57,7 +57,7 @@ pub struct Summary {
 pub struct TimePart {
     /// Identifier documented by `railwright explain`, such as `compute.mlp`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Duration.
     pub time: Seconds,
@@ -69,7 +69,7 @@ pub struct TimePart {
 pub struct PartChange {
     /// Identifier documented by `railwright explain`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Its time before.
     pub before: Seconds,
