@@ -1,7 +1,7 @@
-//! How long the calculator takes: `cargo bench -p railwright-calculator`.
+//! Benchmark of evaluation and timeline: `cargo bench -p railwright-calculator`.
 //!
-//! The yardsticks: one evaluation of 405B on 16,384 devices at most 20 microseconds on one core after set-up; a timeline of 16 stages
-//! and 128 micro batches with its trace at most 100 milliseconds.
+//! Targets: at most 20 microseconds on one core for an evaluation of 405B on 16,384 devices, after set-up. At most 100 milliseconds for a
+//! timeline of 16 stages and 128 micro-batches with its trace.
 
 use divan::{Bencher, black_box};
 use railwright_calculator::costing::{Costing, Machine};
@@ -19,7 +19,7 @@ fn main() {
     divan::main();
 }
 
-/// Llama 3.1 405B on 16,384 H100: TP 8, PP 16, DP 128, 16 micro batches, as its paper trained it at 8k tokens.
+/// Llama 3.1 405B on 16,384 H100: TP 8, PP 16, DP 128, 16 micro-batches, as in its paper at 8k tokens.
 fn run() -> (Model, Cluster, Plan) {
     run_with(2048)
 }

@@ -1,4 +1,4 @@
-//! How long it takes to price one operator: a search prices some fifty per configuration.
+//! Benchmark of operator pricing: a search prices some fifty operators per configuration.
 
 use divan::black_box;
 use railwright_calculator::operators::{AttentionKernel, AttentionShape, Device, Pass};

@@ -1,4 +1,4 @@
-//! How fast pipelines are evaluated: `cargo bench -p railwright-calculator --bench schedule`.
+//! Benchmark of pipeline evaluation: `cargo bench -p railwright-calculator --bench schedule`.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -11,7 +11,7 @@ fn main() {
     divan::main();
 }
 
-/// Schedule, stages, virtual stages, micro batches, whether stages are even.
+/// Schedule, stages, virtual stages, micro-batches, and true for equal stages.
 type Case = (&'static str, Schedule, u64, u64, u64, bool);
 
 const CASES: [Case; 9] = [

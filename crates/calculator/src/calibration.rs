@@ -1,10 +1,10 @@
 //! Fitting a calibration: measurements of operators, collectives and steps to the figures that make the calculator predict them.
 //!
-//! Responsible for: which figure each kind of measurement settles, the fits, and how far predictions were off before and are after. Refuses
-//! to read measurements, and to fit what they do not settle: a figure that nothing measured stays the catalogue's.
+//! Responsible for: the constants that each kind of measurement determines, the fits, and the prediction error before and after. Does not
+//! read measurements. Constants without measurements keep the catalogue's values.
 //!
-//! What was measured alone (nccl-tests, micro-benchmarks) settles laws; what was measured within runs settles what runs sustain of them
-//! ([`Regime`]). Steps are looked at last, with everything else in its place.
+//! Isolated measurements (nccl-tests, micro-benchmarks) determine burst rates. Measurements within runs determine the sustained share of
+//! them ([`Regime`]). Steps are fitted last, with all other constants in place.
 
 mod collectives;
 mod left_out;
@@ -37,16 +37,16 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// What was measured where.
+/// Measured hardware, software and run.
 #[derive(Clone, Copy, Debug)]
 pub struct Case<'a> {
-    /// On what; a calibration that it has already is left aside.
+    /// Measured cluster. A calibration that it already contains is ignored.
     pub cluster: &'a Cluster,
     /// The software generation.
     pub software: &'a str,
-    /// What was trained and how, where steps are to be looked at.
+    /// Model and plan of the measured run. `None` if steps are not fitted.
     pub run: Option<(&'a Model, &'a Plan)>,
-    /// Whether attention of unknown mask is causal.
+    /// True if attention of unknown mask is causal.
     pub is_causal: bool,
     /// Whole steps of this run or of others of the same software and accelerator.
     pub timed: &'a [Timed<'a>],
@@ -56,35 +56,35 @@ pub struct Case<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
-    /// What: `products.bf16`, `all_reduce x8`, ...
+    /// Identifier: `products.bf16`, `all_reduce x8`, ...
     pub name: String,
-    /// Measured alone or within a run.
+    /// Measurement regime: isolated or within a run.
     pub regime: Regime,
-    /// How many different shapes or sizes.
+    /// Number of different shapes or sizes.
     pub shapes: u64,
     /// Number of measurements.
     pub samples: u64,
-    /// The smallest work: FLOP of products and attention, else bytes.
+    /// The smallest work: FLOP for GEMMs and attention, otherwise bytes.
     pub from: f64,
-    /// The largest.
+    /// The largest work, in the same unit.
     pub to: f64,
-    /// How far measurements of one thing scatter (p90 - p10 over the median).
+    /// Scatter of repeated measurements: (p90 - p10) / median.
     pub spread: f64,
-    /// All measured time.
+    /// Sum of all measured times.
     pub measured: Seconds,
     /// The prediction without the calibration.
     pub before: Seconds,
-    /// And with it.
+    /// The prediction with the calibration.
     pub after: Seconds,
-    /// Mean absolute error without, weighted by time.
+    /// Mean absolute error without the calibration, weighted by time, as a share.
     pub error_before: f64,
-    /// And with it.
+    /// Mean absolute error with the calibration, weighted by time, as a share.
     pub error_after: f64,
-    /// The error of fits that have not seen what they are judged by, each shape left out in turn; a figure is taken where this is below
-    /// [`Self::error_before`]. `None` where nothing was fitted or nothing could be left out.
+    /// Leave-one-shape-out error of the fit, as a share. A constant is used if this is below [`Self::error_before`]. `None` without a fit
+    /// or without held-out measurements.
     pub error_left_out: Option<f64>,
-    /// Whether the measured times are bounds from above, since ranks that might have been waited for were not traced. Only what predictions are
-    /// above them counts as an error.
+    /// True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them
+    /// then counts as an error.
     pub is_bound: bool,
 }
 
@@ -92,29 +92,29 @@ pub struct Line {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepLine {
-    /// What: `step`, `products`, `host`, ...
+    /// Identifier: `step`, `products`, `host`, ...
     pub name: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
-    /// Mean over ranks and steps.
+    /// Measured time, mean over ranks and steps.
     pub measured: Seconds,
     /// The prediction without the calibration.
     pub before: Seconds,
-    /// And with it.
+    /// The prediction with the calibration.
     pub after: Seconds,
 }
 
-/// A calibration, and how well it does.
+/// A calibration with its accuracy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fitted {
-    /// The figures.
+    /// The fitted constants.
     pub calibration: Calibration,
     /// Kinds of operators and collectives against the measurements that they were fitted to.
     pub lines: Vec<Line>,
     /// The step and its parts; empty without a run or without steps.
     pub steps: Vec<StepLine>,
-    /// What was left out and what was assumed, in words.
+    /// Excluded measurements and assumptions, as text.
     pub remarks: Vec<String>,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -197,7 +197,7 @@ pub fn fit(case: &Case<'_>, samples: &[Samples]) -> Result<Fitted, Problem> {
     Ok(Fitted { calibration, lines, steps, remarks, warnings })
 }
 
-/// Measurements against predictions without and with a calibration; they may be others than it was fitted to.
+/// Compares measurements with predictions, without and with a calibration. The measurements may differ from those of the fit.
 pub fn judge(case: &Case<'_>, calibration: &Calibration, samples: &[Samples]) -> Result<Vec<Line>, Problem> {
     let bare = Cluster { calibration: None, ..case.cluster.clone() };
     let with = Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() };
@@ -244,12 +244,12 @@ fn evidence(calibration: &mut Calibration, lines: &[Line]) {
     }
 }
 
-/// Four digits: what a file needs of a share or a rate.
+/// Rounds to four digits: sufficient for a share or a rate in a file.
 fn rounded(value: f64) -> f64 {
     (value * 1e4).round() / 1e4
 }
 
-/// Five significant digits.
+/// Rounds to five significant digits.
 fn significant(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
@@ -258,12 +258,12 @@ fn significant(value: f64) -> f64 {
     (value * scale).round() / scale
 }
 
-/// The median of times; zero of none.
+/// The median of times; zero if there are none.
 fn median(times: &[Seconds]) -> f64 {
     railwright_spec::median(&mut times.iter().map(|t| t.get()).collect::<Vec<_>>())
 }
 
-/// (p90 - p10) / median; zero of fewer than three.
+/// (p90 - p10) / median; zero for fewer than three times.
 fn spread(times: &[Seconds]) -> f64 {
     if times.len() < 3 {
         return 0.0;
@@ -274,8 +274,8 @@ fn spread(times: &[Seconds]) -> f64 {
     (at(0.9) - at(0.1)) / at(0.5).max(1e-12)
 }
 
-/// Half of the 95% interval of a median over it: between the order statistics n/2 -+ 0.98 sqrt(n) (the
-/// normal approximation of the binomial); 1 if there are too few measurements, and 0 for a single one.
+/// Half of the 95% interval of a median, relative to it: between the order statistics n/2 -+ 0.98 sqrt(n) (the normal approximation of the
+/// binomial). Result is 1 for too few measurements, and 0 for a single one.
 fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = paces.filter(|pace| pace.is_finite()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -289,7 +289,7 @@ fn uncertainty(paces: impl Iterator<Item = f64>) -> f64 {
     rounded(((sorted[high] - sorted[low]) / 2.0 / sorted[n / 2].max(1e-12)).min(1.0))
 }
 
-/// A collective within a run, to ask the calculator for.
+/// A collective within a run, as a query to the calculator.
 fn like(operation: CollectiveKind, ranks: u64, bytes: f64) -> CollectiveSample {
     CollectiveSample {
         operation,
@@ -315,14 +315,14 @@ struct Observation {
 }
 
 impl Observation {
-    /// How far off a prediction is; below a bound from above it may be right.
+    /// Absolute prediction error in seconds. A prediction below an upper bound has no error.
     fn off(&self, predicted: f64) -> f64 {
         let off = predicted - self.measured;
         if self.is_bound { off.max(0.0) } else { off.abs() }
     }
 }
 
-/// Sums observations of one kind up.
+/// Sums observations of one kind.
 fn line(name: String, regime: Regime, observations: &[Observation]) -> Option<Line> {
     let sum = |of: &dyn Fn(&Observation) -> f64| observations.iter().map(|o| o.count * of(o)).sum::<f64>();
     let measured = sum(&|o| o.measured);
@@ -349,7 +349,7 @@ fn line(name: String, regime: Regime, observations: &[Observation]) -> Option<Li
     })
 }
 
-/// Predictions on one cluster with one generation.
+/// Predictions on one cluster with one software generation.
 struct Predictor<'a> {
     cluster: &'a Cluster,
     machine: Machine,
@@ -364,7 +364,7 @@ impl<'a> Predictor<'a> {
         Ok(Self { cluster, power: power_limit(cluster), machine, software })
     }
 
-    /// The rate of products over the law within runs.
+    /// Sustained over burst rate of GEMMs within runs.
     fn product_rate(&self, format: DataType) -> f64 {
         if self.machine.device.sustains_products(format) {
             return 1.0;
@@ -372,7 +372,7 @@ impl<'a> Predictor<'a> {
         Software::rate(&self.software.matmul, &self.machine.architecture, format.name()) * self.power
     }
 
-    /// The rate of attention over the law within runs.
+    /// Sustained over burst rate of attention within runs.
     fn attention_rate(&self, pass: Pass) -> f64 {
         if self.machine.device.sustains_attention(pass) {
             return 1.0;
@@ -384,7 +384,7 @@ impl<'a> Predictor<'a> {
             * wide_attention(self.cluster, format)
     }
 
-    /// The law of a product, as the layer's product that it is.
+    /// Cost of a GEMM under the model of its linear layer's pass.
     fn product(&self, sample: &ProductSample) -> Cost {
         let [m, n, k] = [sample.m, sample.n, sample.k].map(|side| side as f64);
         let device = &self.machine.device;
@@ -392,12 +392,12 @@ impl<'a> Predictor<'a> {
             ProductPass::Forward => device.gemm(m, n, k, sample.format, Pass::Forward),
             // m x n over k is dX of a layer of n inputs and k outputs.
             ProductPass::DataGradient => device.gemm(m, k, n, sample.format, Pass::DataGradient),
-            // m x n over k is dW over k tokens; which side is the layer's input does not matter to its cost.
+            // m x n over k is dW over k tokens. The cost is independent of the side that is the layer's input.
             ProductPass::WeightGradient => device.gemm(k, m, n, sample.format, Pass::WeightGradient),
         }
     }
 
-    /// The law of attention.
+    /// Cost of attention under the model.
     fn attention(&self, sample: &AttentionSample, is_causal: bool) -> Cost {
         let shape = AttentionShape {
             batch: sample.batch as f64,
@@ -420,7 +420,7 @@ impl<'a> Predictor<'a> {
         self.machine.device.attention(&shape, kernel, pass_of(sample))
     }
 
-    /// A collective alone.
+    /// Time of an isolated collective, in seconds.
     fn collective(&self, sample: &CollectiveSample) -> f64 {
         let op = crate::collectives::collective(sample.operation);
         let group = group(self.cluster, sample);
@@ -432,7 +432,7 @@ fn pass_of(sample: &AttentionSample) -> Pass {
     if sample.backward { Pass::DataGradient } else { Pass::Forward }
 }
 
-/// Where the ranks of a measured collective lie: in as many domains as it has hosts, else in as few as hold them.
+/// Placement of the ranks of a measured collective: over as many domains as it has hosts, otherwise over the minimum number.
 fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
     let domain = cluster.scale_up.domain_size.max(1);
     let per_domain = match sample.hosts {
@@ -446,7 +446,7 @@ fn group(cluster: &Cluster, sample: &CollectiveSample) -> Group {
     Group { ranks: sample.ranks, per_domain, least: per_domain, stride: 1 }
 }
 
-/// Whether a measured collective stayed on the links inside a domain, or on a node's bus where no scale-up link joins its devices.
+/// Tests whether a measured collective stayed on the links inside a domain. Without a scale-up link, the node's bus counts.
 fn is_local(cluster: &Cluster, sample: &CollectiveSample) -> bool {
     let on_bus = cluster.scale_up.domain_size <= 1
         && sample.ranks <= cluster.devices_per_node
@@ -458,7 +458,7 @@ fn regime(alone: bool) -> Regime {
     if alone { Regime::Burst } else { Regime::Sustained }
 }
 
-/// The sources of measurements that pass a test, in words.
+/// Sources of the measurements that pass a test, as text.
 fn from<'s>(samples: &'s [Samples], has: impl Fn(&'s Samples) -> bool) -> String {
     let names: Vec<&str> = samples.iter().filter(|s| has(s)).map(|s| s.from.as_str()).collect();
     names.join(", ")

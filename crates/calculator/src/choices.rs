@@ -1,8 +1,8 @@
-//! What a solver needs to choose, layer by layer and stage by stage, what is recomputed and where layers lie: each kind of layer
-//! under each treatment, and what a virtual stage of them takes and keeps.
+//! Costs for a solver that selects recompute per layer and layers per stage: each kind of layer under each treatment, and the resulting
+//! time and memory of a virtual stage.
 //!
-//! Responsible for: the same seconds and bytes that [`crate::evaluate`] and [`crate::memory`] come to, without a plan for every trial.
-//! Refuses to choose.
+//! Responsible for: the same seconds and bytes as [`crate::evaluate`] and [`crate::memory`], without a plan for every trial. Does not
+//! choose.
 
 use crate::costing::Costing;
 use crate::layer::LayerCost;
@@ -18,15 +18,15 @@ use railwright_spec::quantity::{Bytes, Seconds};
 /// Some layers of one kind under one treatment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The kind of layer, as the model numbers them.
+    /// Index of the layer kind in the model.
     pub kind: usize,
-    /// The treatment, as [`Choices::new`] was given them.
+    /// Index of the treatment in the list passed to [`Choices::new`].
     pub treatment: usize,
-    /// Number.
+    /// Number of layers.
     pub count: u64,
 }
 
-/// Device and host time of the passes of one micro-batch, before the slower of them sets the pace: linear in the layers.
+/// Device and host time of the passes of one micro-batch, before combination into pass times: linear in the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// Forward, backward, recompute; device and host of each.
@@ -34,14 +34,14 @@ pub struct Load {
 }
 
 impl Load {
-    /// The load of `times` of it more.
+    /// Adds `times` times another load.
     pub fn add(&mut self, other: &Self, times: f64) {
         for (own, other) in self.passes.iter_mut().flatten().zip(other.passes.iter().flatten()) {
             *own += other * times;
         }
     }
 
-    /// The slope of the time at this load, pass by pass: time is `(device^p + host^p)^(1/p)`, a norm, so the slope at any load times
+    /// Gradient of the time at this load, pass by pass. Time is `(device^p + host^p)^(1/p)`, a norm, so the gradient at any load times
     /// another load is at most the other's time.
     #[must_use]
     pub fn slope(&self) -> Self {
@@ -56,7 +56,7 @@ impl Load {
         Self { passes: self.passes.map(of) }
     }
 
-    /// The sum over all components of the products.
+    /// Dot product over all components.
     pub fn dot(&self, other: &Self) -> f64 {
         self.passes.iter().flatten().zip(other.passes.iter().flatten()).map(|(a, b)| a * b).sum()
     }
@@ -73,7 +73,7 @@ pub struct Choices<'a> {
 }
 
 impl<'a> Choices<'a> {
-    /// Prices every kind of layer under every treatment. The costing's plan recomputes and offloads nothing of its own.
+    /// Prices every kind of layer under every treatment. The costing's plan must not recompute or offload.
     pub fn new(costing: &'a Costing<'a>, treatments: Vec<Treatment>) -> Result<Self, Problem> {
         let (model, plan) = (costing.model, costing.plan);
         if plan.stage_recompute.is_some()
@@ -102,12 +102,12 @@ impl<'a> Choices<'a> {
         Ok(Self { costing, rooms: Rooms::new(input), treatments, costs, kept })
     }
 
-    /// The treatments, as they were given.
+    /// The treatments, in the order passed to [`Choices::new`].
     pub fn treatments(&self) -> &[Treatment] {
         &self.treatments
     }
 
-    /// What one layer keeps of one micro-batch.
+    /// Memory that one layer keeps for one micro-batch.
     pub fn saved(&self, kind: usize, treatment: usize) -> Bytes {
         self.kept[kind][treatment].0
     }
@@ -117,7 +117,7 @@ impl<'a> Choices<'a> {
         self.kept[kind][treatment].1
     }
 
-    /// What multi-token prediction adds to the working set of the last virtual stage under a treatment.
+    /// Additional working memory of multi-token prediction on the last virtual stage under a treatment.
     pub fn working_beside(&self, treatment: usize) -> Bytes {
         let mtp = self.costing.model.multi_token_prediction.as_ref();
         mtp.map_or(Bytes::ZERO, |mtp| self.saved(mtp.layer_kind, treatment) * mtp.depth as f64)
@@ -152,34 +152,34 @@ impl<'a> Choices<'a> {
         cost
     }
 
-    /// Times of a virtual stage of such layers, embedding and head included where it is the first or the last of `chunks`; `beside` is
-    /// the treatment of multi-token prediction.
+    /// Times of a virtual stage of these layers, including embedding and head on the first and last of `chunks`. `beside` is the treatment
+    /// of multi-token prediction.
     pub fn time(&self, chunk: usize, chunks: usize, parts: &[Part], beside: usize) -> ChunkCost {
         stage::chunk_time(self.costing, &self.cost(chunk, chunks, parts, beside))
     }
 
-    /// Device and host time of the same.
+    /// Device and host time of the same virtual stage.
     pub fn chunk_load(&self, chunk: usize, chunks: usize, parts: &[Part], beside: usize) -> Load {
         let fixed = Seconds::from_micros(self.costing.software.host_us_per_micro_batch / 2.0);
         self.load_of(&self.cost(chunk, chunks, parts, beside), fixed)
     }
 
-    /// Memory of each stage left to its layers, for a number of layers on each virtual stage.
+    /// Memory of each stage available for its layers, for a number of layers on each virtual stage.
     pub fn rooms(&mut self, split: &[u64]) -> Vec<StageRoom> {
         self.rooms.of(split)
     }
 
-    /// The most that may be allocated for a probability of fitting.
+    /// Maximum allocation for a probability of fitting.
     pub fn limit(&self, probability: f64) -> Bytes {
         self.rooms.limit(probability)
     }
 
-    /// The least device memory that runs with so much allocated.
+    /// Minimum device memory for this allocation.
     pub fn least(&self, allocated: Bytes) -> Bytes {
         self.rooms.least(allocated)
     }
 
-    /// What the device shows when so much is allocated.
+    /// Memory reported by the device for this allocation.
     pub fn device(&self, allocated: Bytes) -> Bytes {
         self.rooms.device(allocated)
     }

@@ -1,9 +1,8 @@
-//! How long collectives take: by operation, bytes, ranks, and where the group lies on the machine.
+//! Duration of collectives by operation, bytes, ranks, and placement of the group.
 //!
-//! Responsible for: one group's collective alone on its links (with a factor for NICs that several groups share). Inside a
-//! scale-up domain a law of three measured constants holds; between domains the algorithms of the NCCL family compete, and the
-//! fastest is taken. Refuses to know what hides behind compute, and what other traffic does on a shared fabric (the network
-//! crate answers that through [`CollectiveTimer`]).
+//! Responsible for: one group's isolated collective on its links (with a factor for NICs that several groups share). Inside a scale-up
+//! domain a model of three measured constants applies. Between domains the fastest of the NCCL family's algorithms is used. Excludes
+//! overlap with compute, and other traffic on a shared fabric (the network crate covers that through [`CollectiveTimer`]).
 //!
 //! Sizes are those of nccl-tests: see [`Collective`].
 
@@ -31,7 +30,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// Collective operation, and the buffer that `bytes` counts.
+/// Collective operation, with the buffer that `bytes` counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -44,10 +43,9 @@ pub enum Collective {
     ReduceScatter,
     /// Every rank sends a part to each; bytes of one rank's send buffer, its own part included.
     AllToAll,
-    /// Tokens go to the ranks of their experts, once per domain (DeepEP); bytes as an all-to-all would send them, so
-    /// tokens x `copies` x width.
+    /// Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all: tokens x `copies` x width.
     ExpertDispatch {
-        /// Experts that each token goes to (top-k).
+        /// Experts per token (top-k).
         copies: u32,
         /// Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit.
         most_domains: u32,
@@ -69,7 +67,7 @@ impl Collective {
         Self::SendReceive,
     ];
 
-    /// Its identifier.
+    /// Identifier of the operation.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AllReduce => "all_reduce",
@@ -82,7 +80,7 @@ impl Collective {
         }
     }
 
-    /// The operation of a name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`, `sendrecv`.
+    /// Parses an operation's name as in tables, NCCL or nccl-tests: `all_reduce`, `all-reduce`, `AllReduce`, `sendrecv`.
     pub fn by_name(name: &str) -> Option<Self> {
         let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
         let wanted = plain(name);
@@ -100,9 +98,9 @@ impl Collective {
 pub enum Source {
     /// Nothing is sent.
     Nothing,
-    /// A law fitted to measurements of the user's own machine.
+    /// A model fitted to measurements of the user's own machine.
     Calibrated,
-    /// A law fitted on this link generation, operation and rank count.
+    /// A model fitted on this link generation, operation and rank count.
     Measured,
     /// Between or beyond the measured rank counts of this link generation.
     Interpolated,
@@ -110,13 +108,13 @@ pub enum Source {
     Derived,
 }
 
-/// What a collective costs.
+/// Cost of a collective.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CollectiveCost {
-    /// From the last rank's start to the end.
+    /// Time from the last rank's start to the end.
     pub time: Seconds,
-    /// The part that does not shrink with the bytes.
+    /// Part of the time that is independent of the bytes.
     pub latency: Seconds,
     /// Bytes that one rank sends into its scale-up domain.
     pub wire_bytes_scale_up: Bytes,
@@ -124,12 +122,12 @@ pub struct CollectiveCost {
     pub wire_bytes_network: Bytes,
     /// Evidence for the time.
     pub source: Source,
-    /// What the library is taken to run (`ring`, `tree`, `nvls`, ...).
+    /// Assumed algorithm of the library (`ring`, `tree`, `nvls`, ...).
     pub algorithm: &'static str,
 }
 
 impl CollectiveCost {
-    /// Of a group of one rank, or of no bytes.
+    /// Cost for a group of one rank, or for no bytes.
     pub const NOTHING: Self = Self {
         time: Seconds::ZERO,
         latency: Seconds::ZERO,
@@ -140,22 +138,22 @@ impl CollectiveCost {
     };
 }
 
-/// Answers how long a collective takes among ranks: in closed form ([`Fabric`]) or by simulating flows
-/// ([`Fabric::answered_by`]).
+/// Model of a collective's duration: in closed form ([`Fabric`]) or by simulating flows ([`Fabric::answered_by`]).
 pub trait CollectiveTimer: std::fmt::Debug + Send + Sync {
-    /// One collective of one group; `sharing` counts the concurrent groups that share each NIC (1: every rank has its own).
+    /// Time of one collective of one group. `sharing` counts the concurrent groups that share each NIC (1: every rank has its own).
     fn time(&self, op: Collective, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
-    /// One message from a rank of a group to the next.
+    /// Time of one message from a rank of a group to the next.
     fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost;
 
-    /// Reason why something that was asked has no answer, if so; what it answered is then not to be used.
+    /// Reason why a query failed; `None` without failures. Earlier results are then invalid.
     fn problem(&self) -> Option<Problem> {
         None
     }
 }
 
-/// Dimensions of the torus that joins all devices of a cluster, if one does (TPU pods): its collectives follow a law of their own.
+/// Dimensions of the torus that connects all devices of a cluster (TPU pods). `None` without a torus. Its collectives follow a separate
+/// model.
 pub fn torus_dimensions(cluster: &Cluster) -> Option<u32> {
     match link::LinkClass::of(cluster) {
         link::LinkClass::Torus(dimensions) if cluster.devices <= cluster.scale_up.domain_size => {

@@ -1,7 +1,7 @@
-//! What every cost formula needs at hand: the run, the device's operator laws, the fabric's collective laws, the layout.
+//! Context of every cost formula: the run, the device's operator models, the fabric's collective models, the layout.
 //!
-//! Responsible for: building these once per evaluation and deriving the few numbers that many formulas share (tokens per rank,
-//! element sizes, rates). Refuses to price anything itself.
+//! Responsible for: building these once per evaluation, and the few shared numbers of many formulas (tokens per rank, element sizes,
+//! rates). Does not price anything.
 
 use crate::disturbance::Disturbance;
 pub use crate::machine::Machine;
@@ -21,31 +21,31 @@ use std::sync::Arc;
 pub struct Costing<'a> {
     /// Trained model.
     pub model: &'a Model,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: &'a Cluster,
-    /// Method.
+    /// Layout and training settings.
     pub plan: &'a Plan,
-    /// The laws.
+    /// Operator and collective models.
     pub machine: &'a Machine,
-    /// The generation's constants.
+    /// Constants of the software generation.
     pub software: &'a Software,
-    /// How the generation divides layers among stages.
+    /// Division of layers over stages in this generation.
     pub stage_split: StageSplit,
-    /// Where groups lie.
+    /// Placement of process groups.
     pub layout: Layout,
     /// Tokens of a micro-batch on one rank: `micro_batch x sequence / context_parallel`.
     pub tokens: f64,
-    /// The same where sequence parallelism cuts them further: `/ tensor_parallel`.
+    /// Tokens of a micro-batch on one rank after sequence parallelism: `/ tensor_parallel`.
     pub sequence_shard_tokens: f64,
     /// Bytes per activation element.
     pub activation_bytes: f64,
-    /// The kernel that attention runs on.
+    /// The attention kernel.
     pub attention_kernel: operators::AttentionKernel,
-    /// Sustained over burst rate of matrix products in the compute format.
+    /// Sustained over burst rate of GEMMs in the compute format.
     pub matmul_rate: f64,
-    /// The same in the activations' format (the head and the router stay wide).
+    /// Sustained over burst rate of GEMMs in the activations' format (the head and the router stay wide).
     pub wide_matmul_rate: f64,
-    /// Rate of grouped expert products over dense ones.
+    /// Rate of grouped expert GEMMs relative to dense ones.
     pub expert_rate: f64,
     /// Sustained over burst rate of attention.
     pub attention_rate: f64,
@@ -56,13 +56,13 @@ pub struct Costing<'a> {
 }
 
 impl<'a> Costing<'a> {
-    /// The same with a table of prices that are known already.
+    /// The same context with a cache of known prices.
     #[must_use]
     pub fn remembering(self, memo: &Arc<ProductMemo>) -> Self {
         Self { memo: Some(Arc::clone(memo)), ..self }
     }
 
-    /// Burst time of one product of a linear layer, as [`crate::operators::Device::gemm`].
+    /// Burst time of one GEMM of a linear layer, as [`crate::operators::Device::gemm`].
     pub(crate) fn gemm(&self, m: f64, n: f64, k: f64, data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.gemm(m, n, k, data_type, pass);
         match &self.memo {
@@ -71,11 +71,11 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// Burst time of the products of `groups` experts, as [`crate::operators::Device::grouped_gemm`].
+    /// Burst time of the GEMMs of `groups` experts, as [`crate::operators::Device::grouped_gemm`].
     pub(crate) fn grouped_gemm(&self, [groups, m, n, k]: [f64; 4], data_type: DataType, pass: Pass) -> Cost {
         let price = || self.machine.device.grouped_gemm(groups, m, n, k, data_type, pass);
         match &self.memo {
-            // One group is priced as a group, not as a single product.
+            // One group is priced as a group, not as a single GEMM.
             Some(memo) => memo.get([-groups, m, n, k], data_type, pass, price),
             None => price(),
         }
@@ -113,7 +113,7 @@ impl<'a> Costing<'a> {
         let architecture = machine.architecture.as_str();
         let format = plan.precision.compute.name();
         let power = power_limit(cluster);
-        // What a calibration measured within runs holds the generation's share and the power limit already.
+        // Constants calibrated within runs already include the generation's share and the power limit.
         let product_rate = |data_type: DataType| {
             if machine.device.sustains_products(data_type) {
                 1.0
@@ -145,7 +145,7 @@ impl<'a> Costing<'a> {
                 software.attention_rate(architecture, asked)
                     * power
                     * match attention_kernel {
-                        // Batched products run in their own format already.
+                        // Batched GEMMs already run in their own format.
                         operators::AttentionKernel::Unfused { .. } => 1.0,
                         _ => wide_attention(cluster, plan.precision.activations),
                     }
@@ -155,13 +155,13 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// The same with slow members.
+    /// The same context with slow members.
     #[must_use]
     pub fn disturbed(self, disturbance: &'a Disturbance) -> Self {
         Self { disturbance: (!disturbance.is_empty()).then_some(disturbance), ..self }
     }
 
-    /// The context of another plan of the same software, precision, kernel and dropout: what only these decide is taken over.
+    /// The context of another plan with the same software, precision, kernel and dropout. Values that depend only on these are reused.
     #[must_use]
     pub fn relaid<'b>(&self, plan: &'b Plan) -> Costing<'b>
     where
@@ -178,18 +178,18 @@ impl<'a> Costing<'a> {
         }
     }
 
-    /// The number format of a layer's matrix products.
+    /// The number format of a layer's GEMMs.
     pub fn compute_type(&self) -> DataType {
         self.plan.precision.compute
     }
 
-    /// Whether base weights get gradients (not when low-rank adapters train).
+    /// Tests whether base weights have gradients (false with low-rank adapters).
     pub fn trains_weights(&self) -> bool {
         self.plan.optimizer != Optimizer::Lora
     }
 }
 
-/// The kernel that attention runs on. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
+/// The attention kernel. Newer than FlashAttention 2 means FlashAttention 3 on Hopper and the vendor's kernels elsewhere.
 fn attention_kernel(
     asked: AttentionKernel,
     plan: &Plan,
@@ -220,12 +220,12 @@ fn scores_format(plan: &Plan) -> DataType {
     }
 }
 
-/// What a power limit below the architecture's usual leaves of the rate of its matrix units.
+/// Rate share of the matrix units under a power limit below the architecture's usual one.
 ///
-/// Power goes with clock times voltage squared and voltage with clock, so the clock that a limit allows goes with the cube root of
-/// the limit: 500 W for a 700 W part leaves 0.89. Operator tables were taken at the usual power.
+/// Power is proportional to clock times voltage squared and voltage to clock, so the clock follows the cube root of the limit: 500 W for a
+/// 700 W part leaves 0.89. Operator tables were measured at the usual power.
 pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
-    // Parts that are cut in units or clock by design state their own, lower peak, and are not derated again.
+    // Parts with fewer units or a lower clock by design have a lower specified peak, and are not derated again.
     let peak = cluster.accelerator.peak_rate(DataType::Bf16).map_or(0.0, FlopPerSecond::tera);
     let usual = match cluster.accelerator.architecture.as_str() {
         "Hopper" if peak > 900.0 => 700.0,
@@ -235,7 +235,7 @@ pub(crate) fn power_limit(cluster: &Cluster) -> f64 {
     cluster.accelerator.power.map_or(1.0, |limit| (limit.get() / usual).clamp(0.1, 1.0).cbrt())
 }
 
-/// Fused attention was measured in 16-bit formats; wider ones run slower as their matrix units do.
+/// Rate of fused attention in wider formats, relative to the measured 16-bit formats: that of the matrix units.
 pub(crate) fn wide_attention(cluster: &Cluster, activations: DataType) -> f64 {
     let rate = |data_type| cluster.accelerator.peak_rate(data_type).map_or(0.0, FlopPerSecond::tera);
     let (wide, sixteen) = (rate(activations), rate(DataType::Bf16));

@@ -14,7 +14,7 @@ use railwright_spec::plan::{Plan, PlanSpec, Recompute, validate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// Whether no parallel degree at all was given.
+/// Tests whether no parallel size is set.
 pub fn is_open(spec: &PlanSpec) -> bool {
     let degrees = [
         spec.tensor_parallel,
@@ -26,30 +26,30 @@ pub fn is_open(spec: &PlanSpec) -> bool {
     degrees.iter().all(Option::is_none)
 }
 
-/// A chosen start.
+/// A default layout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// The plan.
     pub plan: Plan,
-    /// Layouts that were possible.
+    /// Number of valid layouts.
     pub possible: usize,
-    /// Layouts of those that fit with room to spare.
+    /// Number of valid layouts that fit with sufficient free memory.
     pub fitting: usize,
 }
 
-/// Whether the layout of such a plan is searched among common ones: a generation that shards everything lays out nothing else.
+/// Tests whether the layout of such a plan is selected from common ones. A fully sharded generation has no other layout.
 pub fn is_searchable(spec: &PlanSpec) -> bool {
     let by_software = spec.software.as_deref().and_then(|id| software::by_id(id).ok());
     let stage = spec.sharding.map(|sharding| sharding.zero_stage);
     is_open(spec) && stage.or(by_software.map(|software| software.zero_stage)).unwrap_or(1) < 3
 }
 
-/// Whether a specification resolves to a plan that is possible; whether that fits is another question.
+/// Tests whether a specification resolves to a valid plan, regardless of memory.
 pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
     let is_sound = |specified: &PlanSpec| {
         specified.resolve(model, cluster).is_ok_and(|plan| validate(model, cluster, &plan).is_empty())
     };
-    // An open layout may be one of the common ones, if one of them fits.
+    // An open layout is one of the common ones, if one of them fits.
     is_sound(spec)
         || is_searchable(spec)
             && SoftwareCatalogue::shared().is_ok_and(|catalogue| {
@@ -59,12 +59,12 @@ pub fn is_possible(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> bool {
             })
 }
 
-/// Share of a device's memory that a start may use: the allocator needs the rest.
+/// Maximum share of a device's memory for a default layout: the allocator needs the rest.
 const ROOM: f64 = 0.90;
-/// Layouts that are timed at most; those with the least model parallelism come first.
+/// Maximum number of timed layouts; those with the least model parallelism come first.
 const TIMED: usize = 240;
 
-/// The fastest of the common layouts that fit, for a specification without degrees; `None` when none fits.
+/// The fastest common layout that fits, for a specification without parallel sizes. `None` if none fits.
 pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option<Start>, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let machine = Machine::new(cluster);
@@ -88,7 +88,7 @@ pub fn start(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Option
     Ok(best.map(|(_, plan)| Start { plan: plan.clone(), possible, fitting: fitting.len() }))
 }
 
-/// Whether a layout is possible, and its plan with the least recompute that fits.
+/// Returns true if a layout is valid, and its plan with the least recompute that fits.
 fn fitting_plan(
     layout: &PlanSpec,
     model: &Model,
@@ -112,7 +112,7 @@ fn fitting_plan(
     (is_possible, None)
 }
 
-/// What may be recomputed, the least first: a layout takes the first that fits.
+/// Recompute policies in ascending order of recomputed work: a layout uses the first that fits.
 fn policies(layout: &PlanSpec, model: &Model) -> Vec<Recompute> {
     if let Some(specified) = &layout.recompute {
         return vec![specified.clone()];
@@ -140,7 +140,7 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
             _ => None,
         })
         .max();
-    // Long sequences are shared until 8 Ki tokens are left on a rank.
+    // Context parallelism splits long sequences down to 8 Ki tokens per rank.
     let longest_context = spec.sequence_length.unwrap_or(0).div_euclid(8192).clamp(1, 64);
     let powers = |most: u64| (0..24).map(|p| 1_u64 << p).take_while(move |n| *n <= most);
     let mut found = Vec::new();
@@ -164,7 +164,7 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
                         context_parallel: Some(context),
                         expert_parallel: Some(expert),
                         virtual_stages: virtual_stages.or(spec.virtual_stages),
-                        // Embedding and head take the places of the layers that are missing, as in Llama 3 405B.
+                        // Embedding and head replace the missing layers, as in Llama 3 405B.
                         uneven_stages: spec.uneven_stages.or_else(|| {
                             (!layers.is_multiple_of(pipeline * virtual_stages.unwrap_or(1))).then_some(true)
                         }),
@@ -181,7 +181,7 @@ fn layouts(spec: &PlanSpec, model: &Model, cluster: &Cluster) -> Vec<PlanSpec> {
     found
 }
 
-/// Virtual stages to try: none, and the most that divide the layers, with embedding and head or without.
+/// Virtual stages to try: none, and the maximum number that divides the layers, with and without embedding and head.
 fn chunkings(spec: &PlanSpec, layers: u64, pipeline: u64) -> impl Iterator<Item = Option<u64>> {
     let is_free = pipeline > 1 && spec.virtual_stages.is_none() && spec.schedule.is_none();
     let divides = move |v: &u64| [layers, layers + 2].iter().any(|n| n.is_multiple_of(pipeline * v));

@@ -1,11 +1,10 @@
 //! Effect of a slow device, host or link on a synchronous step.
 //!
-//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member, so a
-//! member at the share `r` of its rate limits its tensor, context, expert and data-parallel peers to `r`;
-//! through the gradient reduction, replicas without a slow member wait as long. A slow device therefore costs
-//! as much as its whole pipeline stage at its rate, and a ring over one slow link as much as slow links in
-//! the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are
-//! stretched before the pipeline is timed. Excludes the frequency of such faults.
+//! Responsible for: the rule of synchronous execution. Every collective ends with its slowest member, so a member at the share `r` of its
+//! rate limits its tensor, context, expert and data-parallel peers to `r`. Through the gradient reduction, replicas without a slow member
+//! wait equally long. A slow device therefore costs as much as its whole pipeline stage at its rate, and a ring over one slow link as much
+//! as slow links in the whole group. The effect on the other stages depends on the schedule: passes of the slow stage are stretched before
+//! the pipeline is timed. Excludes the frequency of such faults.
 
 mod members;
 
@@ -22,7 +21,7 @@ use crate::work::Work;
 use members::SlowStage;
 use railwright_spec::quantity::Seconds;
 
-/// The costing of a stage: with the laws of its slow links, if it has any.
+/// The costing of a stage, with the models of its slow links if it has any.
 fn of_stage<'a>(costing: &Costing<'a>, slow: &'a SlowStage) -> Costing<'a> {
     let machine = slow.machine.as_ref().unwrap_or(costing.machine);
     Costing { machine, disturbance: None, memo: None, ..costing.clone() }
@@ -30,7 +29,7 @@ fn of_stage<'a>(costing: &Costing<'a>, slow: &'a SlowStage) -> Costing<'a> {
 
 /// Stretches the virtual stages of slow stages.
 ///
-/// A virtual stage that two stages hold (the two directions of DualPipe) is stretched on both: an upper bound.
+/// A virtual stage on two stages (the two directions of DualPipe) is stretched on both: an upper bound.
 pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
     let Some(disturbance) = costing.disturbance else { return };
     let mut is_done = vec![false; chunks.len()];
@@ -56,10 +55,10 @@ pub(crate) fn stretch_chunks(costing: &Costing<'_>, chunks: &mut [Chunk]) {
     }
 }
 
-/// What a pass of a stage waits more for a transfer over its slow link, beyond what every pass waits for transfers.
+/// Additional wait of a stage's passes for transfers over its slow link, beyond the usual transfer time, in seconds.
 ///
-/// Blocking transfers hold the sender: of a micro-batch, a stage sends activations behind its forward pass and gradients behind its
-/// backward pass, and receives while it sends. Overlapped ones only delay who needs them, which is counted nowhere.
+/// Blocking transfers delay the sender. Per micro-batch, a stage sends activations after its forward pass and gradients after its backward
+/// pass, and receives while it sends. Overlapped transfers only delay the receiver, which is not modelled.
 pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
     let slow = costing.disturbance.and_then(|disturbance| disturbance.find(stage));
     match slow {
@@ -71,7 +70,7 @@ pub(crate) fn transfer_wait(costing: &Costing<'_>, stage: usize) -> Seconds {
     }
 }
 
-/// The costing that prices a stage's update, when it differs.
+/// The costing of a stage's update. `None` if it does not differ.
 pub(crate) fn update_costing<'a>(costing: &Costing<'a>, stage: usize) -> Option<Costing<'a>> {
     let disturbance = costing.disturbance?;
     disturbance.find(stage).filter(|slow| slow.machine.is_some()).map(|slow| of_stage(costing, slow))

@@ -42,7 +42,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 
-/// Estimates one run. Fails when the plan is impossible or cannot be priced.
+/// Estimates one run. Fails if the plan is invalid or cannot be priced.
 pub fn estimate(
     model: &Model,
     cluster: &Cluster,
@@ -67,7 +67,7 @@ pub fn estimate_on(
     of_evaluation(&costing, &evaluate(&costing)?, options)
 }
 
-/// The estimate of a step that has been evaluated, as a search does.
+/// Estimate of an already evaluated step, as in a search.
 pub fn of_evaluation(
     costing: &Costing<'_>,
     evaluation: &Evaluation,

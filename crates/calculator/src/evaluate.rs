@@ -1,7 +1,7 @@
 //! The fast path: one training step's time from a model, a machine and a plan, without building a timeline.
 //!
-//! Responsible for: adding chunks, pipeline, update and the step's fixed costs into one number that can be taken apart again.
-//! The timeline ([`crate::timeline`]) is built from the same chunk costs; a test holds the two together.
+//! Responsible for: summing chunks, pipeline, update and the step's fixed costs into one number with its parts. The timeline
+//! ([`crate::timeline`]) uses the same chunk costs; a test compares the two.
 
 use crate::costing::Costing;
 use crate::disturbance;
@@ -18,7 +18,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Flop, Seconds};
 use serde::Serialize;
 
-/// Step breakdown on the critical rank. The parts add up to `total`.
+/// Step breakdown on the critical rank. The parts sum to `total`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeBreakdown {
@@ -26,13 +26,13 @@ pub struct TimeBreakdown {
     pub total: Seconds,
     /// Device compute by operator family, forward, backward and recompute together.
     pub compute: Vec<(Family, Seconds)>,
-    /// Of the compute, what is recomputed.
+    /// Recomputed part of the compute.
     pub recompute: Seconds,
     /// Exposed communication inside the passes by dimension.
     pub exposed: Vec<(Dimension, Seconds)>,
-    /// Waiting for the host to launch.
+    /// Waiting for the host's kernel launches.
     pub host: Seconds,
-    /// Idle in the pipeline, transfers between stages included.
+    /// Idle time in the pipeline, including transfers between stages.
     pub bubble: Seconds,
     /// Exposed reduction of gradients and gathering of parameters.
     pub data_parallel: Seconds,
@@ -40,7 +40,7 @@ pub struct TimeBreakdown {
     pub optimizer: Seconds,
     /// Fixed per step: data, logging, synchronisation.
     pub fixed: Seconds,
-    /// Unequal chips and network noise, growing with the number of devices.
+    /// Jitter allowance: unequal devices and network noise, growing with the number of devices.
     pub jitter: Seconds,
 }
 
@@ -53,11 +53,11 @@ pub struct Evaluation {
     pub chunks: Vec<Chunk>,
     /// The update of each stage.
     pub updates: Vec<StageUpdate>,
-    /// The stage that the breakdown describes: the busiest.
+    /// The stage of the breakdown: the busiest one.
     pub critical_stage: usize,
     /// Time of one transfer between stages.
     pub transfer: Seconds,
-    /// The pipeline's part of the step: from the first pass to the last, or what zero-bubble schedules repeat at.
+    /// Pipeline part of the step: from the first pass to the last, or the repetition period of zero-bubble schedules.
     pub pipeline: Seconds,
     /// Time in passes on each stage.
     pub busy: Vec<Seconds>,
@@ -65,7 +65,7 @@ pub struct Evaluation {
     pub hardware_flop: Flop,
 }
 
-/// The pipeline of a plan whose chunks take so long.
+/// The pipeline of a plan with these chunk times.
 pub fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost], transfer: Seconds) -> Pipeline<'a> {
     Pipeline {
         schedule: plan.schedule,
@@ -78,12 +78,12 @@ pub fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost], transfer: Seconds) -> 
     }
 }
 
-/// Evaluates a step. Fails when the schedule cannot run the plan.
+/// Evaluates a step. Fails if the schedule cannot run the plan.
 pub fn evaluate(costing: &Costing<'_>) -> Result<Evaluation, Problem> {
     evaluate_with(costing, &mut Workspace::default())
 }
 
-/// The same with a workspace that a search reuses.
+/// Evaluates a step with a reusable workspace, as in a search.
 pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result<Evaluation, Problem> {
     let plan = costing.plan;
     let mut chunks = stage::chunks(costing);
@@ -93,7 +93,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let times: Vec<_> = chunks.iter().map(|c| c.time).collect();
     let pipeline = pipeline(plan, &times, transfer);
     let summary = workspace.summarize(&pipeline)?;
-    // Zero-bubble schedules validate the optimizer step afterwards, so stages run into the next step one after another.
+    // Zero-bubble schedules validate the optimizer step afterwards, so stages continue into the next step one after another.
     let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
     let local = stage_parameters(costing, &chunks);
 
@@ -159,7 +159,7 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     })
 }
 
-/// The same step as another stage lives it: its work, and its idle time in the pipeline.
+/// Breakdown of the same step on another stage: its work, and its idle time in the pipeline.
 #[must_use]
 pub fn seen_from(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Evaluation {
     let Some(&busy) = evaluation.busy.get(stage) else { return evaluation.clone() };
@@ -167,7 +167,7 @@ pub fn seen_from(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -
     Evaluation { time, critical_stage: stage, ..evaluation.clone() }
 }
 
-/// Fills in what a stage that is busy for so long does with the pipeline's duration.
+/// Fills in the parts of the pipeline's duration on a stage with this busy time.
 fn on_rank_of(
     costing: &Costing<'_>,
     chunks: &[Chunk],
@@ -182,7 +182,7 @@ fn on_rank_of(
         recompute: Seconds::ZERO,
         ..whole.clone()
     };
-    // A stage with two directions runs each of its chunks for half of the micro batches.
+    // A stage with two directions runs each of its chunks for half of the micro-batches.
     let runs =
         plan.micro_batches().max(1) as f64 * if plan.schedule.has_two_directions() { 0.5 } else { 1.0 };
     let mut device = Seconds::ZERO;
@@ -200,23 +200,23 @@ fn on_rank_of(
     }
     let exposed: Seconds = time.exposed.iter().map(|&(_, value)| value).sum();
     if busy < device && exposed > Seconds::ZERO {
-        // Passes that run fused with the other direction hide each other's communication.
+        // Passes fused with the other direction hide each other's communication.
         let share = ((exposed - (device - busy)) / exposed).max(0.0);
         for slot in &mut time.exposed {
             slot.1 = slot.1 * share;
         }
         device -= exposed * (1.0 - share);
     }
-    // Passes of a stage with a slow link wait for its transfers, which are the bubble's.
+    // Passes of a stage with a slow link wait for its transfers, which count as bubble.
     let held =
         disturbance::transfer_wait(costing, stage) * (2.0 * runs * local_chunks(plan, stage).len() as f64);
     time.host = busy - device - held;
-    // Rounding leaves less than nothing where no stage waits.
+    // Rounding can give a negative value if no stage waits.
     time.bubble = (duration - busy + held).max(Seconds::ZERO);
     time
 }
 
-/// Parameters that one rank of each stage holds.
+/// Parameters on one rank of each stage.
 pub fn stage_parameters(costing: &Costing<'_>, chunks: &[Chunk]) -> Vec<LocalParameters> {
     let plan = costing.plan;
     let model = costing.model;

@@ -1,7 +1,7 @@
-//! What the ranks of every stage exchange in a step: operation, bytes, group, count.
+//! Exchanges of the ranks of every stage in a step: operation, bytes, group, count.
 //!
-//! Responsible for: naming each exchange once, with all stages that make the same one; a test holds every stage's to the estimate's
-//! table and to the timeline's spans. Refuses to know how long exchanges take and where on a machine a group's ranks lie.
+//! Responsible for: each exchange once, with all stages that take part in the same one. A test compares every stage's with the estimate's
+//! table and the timeline's spans. Excludes durations, and the placement of a group's ranks on a machine.
 
 mod exchange;
 mod passes;
@@ -18,7 +18,7 @@ use crate::costing::Costing;
 use crate::evaluate::Evaluation;
 use railwright_spec::quantity::Bytes;
 
-/// What a stage's ranks exchange in one run of one of its chunks: the collectives of its passes, without messages between stages.
+/// Exchanges of a stage's ranks in one run of one of its chunks: the collectives of its passes, without messages between stages.
 pub fn of_chunk(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -28,7 +28,7 @@ pub fn of_chunk(
     passes::of_chunk(costing, evaluation, stage, chunk, 1.0)
 }
 
-/// Everything that the ranks of a step exchange, in the order of the stages that begin it.
+/// All exchanges of a step, in the order of the stages that begin them.
 pub fn of_step(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<StageExchange> {
     let mut all: Vec<StageExchange> = Vec::new();
     for stage in 0..costing.plan.pipeline_parallel as usize {

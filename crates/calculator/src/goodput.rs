@@ -1,8 +1,8 @@
-//! Goodput over time: the share of the calendar in which a job that fails, restarts and writes checkpoints makes progress.
+//! Goodput over time: the share of calendar time with progress of a job that fails, restarts and writes checkpoints.
 //!
-//! Responsible for: the renewal model of one job ([`Job`]), its optimal checkpoint interval, the split of lost time, and the wait for
-//! spare hosts. Failures are a Poisson process (exponential times between them). Refuses to know how often parts fail ([`rates`]) and
-//! to choose what was not specified ([`answer`]). [`run`] has the goodput of a resolved run.
+//! Responsible for: the renewal model of one job ([`Job`]), its optimal checkpoint interval, the split of lost time, and the wait for spare
+//! hosts. Failures are a Poisson process (exponential times between them). Excludes failure rates of parts ([`rates`]) and defaults
+//! ([`answer`]). [`run`] has the goodput of a resolved run.
 
 pub mod answer;
 pub mod rates;
@@ -11,37 +11,37 @@ pub mod run;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// A job between failures: how it writes checkpoints and how it starts again.
+/// Checkpoint and restart times of a job, and its mean time between failures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Job {
     /// Mean time between failures of the whole job.
     pub mtbf: Seconds,
-    /// Time for which training stops at each checkpoint.
+    /// Time for which each checkpoint stops training.
     pub stall: Seconds,
-    /// Time from the end of the stall until the checkpoint can be read: training goes on meanwhile.
+    /// Time from the end of the stall until the checkpoint is restorable; training continues meanwhile.
     pub write: Seconds,
-    /// Time until a failure is noticed and faulty hosts are replaced; nothing runs, so nothing fails.
+    /// Time to detect a failure and replace faulty hosts. Nothing runs, so nothing fails.
     pub detection: Seconds,
-    /// Time to start again and read the checkpoint; a failure in it starts it again.
+    /// Time to restart and read the checkpoint. A failure during it restarts it.
     pub restart: Seconds,
 }
 
-/// Shares of calendar time, which add up to 1.
+/// Shares of calendar time, with sum 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
-    /// Steps that count: the effective training time ratio (ETTR).
+    /// Steps that count as progress: the effective training time ratio (ETTR).
     pub training: f64,
-    /// Stalls of checkpoints that were completed.
+    /// Stalls of completed checkpoints.
     pub checkpoints: f64,
-    /// Steps, and stalls among them, that were done again after a failure.
+    /// Repeated steps, and stalls among them, after a failure.
     pub lost_work: f64,
-    /// Noticing failures and replacing hosts.
+    /// Detection of failures and replacement of hosts.
     pub detection: f64,
-    /// Starting again and reading checkpoints.
+    /// Restart and reading of checkpoints.
     pub restart: f64,
-    /// Waiting for a repair because no spare host was left.
+    /// Waiting for a repair without a spare host.
     pub spares: f64,
 }
 
@@ -66,7 +66,7 @@ impl Job {
         interval.get() / self.cycle(interval).get()
     }
 
-    /// Where the calendar goes, in expectation, without spares: of a cycle `T` ([`Self::cycle`])
+    /// Expected split of the calendar, without spares. In a cycle `T` ([`Self::cycle`]):
     ///
     /// * `E = T M / (M + D)` is time in which something runs, so `E / M` failures happen, each with detection `D`;
     /// * `C = E exp(-R / M)` of it are steps and stalls, `E - C` restarts;
@@ -87,20 +87,20 @@ impl Job {
         }
     }
 
-    /// Failures in a day of the calendar: `86400 / (M + D)`, less than `86400 / M` because nothing fails while nothing runs.
+    /// Failures per day of the calendar: `86400 / (M + D)`. This is less than `86400 / M`, because nothing fails while nothing runs.
     pub fn failures_per_day(&self) -> f64 {
         86_400.0 / (self.mtbf + self.detection).get()
     }
 
-    /// The interval with the highest ETTR: the root of `(1 - t / M) exp((t + s) / M) = 1`, in which `D`, `R` and `L` do not occur, found by
-    /// bisection. At least `L - s`, because the next checkpoint waits for the last to be written. None where a checkpoint takes no time at all:
-    /// then no interval is too short.
+    /// The interval with the highest ETTR: the root of `(1 - t / M) exp((t + s) / M) = 1`, found by bisection. It is independent of `D`,
+    /// `R` and `L`. At least `L - s`, because the next checkpoint waits for the end of the previous write. `None` if a checkpoint takes no
+    /// time: then no interval is too short.
     pub fn optimal_interval(&self) -> Option<Seconds> {
         let (m, s) = (self.mtbf.get(), self.stall.get());
         let least = (self.write - self.stall).get().max(0.0);
         let slope = |t: f64| (1.0 - t / m) * ((t + s) / m).exp() - 1.0;
         let (mut low, mut high) = (0.0, m);
-        // Each halving adds a bit: more than a double has.
+        // Each halving adds a bit: more iterations than a double has bits.
         for _ in 0..200 {
             let middle = low + (high - low) / 2.0;
             if slope(middle) > 0.0 { low = middle } else { high = middle }
@@ -127,7 +127,7 @@ impl Job {
 }
 
 impl Split {
-    /// The same with a share of the calendar in which the job waits for a host.
+    /// The same split with a share of the calendar spent waiting for a host.
     #[must_use]
     pub fn waiting(self, share: f64) -> Self {
         let rest = 1.0 - share;
@@ -142,21 +142,19 @@ impl Split {
     }
 }
 
-/// Share of calendar time in which a job waits for a repair, with `spares` hosts in addition to those it
-/// needs.
+/// Share of calendar time spent waiting for a repair, with `spares` hosts in addition to the required ones.
 ///
-/// Hosts in repair are a loss queue: they arrive at the rate of failures that remove a host, each stays for
-/// the repair time, and with `spares + 1` of them the job stops and nothing else fails. The share is Erlang's
-/// loss formula `B(spares + 1, a)`, `a = repair time / time between such failures`, by `B(0) = 1`, `B(k) = a
-/// B(k - 1) / (k + a B(k - 1))`; it holds for any distribution of repair times. Callers add the detection
-/// time to the time between failures: nothing fails in it. It is no exponential time, so the share is then an
+/// Hosts in repair are a loss queue: they arrive at the rate of failures that remove a host, and each stays for the repair time. With
+/// `spares + 1` of them the job stops and nothing else fails. The share is Erlang's loss formula `B(spares + 1, a)`, `a = repair time /
+/// time between such failures`, by `B(0) = 1`, `B(k) = a B(k - 1) / (k + a B(k - 1))`; it is valid for any distribution of repair times.
+/// Callers add the detection time to the time between failures: nothing fails in it. That time is not exponential, so the share is then an
 /// approximation, within a point of a simulation (a test has the cases).
 pub fn waiting_share(between: Seconds, repair: Seconds, spares: u32) -> f64 {
     let load = repair / between;
     (1..=u64::from(spares) + 1).fold(1.0, |blocked, k| load * blocked / (k as f64 + load * blocked))
 }
 
-/// Time to write a checkpoint, in seconds: `bytes / bandwidth` of the storage that takes it.
+/// Time to write a checkpoint, in seconds: `bytes / bandwidth` of the storage.
 pub fn write_time(
     bytes: railwright_spec::quantity::Bytes,
     bandwidth: railwright_spec::quantity::BytesPerSecond,

@@ -1,8 +1,8 @@
-//! How far predictions of a class of runs are from measurements: the interval that goes with every predicted time.
+//! Intervals of predicted times, from the errors of predictions of a class of runs.
 //!
-//! Responsible for: the residuals of each software generation, as low and high quantiles of measured over predicted, and the
-//! interval that they give a prediction. Refuses to predict. The table is made by `cargo run --release -p xtask -- intervals` from the
-//! measured runs; a generation without enough of them takes the pooled, wider one.
+//! Responsible for: the residuals of each software generation, as low and high quantiles of measured over predicted, and the resulting
+//! interval of a prediction. Does not predict. `cargo run --release -p xtask -- intervals` generates the table from the measured runs. A
+//! generation with too few of them uses the pooled, wider one.
 
 pub mod differences;
 
@@ -21,9 +21,9 @@ use std::sync::LazyLock;
 pub struct Residuals {
     /// The software generation, `framework:` and a framework for all of its generations together, or `any`.
     pub software: String,
-    /// Whether its models route tokens to experts.
+    /// True for models that route tokens to experts.
     pub mixture_of_experts: bool,
-    /// Measured runs behind it.
+    /// Number of measured runs.
     pub runs: usize,
     /// 2nd percentile of measured over predicted.
     pub low: f64,
@@ -31,7 +31,7 @@ pub struct Residuals {
     pub high: f64,
 }
 
-/// A predicted time with the range that holds nine of ten measured runs of its class.
+/// A predicted time with the range that covers nine of ten measured runs of its class.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -39,28 +39,28 @@ pub struct Interval {
     pub low: Seconds,
     /// Upper end.
     pub high: Seconds,
-    /// Share of measured runs that the range holds.
+    /// Share of measured runs inside the range.
     pub coverage: f64,
-    /// Measured runs that the range rests on.
+    /// Number of measured runs behind the range.
     pub runs: usize,
-    /// Whether the class itself was measured; otherwise the range pools all classes.
+    /// True if the class itself was measured; otherwise the range pools all classes.
     pub calibrated: bool,
 }
 
-/// Fewer runs than this do not make a class.
+/// Minimum number of runs of a class.
 const FEWEST: usize = 10;
 
-/// What a few measured step times of a stack are worth for its other runs.
+/// Accuracy that a few measured step times of a stack give for its other runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Steps {
-    /// Whether models route tokens to experts.
+    /// True for models that route tokens to experts.
     pub mixture_of_experts: bool,
-    /// 5% quantile of the error of a calibrated prediction, in logarithms, over its scale.
+    /// 5% quantile of the error of a calibrated prediction, in logarithms, relative to its scale.
     pub low: f64,
-    /// 95% quantile of the same.
+    /// 95% quantile of the same error.
     pub high: f64,
-    /// How far parts of the step are off before anything was measured.
+    /// Prior errors of the parts of the step, before any measurement.
     pub prior: Prior,
 }
 
@@ -80,26 +80,27 @@ pub fn residuals() -> &'static [Residuals] {
     &TABLE.residuals
 }
 
-/// Wide and alike for all parts: what is taken should the table lack an entry, which a test rules out.
+/// Wide and equal for all parts: the fallback for a missing table entry, which a test excludes.
 const VAGUE: Prior =
     Prior { level: 0.04, parts: [0.02; PARTS], own: 0.5, scatter: [0.0; PARTS], residual: 0.1, freedom: 3.0 };
 
-/// How predictions of a stack's other runs err once step times of some were measured.
+/// Errors of predictions of a stack's other runs, given step times of some.
 pub fn steps(mixture_of_experts: bool) -> Steps {
     let own = TABLE.steps.iter().find(|steps| steps.mixture_of_experts == mixture_of_experts);
     own.copied().unwrap_or(Steps { mixture_of_experts, low: -3.0, high: 3.0, prior: VAGUE })
 }
 
-/// What the table puts before the name of a framework.
+/// Prefix of a framework's name in the table.
 pub const FRAMEWORK: &str = "framework:";
 
-/// The interval of a predicted time for a software generation, dense or with experts; without one, that of publications of any stack.
+/// The interval of a predicted time for a software generation, dense or with experts. Without a generation, that of publications of any
+/// stack.
 pub fn interval(software: Option<&str>, mixture_of_experts: bool, predicted: Seconds) -> Interval {
     of_class(software.map(generation_of), mixture_of_experts, predicted)
 }
 
-/// The interval for a framework whose version is unknown: `None` where too few of its runs were measured. It holds errors of predictions by
-/// the right version alone; what the version is worth comes on top.
+/// The interval for a framework of unknown version. `None` if too few of its runs were measured. It contains only errors of predictions by
+/// the right version; the effect of the version is additional.
 pub fn of_framework(framework: &str, mixture_of_experts: bool, predicted: Seconds) -> Option<Interval> {
     let name = format!("{FRAMEWORK}{framework}");
     Some(of_class(Some(&name), mixture_of_experts, predicted)).filter(|found| found.calibrated)
@@ -150,7 +151,7 @@ mod tests {
                 assert_eq!((found.low, found.high, found.runs), (range.0, range.1, own.runs), "{own:?}");
             }
         }
-        // Dense and with experts are classes of their own.
+        // Dense models and models with experts are separate classes.
         let of = |experts| interval(None, experts, Seconds::new(1.0));
         let pooled =
             |experts| residuals().iter().find(|r| r.software == "any" && r.mixture_of_experts == experts);

@@ -1,7 +1,7 @@
-//! What one layer costs one rank for one micro batch: forward, both halves of backward, and recompute.
+//! Cost of one layer on one rank for one micro-batch: forward, both halves of backward, and recompute.
 //!
-//! Responsible for: adding up the prices of what `program` lists, by phase. Refuses to know what a layer does and where in
-//! the pipeline it stands. Start at [`LayerCost::new`].
+//! Responsible for: summing the prices of the operations of `program`, by phase. Independent of the contents of a layer and of its place in
+//! the pipeline. Start at [`LayerCost::new`].
 
 mod price;
 mod recompute;
@@ -21,9 +21,9 @@ use railwright_step::Phase;
 pub struct LayerCost {
     /// Forward.
     pub forward: Work,
-    /// Backward: gradients of inputs.
+    /// Backward pass: gradients of inputs.
     pub backward_input: Work,
-    /// Backward: gradients of weights.
+    /// Backward pass: gradients of weights.
     pub backward_weight: Work,
     /// Recompute before the backward pass.
     pub recompute: Work,
@@ -37,14 +37,14 @@ impl LayerCost {
         cost
     }
 
-    /// The same under another policy.
+    /// The same layer under another policy.
     #[must_use]
     pub fn recomputing(mut self, policy: &Recompute, layer: &Layer) -> Self {
         self.recompute = recompute::of(policy, layer, &self.forward);
         self
     }
 
-    /// Prices a layer that keeps everything.
+    /// Prices a layer without recompute.
     pub fn kept(costing: &Costing<'_>, layer: &Layer) -> Self {
         let mut cost = Self::default();
         program::operations(costing, layer, &mut |operation| cost.add_operation(costing, &operation));
@@ -58,7 +58,7 @@ impl LayerCost {
         cost.time / rate
     }
 
-    /// The work of a phase of the step; of an undivided backward pass the gradients of inputs.
+    /// The work of a phase of the step. For an undivided backward pass, that of the gradients of inputs.
     pub(crate) const fn phase(&self, phase: Phase) -> &Work {
         match phase {
             Phase::Backward | Phase::BackwardInput => &self.backward_input,
@@ -68,7 +68,7 @@ impl LayerCost {
         }
     }
 
-    /// Adds what an operation costs.
+    /// Adds the cost of an operation.
     pub(crate) fn add_operation(&mut self, costing: &Costing<'_>, operation: &Operation<'_>) {
         let (cost, rate) = price::operation(costing, operation);
         let work = self.phase_mut(operation.phase);
@@ -78,7 +78,7 @@ impl LayerCost {
         }
     }
 
-    /// Adds what an exchange costs, behind the operations that may hide it.
+    /// Adds the cost of an exchange, after the operations that may hide it.
     pub(crate) fn add_exchange(&mut self, costing: &Costing<'_>, exchange: &Exchange) {
         let each = price::time(costing, exchange);
         for turn in exchange.turns() {
@@ -101,7 +101,7 @@ impl LayerCost {
         }
     }
 
-    /// Adds another layer's costs, `times` over.
+    /// Adds another layer's costs, multiplied by `times`.
     pub fn add(&mut self, other: &Self, times: f64) {
         self.forward += &other.forward.scaled(times);
         self.backward_input += &other.backward_input.scaled(times);

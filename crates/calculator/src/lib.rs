@@ -1,11 +1,10 @@
 //! From a model, a cluster and a plan to time, memory and money, bottom-up.
 //!
-//! Operators ([`operators`]) and collectives ([`collectives`]) become layers ([`layer`]), layers become virtual stages
-//! ([`stage`]), stages a pipeline ([`schedule`]), and the pipeline with its update ([`update`], [`sharding`]) a step
-//! ([`evaluate`]).
-//! This crate reads no file and no clock, prints nothing and spawns nothing.
+//! Operators ([`operators`]) and collectives ([`collectives`]) form layers ([`layer`]), layers form virtual stages ([`stage`]), and stages
+//! a pipeline ([`schedule`]). The pipeline with its update ([`update`], [`sharding`]) forms a step ([`evaluate`]). This crate has no I/O
+//! and reads no clock.
 //!
-//! Ten lines estimate a run, and give the number that the program prints for it:
+//! Ten lines estimate a run, with the same result as the command line:
 //!
 //! ```
 //! use railwright_calculator::estimate::estimate_run;

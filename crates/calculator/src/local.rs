@@ -1,36 +1,36 @@
-//! Parameters that one rank holds of some weights.
+//! Parameters of some weights on one rank.
 //!
-//! Responsible for: how parallelism divides them, and whether they are trained: with LoRA the model's weights are frozen and their
-//! adapters are not. Refuses what data-parallel ranks shard of them.
+//! Responsible for: their division by model parallelism, and their training state: with LoRA the model's weights are frozen and their
+//! adapters are trained. Excludes sharding over data-parallel ranks.
 
 use railwright_spec::model::{Cut, Layer, Weight};
 use railwright_spec::plan::{Optimizer, Plan};
 
-/// Parameters of some weights on one rank, dense and routed apart, trained and frozen apart.
+/// Parameters of some weights on one rank: dense and routed, trained and frozen.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LocalParameters {
-    /// Trained, cut by tensor parallelism alone.
+    /// Trained dense parameters, sharded by tensor parallelism only.
     pub dense: f64,
-    /// Trained, of routed experts, cut by expert and expert-tensor parallelism.
+    /// Trained parameters of routed experts, sharded by expert and expert-tensor parallelism.
     pub routed: f64,
-    /// As `dense`, but frozen: they have neither gradients nor optimizer states.
+    /// Frozen dense parameters: they have neither gradients nor optimizer states.
     pub frozen_dense: f64,
-    /// As `routed`, but frozen.
+    /// Frozen parameters of routed experts.
     pub frozen_routed: f64,
 }
 
 impl LocalParameters {
-    /// All of them.
+    /// Sum of all parameters.
     pub fn total(self) -> f64 {
         self.trained() + self.frozen_dense + self.frozen_routed
     }
 
-    /// The trained ones.
+    /// Sum of the trained parameters.
     pub fn trained(self) -> f64 {
         self.dense + self.routed
     }
 
-    /// All of them, dense and routed apart, as if they were trained.
+    /// All parameters, dense and routed, as if they were trained.
     #[must_use]
     pub const fn whole(self) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl LocalParameters {
         }
     }
 
-    /// Takes in others, `times` over.
+    /// Adds others, multiplied by `times`.
     pub fn add(&mut self, other: Self, times: f64) {
         self.dense += other.dense * times;
         self.routed += other.routed * times;
@@ -49,13 +49,13 @@ impl LocalParameters {
         self.frozen_routed += other.frozen_routed * times;
     }
 
-    /// The same weights, none of them trained.
+    /// The same weights, all of them frozen.
     const fn frozen(self) -> Self {
         Self { frozen_dense: self.dense, frozen_routed: self.routed, dense: 0.0, routed: 0.0 }
     }
 }
 
-/// Counts what one rank holds of a layer: its weights, and the adapters of frozen ones.
+/// Parameters of a layer on one rank: its weights, and the adapters of frozen ones.
 pub fn layer_parameters(layer: &Layer, plan: &Plan) -> LocalParameters {
     let mut local = local_parameters(&layer.weights, plan);
     if let Some(lora) = plan.adapters() {
@@ -65,7 +65,7 @@ pub fn layer_parameters(layer: &Layer, plan: &Plan) -> LocalParameters {
     local
 }
 
-/// Counts what one rank holds of some of the model's weights: frozen ones where adapters are trained.
+/// Parameters of some of the model's weights on one rank. They are frozen if adapters are trained.
 pub fn local_parameters<'a>(weights: impl IntoIterator<Item = &'a Weight>, plan: &Plan) -> LocalParameters {
     let local = counted(weights, plan);
     if plan.optimizer == Optimizer::Lora { local.frozen() } else { local }
@@ -104,7 +104,7 @@ mod tests {
         (plan.tensor_parallel, plan.optimizer) = (4, Optimizer::Lora);
         plan.lora = Some(Lora { rank: 16, targets: [LoraTarget::FusedQkv, LoraTarget::Output].into() });
         let local = layer_parameters(model.layer(0), &plan);
-        // MLPerf's benchmark: 16 x (8192 + 10240 + 8192 + 8192) in a layer, a quarter of it on each rank.
+        // MLPerf's benchmark: 16 x (8192 + 10240 + 8192 + 8192) per layer, a quarter of it on each rank.
         assert_eq!((local.dense, local.routed), (16.0 * 34_816.0 / 4.0, 0.0));
         plan.optimizer = Optimizer::Adam;
         let all = layer_parameters(model.layer(0), &plan);

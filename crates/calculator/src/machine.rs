@@ -1,6 +1,6 @@
-//! The laws of a cluster's hardware, apart from any plan.
+//! Models of a cluster's hardware, independent of any plan.
 //!
-//! Responsible for: looking operator and collective laws up once for many plans, with what was measured on the machine. Refuses to know a
+//! Responsible for: looking operator and collective models up once for many plans, including measurements of the machine. Independent of a
 //! plan.
 
 use crate::collectives::Fabric;
@@ -12,25 +12,25 @@ use railwright_spec::model::Model;
 use railwright_spec::precision::DataType;
 use std::sync::Arc;
 
-/// Hardware and software, apart from any plan: built once and shared by a whole search.
+/// Hardware and software, independent of any plan: built once and shared by a whole search.
 #[derive(Clone, Debug)]
 pub struct Machine {
-    /// Operator laws of the accelerator.
+    /// Operator models of the accelerator.
     pub device: Device,
-    /// Collective laws of the cluster.
+    /// Collective models of the cluster.
     pub fabric: Fabric,
     /// The accelerator's architecture.
     pub architecture: String,
-    /// What was measured on it, if anything.
+    /// Calibration of the machine, if any.
     pub calibration: Option<Arc<Calibration>>,
-    /// The constants of the calibration's software generation as it measured them.
+    /// Measured constants of the calibration's software generation.
     software: Option<Box<Software>>,
-    /// The same for runs of the models and formats whose step times it has, in their order.
+    /// The same for runs of the models and formats with measured step times, in their order.
     own: Vec<Software>,
 }
 
 impl Machine {
-    /// Looks up the laws for a cluster.
+    /// Looks up the models for a cluster.
     pub fn new(cluster: &Cluster) -> Self {
         let device = Device::new(&cluster.accelerator);
         let calibration = cluster.calibration.clone();
@@ -46,13 +46,13 @@ impl Machine {
             own: own.iter().filter_map(|own| of_factors(Some(own.factors))).collect(),
             calibration,
             fabric: Fabric::new(cluster),
-            // `Hopper+Grace` computes as Hopper does.
+            // `Hopper+Grace` has the compute of Hopper.
             architecture: cluster.accelerator.architecture.split('+').next().unwrap_or_default().to_owned(),
         }
     }
 
-    /// The constants of a generation for runs of a model in a format: as the calibration measured them where it is of this generation, else as
-    /// they are.
+    /// Constants of a generation for runs of a model in a format: those of the calibration if it is of this generation, otherwise
+    /// unchanged.
     pub fn software<'m>(&'m self, software: &'m Software, model: &Model, format: DataType) -> &'m Software {
         let steps = self.calibration.as_deref().and_then(|calibration| calibration.steps.as_ref());
         let place = steps.and_then(|steps| steps.own.iter().position(|own| own.holds(model, format)));
@@ -62,7 +62,7 @@ impl Machine {
         }
     }
 
-    /// The same for models and formats whose step times were not measured.
+    /// The same for models and formats without measured step times.
     pub fn software_of_others<'m>(&'m self, software: &'m Software) -> &'m Software {
         match &self.software {
             Some(own) if own.id == software.id => own,

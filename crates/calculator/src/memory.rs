@@ -1,10 +1,10 @@
-//! How much memory each pipeline stage needs, item by item, and whether it fits.
+//! Memory of each pipeline stage, item by item, and its fit.
 //!
-//! Responsible for: bytes of parameters, gradients, optimizer states, activations, buffers, logits and overheads at the
-//! moment of the peak, for every stage. Refuses to know how long anything takes, and to know runs: what differs
-//! between frameworks is a handful of physical constants per software generation ([`MemorySoftware`]).
+//! Responsible for: bytes of parameters, gradients, optimizer states, activations, buffers, logits and overheads at the time of the peak,
+//! for every stage. Excludes durations. Differences between frameworks are a few physical constants per software generation
+//! ([`MemorySoftware`]).
 //!
-//! Start reading at [`report`]. The search uses [`peak`], which adds up the same numbers without naming them.
+//! Start reading at [`report`]. The search uses [`peak`], which sums the same numbers without names.
 
 mod activations;
 mod fit;
@@ -49,23 +49,23 @@ use railwright_spec::quantity::Bytes;
 /// Micro-batch chunks alive at the peak, by stage and chunk: chunk `c` of stage `s`, both from 0.
 pub type InFlight<'a> = &'a dyn Fn(usize, usize) -> f64;
 
-/// What memory depends on.
+/// Inputs of the memory model.
 #[derive(Clone, Copy)]
 pub struct MemoryInput<'a> {
     /// Trained model.
     pub model: &'a Model,
-    /// What on.
+    /// Cluster of the run.
     pub cluster: &'a Cluster,
-    /// Method.
+    /// Layout and training settings.
     pub plan: &'a Plan,
-    /// What the software generation keeps.
+    /// Memory constants of the software generation.
     pub software: &'a MemorySoftware,
-    /// Micro batches alive per stage and chunk; `None` takes the closed forms of [`in_flight`].
+    /// Micro-batches alive per stage and chunk. `None` selects the closed forms of [`in_flight`].
     pub in_flight: Option<InFlight<'a>>,
 }
 
 impl MemoryInput<'_> {
-    /// Micro batches of a chunk that are alive at the stage's peak.
+    /// Micro-batches of a chunk that are alive at the stage's peak.
     pub(crate) fn alive(&self, stage: usize, chunk: usize) -> f64 {
         self.in_flight.map_or_else(|| in_flight(self.plan, stage, chunk), |count| count(stage, chunk))
     }
@@ -83,7 +83,7 @@ pub(crate) fn layer_under(input: &MemoryInput<'_>, layer: &Layer, treatment: &Tr
     (Bytes::new(bytes.saved), Bytes::new(bytes.working))
 }
 
-/// What a layer keeps of one micro-batch for its backward pass, wherever it is kept: the traffic of activation offload.
+/// Memory that a layer keeps for one micro-batch until its backward pass, on the device or the host: the traffic of activation offload.
 pub fn kept_by_layer(
     model: &Model,
     layer: &Layer,

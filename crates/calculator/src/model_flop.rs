@@ -1,7 +1,7 @@
-//! Model FLOPs: the arithmetic that a step needs, in the conventions that papers and frameworks count it.
+//! Model FLOPs: the arithmetic that a step needs, in the conventions of papers and frameworks.
 //!
-//! MFU compares these with the peak; HFU compares what is executed, recompute included. Sources differ by up to 12% on an 8B model at
-//! 8k tokens through the attention term alone, so the convention is always named.
+//! MFU compares these with the peak; HFU compares the executed arithmetic, recompute included. Sources differ by up to 12% on an 8B model
+//! at 8k tokens through the attention term alone, so the convention is always given.
 
 use railwright_spec::model::{Layer, Mixer, Model, Span, Usage};
 use railwright_spec::plan::{Lora, Plan};
@@ -13,14 +13,14 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Convention {
-    /// What a causal mask leaves: `6N + 6Lhs` per token for plain attention (Megatron-Bridge, MLPerf).
+    /// Attention under a causal mask: `6N + 6Lhs` per token for plain attention (Megatron-Bridge, MLPerf).
     CausalAttention,
-    /// The full square: `6N + 12Lhs` per token (PaLM, NeMo to 24.07, torchtitan, llm-foundry).
+    /// Attention over the full square: `6N + 12Lhs` per token (PaLM, NeMo to 24.07, torchtitan, llm-foundry).
     FullAttention,
 }
 
 impl Convention {
-    /// The convention of every MFU that a report shows without naming another: it counts what is executed, so HFU is never below MFU.
+    /// The convention of every reported MFU without another name. It counts executed arithmetic, so HFU is never below MFU.
     pub const REPORTED: Self = Self::CausalAttention;
 }
 
@@ -41,8 +41,8 @@ pub fn per_token(model: &Model, sequence_length: u64, convention: Convention) ->
 
 /// FLOPs of forward and backward for one token of a plan's sequence, without recompute.
 ///
-/// With LoRA what the step needs: a frozen matrix has no gradient of its own, so its products count `4N` instead of `6N`; attention counts
-/// as before, and adapters of `n` parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to half larger.
+/// With LoRA a frozen matrix has no gradient, so its GEMMs count `4N` instead of `6N`; attention counts as before, and adapters of `n`
+/// parameters `6n`. Papers that count `6N` for LoRA publish an MFU that is up to half larger.
 pub fn of_plan(model: &Model, plan: &Plan, convention: Convention) -> Flop {
     let all = per_token(model, plan.sequence_length, convention);
     let Some(lora) = plan.adapters() else { return all };
@@ -87,7 +87,7 @@ fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
         .weights
         .iter()
         .filter(|w| is_matrix(&w.usage))
-        // A weight that an earlier layer holds is executed again.
+        // A weight held by an earlier layer is executed again.
         .map(|w| {
             2.0 * (w.rows * w.columns * w.copies.max(1)) as f64
                 * if w.is_routed() { routed_share } else { 1.0 }
@@ -96,7 +96,7 @@ fn forward(layer: &Layer, sequence_length: u64, convention: Convention) -> f64 {
     matrices + mixer(&layer.mixer, sequence_length as f64, convention)
 }
 
-/// Scores and their product with values: `2 (d_qk + d_v)` per query head and visible key.
+/// Scores and their GEMM with values: `2 (d_qk + d_v)` per query head and visible key.
 fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
     let visible = |span: Span, sparse: Option<u64>| {
         let all = match span {
@@ -109,10 +109,10 @@ fn mixer(of: &Mixer, sequence: f64, convention: Convention) -> f64 {
         if convention == Convention::FullAttention {
             window
         } else if matches!(span, Span::Chunk(_)) {
-            // Every chunk is a short causal sequence of its own.
+            // Every chunk is a separate short causal sequence.
             window / 2.0
         } else if window < sequence {
-            // The first `window` queries attend to half of it on average, the others to all.
+            // The first `window` queries attend to half of it on average, the others to all of it.
             window * (1.0 - window / (2.0 * sequence))
         } else {
             sequence / 2.0

@@ -1,7 +1,7 @@
-//! From the time of one step to days, device-hours, dollars and energy of a whole training.
+//! Days, device-hours, dollars and energy of a whole training, from the time of one step.
 //!
-//! Responsible for: simple, cited arithmetic on a token budget, with the used price and its date. Does not
-//! predict prices or failures: both are from the caller or the catalogue.
+//! Responsible for: simple, cited arithmetic on a token budget, with the applied price and its date. Does not predict prices or failures:
+//! both are from the caller or the catalogue.
 
 mod prices;
 
@@ -14,7 +14,7 @@ use railwright_spec::quantity::{Dollars, KilowattHours, Seconds, Watts};
 use railwright_spec::run::{Cost, Run, Training};
 use serde::Serialize;
 
-/// Hours that devices are taken, summed over devices.
+/// Time for which devices are occupied, in hours, summed over devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
@@ -28,20 +28,20 @@ pub struct Bill {
     pub tokens: f64,
     /// Optimizer steps.
     pub steps: f64,
-    /// Time in which steps make progress.
+    /// Time of steps that make progress.
     pub productive: Seconds,
-    /// Share of the calendar in which steps make progress.
+    /// Share of the calendar with progress.
     pub availability: f64,
     /// Origin of that share, if failures are modelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failures: Option<Failures>,
-    /// Time on the calendar, failures and restarts included.
+    /// Time on the calendar, including failures and restarts.
     pub calendar: Seconds,
-    /// Devices, for as long as they are taken.
+    /// Occupied device time.
     pub device_hours: DeviceHours,
     /// Rent of the devices; `None` without a price.
     pub rent: Option<Dollars>,
-    /// The price of a device-hour that was used.
+    /// The applied price of a device-hour.
     pub device_price: Option<DatedPrice>,
     /// Mean power of the whole job at the facility's meter.
     pub power: Watts,
@@ -49,7 +49,7 @@ pub struct Bill {
     pub energy: KilowattHours,
     /// Cost of that energy. It is included in most rental prices, so it is not added.
     pub electricity: Dollars,
-    /// The price of a kilowatt-hour that was used.
+    /// The applied price of a kilowatt-hour.
     pub electricity_price: DatedPrice,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -62,13 +62,13 @@ pub fn steps(tokens: f64, tokens_per_step: u64) -> f64 {
 
 /// Time on the calendar: `productive time / availability`.
 ///
-/// Availability is the share of the calendar in which steps that count are made. Llama 3 reports more than 90% over 54 days
-/// on 16,384 H100 (arXiv 2407.21783, section 3.3.4).
+/// Availability is the share of the calendar in which steps make progress. Llama 3 reports more than 90% over 54 days on 16,384 H100 (arXiv
+/// 2407.21783, section 3.3.4).
 pub fn calendar_time(productive: Seconds, availability: f64) -> Seconds {
     productive / availability
 }
 
-/// Device-hours: `devices x calendar time / 3600`. Devices that wait for a restart are paid for, too.
+/// Device-hours: `devices x calendar time / 3600`. Devices that wait for a restart are also paid for.
 pub fn device_hours(devices: u64, calendar: Seconds) -> DeviceHours {
     DeviceHours(devices as f64 * calendar.get() / 3600.0)
 }
@@ -80,20 +80,20 @@ pub fn rent(hours: DeviceHours, price_per_device_hour: Dollars) -> Dollars {
 
 /// Power at the meter, in W: `devices x (share x device limit + the node's rest per device) x PUE`.
 ///
-/// The share is the mean draw of a device over its limit; training holds devices near it. PUE is facility over machine power
-/// (ISO/IEC 30134-2). Without a known limit a device counts 0 and [`bill`] warns.
+/// The share is the mean power of a device over its limit; in training it is near 1. PUE is facility over machine power (ISO/IEC 30134-2).
+/// Without a known limit a device counts 0 and [`bill`] warns.
 pub fn facility_power(cluster: &Cluster, cost: &Cost) -> Watts {
     let device = cluster.accelerator.power.unwrap_or(Watts::ZERO) * cost.power_share;
     (device + cluster.host.power_per_device) * cluster.devices as f64 * cluster.host.power_usage_effectiveness
 }
 
-/// Energy: `power x calendar time / 3.6e6`. Lost time draws power as training does: most of it is steps done twice.
+/// Energy: `power x calendar time / 3.6e6`. Lost time draws the power of training: most of it is repeated steps.
 pub fn energy(power: Watts, calendar: Seconds) -> KilowattHours {
     KilowattHours::new(power.get() * calendar.get() / 3.6e6)
 }
 
-/// Devices that finish a token budget by a deadline, if a device's throughput held at any scale:
-/// `ceil(tokens / (tokens per second and device x deadline x availability))`. A start for a search, which knows better.
+/// Devices that finish a token budget by a deadline, if a device's throughput were independent of scale: `ceil(tokens / (tokens per second
+/// and device x deadline x availability))`. A starting point for a search.
 pub fn devices_for_deadline(
     tokens: f64,
     tokens_per_second_per_device: f64,
@@ -104,7 +104,7 @@ pub fn devices_for_deadline(
     (devices.is_finite() && devices > 0.0 && devices < 1e12).then(|| devices.ceil() as u64)
 }
 
-/// Tokens that an amount of money buys: `dollars / price x 3600 x tokens per second and device x availability`.
+/// Tokens for an amount of money: `dollars / price x 3600 x tokens per second and device x availability`.
 pub fn tokens_for_dollars(
     budget: Dollars,
     price_per_device_hour: Dollars,
@@ -116,7 +116,7 @@ pub fn tokens_for_dollars(
     (tokens.is_finite() && tokens > 0.0).then_some(tokens)
 }
 
-/// The bill of a run whose step takes so long; `None` when the run has no token budget.
+/// The bill of a run with this step time. `None` without a token budget.
 pub fn bill(run: &Run, step_time: Seconds) -> Option<Bill> {
     let tokens = run.training.tokens?;
     let mut warnings = Vec::new();

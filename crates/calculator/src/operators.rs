@@ -24,43 +24,43 @@ use railwright_spec::cluster::Accelerator;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
-/// Where a cost comes from, best first.
+/// Evidence for a cost, best first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
-    /// A law corrected by measurements of the user's own machine.
+    /// A model corrected by measurements of the user's own machine.
     Calibrated,
-    /// A law of this accelerator with a correction from measurements around this shape.
+    /// A model of this accelerator with a correction from measurements near this shape.
     Measured,
-    /// A law fitted to measurements on this accelerator.
+    /// A model fitted to measurements on this accelerator.
     Fitted,
-    /// A law fitted on another accelerator of the same architecture, scaled by data sheets.
+    /// A model fitted on another accelerator of the same architecture, scaled by data sheets.
     Derived,
-    /// Data sheet and a common share of it.
+    /// Data sheet and a typical share of it.
     Roofline,
 }
 
-/// What one operator costs.
+/// Cost of one operator.
 #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Time of the kernels on the accelerator.
     pub time: Seconds,
-    /// Arithmetic executed (what a mask skips is not counted).
+    /// Executed arithmetic, excluding masked parts.
     pub flop: Flop,
-    /// Device memory moved at the least.
+    /// Minimum traffic of device memory.
     pub bytes: Bytes,
-    /// Where the time comes from.
+    /// Evidence for the time.
     pub source: Source,
 }
 
 impl Cost {
-    /// Nothing done.
+    /// Cost of no work.
     pub const ZERO: Self =
         Self { time: Seconds::ZERO, flop: Flop::ZERO, bytes: Bytes::ZERO, source: Source::Calibrated };
 
-    /// The same operator `count` times, one after the other.
+    /// Cost of the same operator `count` times in sequence.
     #[must_use]
     pub fn times(self, count: f64) -> Self {
         Self { time: self.time * count, flop: self.flop * count, bytes: self.bytes * count, ..self }
@@ -69,7 +69,7 @@ impl Cost {
 
 impl std::ops::Add for Cost {
     type Output = Self;
-    /// One after the other; the sum is as trustworthy as its weaker part.
+    /// Sum of sequential operators, with the weaker evidence of the two.
     fn add(self, other: Self) -> Self {
         Self {
             time: self.time + other.time,
@@ -86,20 +86,20 @@ impl std::iter::Sum for Cost {
     }
 }
 
-/// Which product of a linear layer, or which half of an operator.
+/// GEMM of a linear layer, or half of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Pass {
     /// Y = X W.
     Forward,
-    /// dX = dY W'. Of attention: the whole backward pass.
+    /// dX = dY W'. For attention: the whole backward pass.
     DataGradient,
-    /// dW = X' dY. Of attention: nothing, its backward pass is counted once.
+    /// dW = X' dY. For attention: nothing, as its backward pass is counted once.
     WeightGradient,
 }
 
-/// Everything known about operators on one accelerator; built once per run.
+/// Operator models of one accelerator; built once per run.
 #[derive(Clone, Debug)]
 pub struct Device {
     /// By [`DataType`] in the order of [`DataType::ALL`].
@@ -111,7 +111,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// The laws of `accelerator`: its own where it was measured, else those of its architecture, else a roofline.
+    /// Models of `accelerator`: its own if it was measured, otherwise those of its architecture, otherwise a roofline.
     pub fn new(accelerator: &Accelerator) -> Self {
         let memory = MemoryLaw::new(accelerator);
         let bf16 = GemmLaw::new(accelerator, DataType::Bf16);
@@ -124,18 +124,19 @@ impl Device {
         }
     }
 
-    /// The same where a calibration corrects the laws: burst by micro-benchmarks, or what runs sustain, which then is in the time.
+    /// The same device with models corrected by a calibration: burst rates by micro-benchmarks, or sustained rates, which the time then
+    /// includes.
     #[must_use]
     pub fn calibrated(self, calibration: &Calibration) -> Self {
         Self { corrections: Some(Corrections::new(calibration)), ..self }
     }
 
-    /// Whether times of products in a format are what runs sustain already.
+    /// Tests whether times of GEMMs in a format already include the sustained rate.
     pub fn sustains_products(&self, data_type: DataType) -> bool {
         self.corrections.as_ref().is_some_and(|c| c.sustains_products(data_type))
     }
 
-    /// Whether times of fused attention are what runs sustain already, forward and backward.
+    /// Tests whether times of fused attention already include the sustained rate, forward and backward.
     pub fn sustains_attention(&self, pass: Pass) -> bool {
         self.corrections.as_ref().is_some_and(|c| c.sustains_attention(pass))
     }
@@ -147,14 +148,14 @@ impl Device {
         }
     }
 
-    /// Whether weight gradients are added to a 32-bit main gradient by the product itself (Megatron's fused accumulation,
-    /// the default) or written in the type of the product.
+    /// Sets the destination of weight gradients: added to a 32-bit main gradient by the GEMM itself (Megatron's fused accumulation, the
+    /// default), or written in the GEMM's type.
     #[must_use]
     pub fn with_accumulation(self, accumulate: bool) -> Self {
         Self { accumulate, ..self }
     }
 
-    /// The same with another shortest time of kernels, as a multiple: what starting and ending one takes on the device.
+    /// The same device with another minimum time of kernels, as a multiple: the start and end of one on the device.
     #[must_use]
     pub fn with_floors(mut self, factor: f64) -> Self {
         self.gemm.iter_mut().for_each(|law| law.scale_floors(factor));
@@ -171,7 +172,7 @@ impl Device {
         self.corrected(self.gemm[data_type as usize].cost(1.0, m, n, k, pass, self.accumulate), data_type)
     }
 
-    /// The products of `groups` experts on one rank, equal tokens each, as one grouped kernel.
+    /// The GEMMs of `groups` experts on one rank, equal tokens each, as one grouped kernel.
     pub fn grouped_gemm(
         &self,
         groups: f64,
@@ -185,7 +186,7 @@ impl Device {
         self.corrected(law.cost(groups, tokens_per_group, n, k, pass, self.accumulate), data_type)
     }
 
-    /// `batch` independent products of `m` x `k` by `k` x `n`, both operands activations (attention without fusion).
+    /// `batch` independent GEMMs of `m` x `k` by `k` x `n`, both operands activations (attention without fusion).
     pub fn batched_gemm(&self, batch: f64, m: f64, n: f64, k: f64, data_type: DataType) -> Cost {
         self.gemm[data_type as usize].batched(batch, m, n, k)
     }
@@ -204,7 +205,7 @@ impl Device {
         self.corrections.as_ref().map_or(cost, |c| c.attention(cost, pass))
     }
 
-    /// A kernel that only streams memory: element-wise, normalisation, cast, optimizer.
+    /// A kernel bound by memory: element-wise, normalisation, cast, optimizer.
     pub fn memory_bound(&self, bytes: Bytes) -> Cost {
         let cost = self.memory.cost(bytes);
         self.corrections.as_ref().map_or(cost, |c| c.stream(cost))

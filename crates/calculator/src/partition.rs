@@ -1,18 +1,19 @@
-//! How a model is cut: layers among virtual stages, virtual stages among pipeline stages, stages among ranks, rows of the vocabulary.
+//! Division of a model: layers among virtual stages, virtual stages among pipeline stages, stages among ranks, rows of the vocabulary.
 //!
-//! Responsible for: these counts and places, once for time, memory, traffic and timelines. Refuses to judge a division and to price it.
+//! Responsible for: these counts and places, once for time, memory, traffic and timelines. Does not validate or price a division.
 
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, light_head};
 
-/// Layers of each virtual stage in pipeline order: the explicit split, or an even one, or where layers do not divide a balanced one.
+/// Layers of each virtual stage in pipeline order: the explicit split, otherwise an even one, otherwise a balanced one if layers do not
+/// divide.
 pub(crate) fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     let parts = virtual_stages(plan) as usize;
     if let Some(explicit) = &plan.layers_per_stage {
         if explicit.len() == parts {
             return explicit.clone();
         }
-        // Given per pipeline stage: divide each among its chunks.
+        // Specified per pipeline stage: divide each among its chunks.
         let per = parts / explicit.len().max(1);
         let stages = explicit.len();
         return (0..parts)
@@ -29,13 +30,13 @@ pub(crate) fn layers_per_virtual_stage(model: &Model, plan: &Plan) -> Vec<u64> {
     light_head(model, parts as u64)
 }
 
-/// Chunks that the schedule gives each stage for itself: two where the pipeline folds into a V.
+/// Chunks per stage from the schedule itself: two if the pipeline folds into a V.
 pub fn chunks_per_stage(plan: &Plan) -> u64 {
     plan.schedule.chunks_per_stage(plan.virtual_stages)
 }
 
-/// Layers of each chunk that the recompute policy covers, the first ones of it: a plan's count is one of a stage, and each of its chunks
-/// takes an equal part, rounded up (Megatron's `--recompute-num-layers` is a count of each virtual stage).
+/// Number of recomputed layers of each chunk, its first ones. A plan's count is per stage, and each of its chunks has an equal part,
+/// rounded up. (Megatron's `--recompute-num-layers` is a count of each virtual stage.)
 pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
     match &plan.recompute {
         Recompute::None => 0,
@@ -45,12 +46,12 @@ pub(crate) fn recomputed_layers(plan: &Plan) -> u64 {
     }
 }
 
-/// Virtual stages in all.
+/// Total number of virtual stages.
 pub fn virtual_stages(plan: &Plan) -> u64 {
     plan.pipeline_parallel * chunks_per_stage(plan)
 }
 
-/// The virtual stages that a stage holds.
+/// The virtual stages of a stage.
 pub fn local_chunks(plan: &Plan, stage: usize) -> Vec<usize> {
     let own = plan.schedule.local_chunks(plan.pipeline_parallel, plan.virtual_stages, stage as u64);
     own.into_iter().map(|chunk| chunk as usize).collect()

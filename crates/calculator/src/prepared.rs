@@ -1,7 +1,7 @@
-//! The fast path of a search: layers are priced once, then many pipelines, recompute depths and shardings are timed from them.
+//! Fast path of a search: layers are priced once, and many pipelines, recompute depths and shardings are timed from them.
 //!
-//! Responsible for: the same step time as [`crate::evaluate`], to the last bit, from parts that outlive one plan, and the device time of
-//! layers for bounds. Refuses plans whose stages differ in what they recompute, disturbances, and breakdowns.
+//! Responsible for: a bit-identical step time to [`crate::evaluate`], from parts that are reused over plans, and the device time of layers
+//! for bounds. Excludes plans whose stages differ in recompute, disturbances, and breakdowns.
 
 mod key;
 
@@ -22,14 +22,14 @@ use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Layers, embedding and head under one setting of degrees, micro-batch and placement; nothing sharded or recomputed yet.
+/// Layers, embedding and head under one setting of parallel sizes, micro-batch and placement, before sharding and recompute.
 #[derive(Clone, Debug)]
 pub struct Setting {
     layers: Arc<Layers>,
     transfer: Seconds,
 }
 
-/// What of a setting the number of stages and replicas does not change.
+/// Part of a setting that is independent of the numbers of stages and replicas.
 #[derive(Debug)]
 struct Layers {
     kept: Vec<LayerCost>,
@@ -41,10 +41,10 @@ struct Layers {
     prediction_parameters: LocalParameters,
 }
 
-/// Entries of a [`LayerMemo`]; each takes some kilobytes.
+/// Maximum number of entries of a [`LayerMemo`], of some kilobytes each.
 const MOST_LAYERS: usize = 16_384;
 
-/// Layers that were priced before, for threads that share them: pieces of a search differ in stages and replicas more than in layers.
+/// Cache of priced layers, shared by threads: pieces of a search differ in stages and replicas more than in layers.
 #[derive(Debug, Default)]
 pub struct LayerMemo(Mutex<BTreeMap<Key, Arc<Layers>>>);
 
@@ -54,8 +54,8 @@ impl Setting {
         Self { layers: Arc::new(Layers::new(costing)), transfer: transfer_time(costing) }
     }
 
-    /// The same with layers that were priced before. The memo is of one model and machine, and of plans that differ in what a search
-    /// chooses: degrees, micro batch, placement, switches, schedule, stages, recompute and sharding.
+    /// Prices a setting with cached layers. The memo is of one model and machine, and of plans that differ in search dimensions: parallel
+    /// sizes, micro-batch, placement, switches, schedule, stages, recompute and sharding.
     pub fn remembered(costing: &Costing<'_>, memo: &LayerMemo) -> Self {
         let (key, transfer) = (Key::of(costing), transfer_time(costing));
         let known = memo.0.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
@@ -118,7 +118,7 @@ impl Layers {
     }
 }
 
-/// What a piece of the model takes on the device.
+/// Time of a piece of the model on the device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeviceTime {
     /// Compute, forward.
@@ -152,10 +152,10 @@ impl DeviceTime {
     }
 }
 
-/// Kinds of layers that a chunk's key has room for; models with more are not remembered.
+/// Maximum number of layer kinds in a chunk's key. Models with more are not cached.
 const MOST_KINDS: usize = 8;
 
-/// What a chunk is made of: layers per kind without and with recompute, and the ends.
+/// Contents of a chunk: layers per kind without and with recompute, and the ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Content {
     kept: [u32; MOST_KINDS],
@@ -165,7 +165,7 @@ struct Content {
     fused: bool,
 }
 
-/// A setting with its layers sharded and recomputed, and the chunks that were made of them.
+/// A setting after sharding and recompute, with the chunks built from it.
 #[derive(Clone, Debug)]
 pub struct Priced {
     kinds: Vec<LayerCost>,
@@ -175,7 +175,7 @@ pub struct Priced {
 }
 
 impl Priced {
-    /// Under the plan's sharding and recompute policy, on however many layers.
+    /// Prices a setting under the plan's sharding and recompute policy, for any number of layers.
     pub fn new(costing: &Costing<'_>, setting: &Setting) -> Self {
         let (model, plan) = (costing.model, costing.plan);
         let kinds = model
@@ -233,7 +233,7 @@ impl Priced {
         time
     }
 
-    /// The same additions in the same order as [`stage::chunks`].
+    /// The same additions in the same order as [`stage::chunks`], for identical bits.
     fn price(
         &self,
         costing: &Costing<'_>,
@@ -281,12 +281,12 @@ pub struct Buffers {
     held: Vec<LocalParameters>,
     exposed: Vec<Seconds>,
     own: Vec<usize>,
-    /// The last few pipelines: shardings that leave passes alone share them.
+    /// The last few pipelines, common to shardings that do not change passes.
     known: Vec<Known>,
     oldest: usize,
 }
 
-/// A pipeline and what it comes to.
+/// Cached evaluation of a pipeline.
 #[derive(Clone, Debug)]
 struct Known {
     shape: (Schedule, u64, u64, u64, bool),
@@ -295,7 +295,7 @@ struct Known {
     timed: Timed,
 }
 
-/// What a step's end depends on.
+/// Pipeline results that determine the end of a step.
 #[derive(Clone, Debug, Default)]
 struct Timed {
     duration: Seconds,
@@ -303,11 +303,11 @@ struct Timed {
     last_backward_end: Vec<Seconds>,
 }
 
-/// Pipelines that are remembered.
+/// Number of cached pipelines.
 const KNOWN: usize = 4;
 
 impl Buffers {
-    /// What a pipeline comes to, from memory if it was among the last few.
+    /// Evaluates a pipeline, or returns one of the last few cached evaluations.
     fn timed(&mut self, plan: &Plan, transfer: Seconds) -> Result<&Timed, Problem> {
         let pipeline = pipeline(plan, &self.times, transfer);
         let shape = (
@@ -339,8 +339,8 @@ impl Buffers {
     }
 }
 
-/// The step time of a plan whose layers lie `split` on virtual stages; `None` once it is certain to be above a limit. Fails when the
-/// schedule cannot run it.
+/// The step time of a plan with layers `split` over virtual stages. `None` if it is certainly above a limit. Fails if the schedule cannot
+/// run the plan.
 pub fn step_time(
     costing: &Costing<'_>,
     setting: &Setting,
@@ -386,7 +386,7 @@ pub fn step_time(
     if limit.is_finite() {
         let mut least = lower_bound(&pipeline(plan, &buffers.times, setting.transfer));
         if !plan.schedule.divides_backward() {
-            // The last backward pass of all is the first stage's, and its gradients are reduced behind it.
+            // The last backward pass of all is the first stage's, and the reduction of its gradients follows.
             least += buffers.exposed.first().copied().unwrap_or_default();
         }
         if whole(least) * (1.0 - 1e-9) > limit {
@@ -405,7 +405,7 @@ pub fn step_time(
     Ok(Some(whole(end)))
 }
 
-/// The chunks of a stage, as [`partition::local_chunks`] has them; most schedules have them at equal distances.
+/// The chunks of a stage, as [`partition::local_chunks`]; equally spaced in most schedules.
 fn own_chunks(plan: &Plan, per_stage: u64, stage: u64, own: &mut Vec<usize>) {
     own.clear();
     match plan.schedule.facts().placement {
@@ -509,7 +509,7 @@ mod tests {
     };
     use std::collections::BTreeSet;
 
-    /// The step time both ways, in bits.
+    /// The bits of the step time, calculated by both paths.
     fn both(
         name: &str,
         plan: &Plan,

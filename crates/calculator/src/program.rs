@@ -1,9 +1,10 @@
-//! What a layer, the embedding and the head do on one rank for one micro batch: the one unpriced description that all read.
+//! Operations and collectives of a layer, the embedding and the head on one rank for one micro-batch: one description without prices for
+//! all users.
 //!
-//! Responsible for: every operation (phase, family, shape, format) and every collective (kind, process group, bytes, count, what may
-//! overlap it), once. [`crate::layer`] and [`crate::stage`] price them; the communication table, the traffic and the timeline read
-//! the exchanges. Collectives of weights stand in [`crate::update`], messages between stages in
-//! [`crate::transfer`]. Refuses to know times, recompute policies and where in the pipeline a layer stands.
+//! Responsible for: every operation (phase, family, shape, format) and every collective (kind, process group, bytes, count, overlap), once.
+//! [`crate::layer`] and [`crate::stage`] price them; the communication table, the traffic and the timeline read the exchanges. Collectives
+//! of weights are in [`crate::update`], messages between stages in [`crate::transfer`]. Independent of times, recompute policies and the
+//! place of a layer in the pipeline.
 
 mod adapters;
 mod elementwise;
@@ -23,7 +24,7 @@ pub(crate) use operation::{Exchange, Kernel, Operation, Overlap, Turn};
 use crate::costing::Costing;
 use railwright_spec::model::{FeedForward, Layer};
 
-/// Every operation of a layer, each in the phases that it has.
+/// Visits every operation of a layer, in each of its phases.
 pub(crate) fn operations(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     products::visit(costing, layer, visit);
     mixer::visit(costing, layer, visit);

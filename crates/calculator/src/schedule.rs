@@ -1,10 +1,9 @@
-//! Pipeline schedules: who runs what when, how long the step's pipeline takes, and how many activations are alive.
+//! Pipeline schedules: order of passes per stage, duration of the step's pipeline, and activations alive.
 //!
-//! Responsible for: the order of passes on every stage ([`operations`]), an event engine that times each pass
-//! ([`simulate`]), a fast evaluation for search that agrees with it ([`summarize`]), the published closed forms
-//! ([`closed_form`]) and the peak of live activations ([`in_flight`]). Refuses to know what a pass costs or how a
-//! transfer is made: both come in as seconds. Each schedule's order, bound and closed form stand in a file of its name, behind
-//! one trait and one list; [`railwright_spec::plan::Schedule`] defines where its chunks lie and which plans it rejects.
+//! Responsible for: the order of passes on every stage ([`operations`]), an event engine that times each pass ([`simulate`]), a fast
+//! evaluation for search that agrees with it ([`summarize`]), the published closed forms ([`closed_form`]) and the peak of live activations
+//! ([`in_flight`]). Pass and transfer times are inputs, in seconds. Each schedule's order, bound and closed form are in a file of its name,
+//! behind one trait and one list; [`railwright_spec::plan::Schedule`] defines the placement of its chunks and the plans that it rejects.
 //!
 //! Virtual stages (*chunks*) are numbered along the pipeline, 0 holding the embedding and the last one the head:
 //!
@@ -46,30 +45,30 @@ pub use to_step::{ChunkParts, Detail, write_step};
 use railwright_spec::plan::Schedule;
 use railwright_spec::quantity::Seconds;
 
-/// What one micro-batch costs on one virtual stage.
+/// Cost of one micro-batch on one virtual stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChunkCost {
     /// The forward pass.
     pub forward: Seconds,
     /// Gradients of the chunk's input.
     pub backward_input: Seconds,
-    /// Gradients of the chunk's weights; schedules that do not split the backward pass run it with the former.
+    /// Gradients of the chunk's weights. Schedules that do not split the backward pass run it together with the former.
     pub backward_weight: Seconds,
-    /// Forward work done again, directly before `backward_input` and after the gradient arrived.
+    /// Recomputed forward work, directly before `backward_input` and after the arrival of the gradient.
     pub recompute: Seconds,
-    /// DualPipe only: what one pass of this chunk saves when it runs fused with a pass of the other direction (its
-    /// communication hides behind the other's compute). A fused pair takes the sum of both minus both savings.
+    /// DualPipe only: time saved by one pass of this chunk when it runs fused with a pass of the other direction. Its communication then
+    /// overlaps with the other's compute. A fused pair takes the sum of both minus both savings.
     pub fused_saving: Seconds,
 }
 
 impl ChunkCost {
-    /// Everything that one micro-batch costs here, nothing fused.
+    /// Total cost of one micro-batch on this chunk, without fused passes.
     pub fn total(&self) -> Seconds {
         self.forward + self.recompute + self.backward_input + self.backward_weight
     }
 }
 
-/// One step's pipeline.
+/// Pipeline of one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipeline<'a> {
     /// The order of passes.
@@ -78,15 +77,14 @@ pub struct Pipeline<'a> {
     pub stages: u64,
     /// Chunks per stage: any for GPipe and 1F1B, 2 for ZB-V, 1 for the others.
     pub virtual_stages: u64,
-    /// Micro batches per step.
+    /// Micro-batches per step.
     pub micro_batches: u64,
-    /// Costs in pipeline order, see the module's table for how many and where each runs.
+    /// Costs in pipeline order; see the module's table for their number and stages.
     pub chunks: &'a [ChunkCost],
-    /// One activation (or gradient) from one stage to the next.
+    /// Time of one activation (or gradient) from one stage to the next.
     pub transfer: Seconds,
-    /// Overlapped: a transfer only delays who needs it. Not overlapped: it also blocks the sender after the pass, and the
-    /// receiver before its pass unless the receiver was sending just then (one exchange, as Megatron's batched
-    /// `send_forward_recv_backward`).
+    /// Overlapped: a transfer only delays its receiver. Not overlapped: it also blocks the sender after the pass, and the receiver before
+    /// its pass. A receiver that sends at the same time is not blocked (one exchange, as Megatron's batched `send_forward_recv_backward`).
     pub overlap_transfer: bool,
 }
 

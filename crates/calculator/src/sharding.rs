@@ -1,7 +1,7 @@
-//! What data parallelism costs: gathering sharded parameters, reducing gradients, and stepping the optimizer.
+//! Cost of data parallelism: gathering sharded parameters, reducing gradients, and the optimizer step.
 //!
-//! Responsible for: the times of these three, and what of them hides behind compute. Refuses to know which collectives they are
-//! ([`crate::update`] lists and prices them) and the pipeline's order; the window in which reduction may hide is handed in.
+//! Responsible for: the times of these three, and their overlap with compute. Excludes the list of collectives (see [`crate::update`]) and
+//! the pipeline's order. The window for overlapping the reduction is an input.
 
 use crate::costing::Costing;
 use crate::layer::LayerCost;
@@ -47,9 +47,9 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     hide(costing, Dimension::Shard, &mut cost.backward_input, covers(both, backward + more), again + scatter);
 }
 
-/// Adds what offload moves over the host link: activations down in the forward pass and up in the backward pass, parameters up in both
-/// (each rank its shard). It hides behind compute as sharded parameters do. `activations` is the share of what the layer keeps under
-/// `recompute`.
+/// Adds the traffic of offload over the host link: activations to the host in the forward pass and back in the backward pass, parameters to
+/// the device in both (each rank its shard). It overlaps with compute as sharded parameters do. `activations` is the offloaded share of the
+/// layer's kept memory under `recompute`.
 pub fn offload_layer(
     costing: &Costing<'_>,
     layer: &Layer,
@@ -61,7 +61,7 @@ pub fn offload_layer(
     if offload.activations <= 0.0 && offload.parameters <= 0.0 {
         return;
     }
-    // Without a figure, a PCIe 4 link of sixteen lanes is the least that a trainer has today.
+    // Without a specified bandwidth: a PCIe 4 link of sixteen lanes, the minimum of today's training hardware.
     let link = costing.cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.5));
     let kept = SoftwareCatalogue::shared().map_or(Bytes::ZERO, |c| {
         memory::kept_by_layer(costing.model, layer, costing.plan, recompute, c.get(&costing.plan.software))
@@ -78,7 +78,7 @@ pub fn offload_layer(
     hide(costing, Dimension::Host, &mut cost.backward_input, backward, time);
 }
 
-/// Adds communication to a piece of work, hidden behind `cover` of compute as far as that lasts.
+/// Adds communication to a piece of work, overlapped with at most `cover` of compute.
 fn hide(
     costing: &Costing<'_>,
     dimension: Dimension,
@@ -97,15 +97,15 @@ fn hide(
 /// Data-parallel communication and the optimizer of one pipeline stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StageUpdate {
-    /// Reducing gradients, hidden or not.
+    /// Total time of gradient reduction, hidden and exposed.
     pub gradient_reduce: Seconds,
-    /// What of it is exposed, slow-down of overlapped compute included.
+    /// Exposed gradient reduction, including the slow-down of overlapped compute.
     pub gradient_exposed: Seconds,
     /// The part overlapped with compute: `exposed = reduce - hidden + slow-down of that compute`.
     pub gradient_hidden: Seconds,
-    /// Gathering parameters after the step, hidden or not.
+    /// Total time of gathering parameters after the step, hidden and exposed.
     pub parameter_gather: Seconds,
-    /// What of it is exposed.
+    /// Exposed parameter gathering.
     pub parameter_exposed: Seconds,
     /// The part overlapped with compute.
     pub parameter_hidden: Seconds,
@@ -113,18 +113,18 @@ pub struct StageUpdate {
     pub optimizer: Seconds,
 }
 
-/// The passes of one micro-batch over all chunks of a stage, behind which its update can hide.
+/// The passes of one micro-batch over all chunks of a stage, with which its update can overlap.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct StagePasses {
     forward: Seconds,
-    /// Recompute included.
+    /// Includes recompute.
     backward: Seconds,
     chunks: usize,
     layers: u64,
 }
 
 impl StagePasses {
-    /// For chunks with a number of layers.
+    /// Passes of chunks with their numbers of layers.
     pub fn new<'c>(chunks: impl IntoIterator<Item = (u64, &'c ChunkCost)>) -> Self {
         let mut passes = Self::default();
         for (layers, time) in chunks {
@@ -137,10 +137,10 @@ impl StagePasses {
     }
 }
 
-/// Prices the update of a stage that holds `local` parameters and runs `passes`.
+/// Prices the update of a stage with `local` parameters and `passes`.
 ///
-/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro-batch's backward
-/// pass; with interleaving, earlier chunks finish earlier and have longer.
+/// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. With overlap they are hidden behind the last micro-batch's backward
+/// pass. With interleaving, earlier chunks finish earlier and have more time.
 pub fn stage_update(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -163,7 +163,7 @@ pub fn stage_update(
     let layers = passes.layers.max(1) as f64;
     if plan.overlap.gradient_reduce || (hooks && !each_pass) {
         let per_chunk = backward / count;
-        // The first bucket is full only after its share of layers, and the last can start only when backward has ended.
+        // The first bucket is full only after its share of layers, and the last can start only after the end of backward.
         let within = per_chunk * (1.0 - 1.0 / (layers / count).max(1.0));
         let window =
             within + per_chunk * ((count - 1.0) * (plan.pipeline_parallel.min(micro_batches) as f64));
@@ -177,7 +177,7 @@ pub fn stage_update(
     } else {
         update.gradient_exposed = update.gradient_reduce;
     }
-    // All but the last reduction have the passes of the micro batches between two of them to hide behind.
+    // All reductions except the last overlap with the passes of the micro-batches between two of them.
     let more = times - 1.0;
     let between = (forward + backward) * (micro_batches as f64 / times);
     let room = if plan.overlap.gradient_reduce || each_pass { between } else { Seconds::ZERO };
@@ -196,19 +196,19 @@ pub fn stage_update(
     update
 }
 
-/// Share of a hidden reduction by which the compute above it is slowed when all of a replica's ranks reduce at once: what a NIC carries
-/// passes through every local rank of the ring, so the traffic through one device, for the same time on the network, grows with
+/// Share of a hidden reduction by which it slows the overlapped compute when all of a replica's ranks reduce at once. A NIC's traffic
+/// passes through every local rank of the ring. The traffic through one device, for the same time on the network, therefore grows with
 /// them: `min(1, slowdown x local ranks)`.
 ///
-/// nanotron on 128 and 256 H100, a step with whole replicas against the same with ZeRO-1: 8 local ranks hide nothing of the last
-/// pass's reduction, 4 a third, 2 two thirds, 1 nearly all.
+/// nanotron on 128 and 256 H100, a step with whole replicas against the same with ZeRO-1: 8 local ranks hide none of the last pass's
+/// reduction, 4 a third, 2 two thirds, 1 nearly all.
 fn crowded(costing: &Costing<'_>, slowdown: f64) -> f64 {
     let data = &costing.layout.data;
     (slowdown * data.per_domain.clamp(1, data.ranks.max(1)) as f64).min(1.0)
 }
 
-/// Memory traffic of an optimizer's states over that of Adam with fp32 master weights and moments, which the generations' constants are
-/// of: every state is read and written, the gradient read and the parameter written (30 bytes a parameter for Adam).
+/// Memory traffic of an optimizer's states relative to Adam with fp32 master weights and moments, the reference of the generations'
+/// constants. Every state is read and written, the gradient read and the parameter written (30 bytes a parameter for Adam).
 fn state_share(plan: &Plan) -> f64 {
     let master = plan.precision.master.map_or(0.0, DataType::bytes);
     (2.0 * (master + moment_bytes(plan)) + 6.0) / 30.0
@@ -224,12 +224,12 @@ fn moment_bytes(plan: &Plan) -> f64 {
     moments * plan.precision.moments.bytes()
 }
 
-/// Bytes a second at which all ranks of a node together copy between devices and pageable host memory: each page passes a pinned buffer
-/// and is mapped anew. 11 to 14 GB/s follow from reinforcement-learning steps of 0.6B to 30B parameters with and without the copies, on
-/// nodes of one H100 and of eight H100, H200 and B200. Pinned copies, which the host link bounds, are several times as fast.
+/// Rate at which all ranks of a node together copy between devices and pageable host memory, in bytes per second: each page passes a pinned
+/// buffer and is mapped again. 11 to 14 GB/s follow from reinforcement-learning steps of 0.6B to 30B parameters with and without the
+/// copies. Nodes have one H100, or eight H100, H200 and B200. Pinned copies, limited by the host link, are several times as fast.
 const PAGEABLE: f64 = 12.5e9;
 
-/// Copies of moments that wait in pageable host memory between steps, down and up: `2 moments parameters / (PAGEABLE / ranks of the node)`.
+/// Time to copy moments to pageable host memory between steps and back: `2 moments parameters / (PAGEABLE / ranks of the node)`.
 fn park_time(costing: &Costing<'_>, parameters: f64) -> Seconds {
     if !costing.software.parks_moments {
         return Seconds::ZERO;
@@ -238,21 +238,21 @@ fn park_time(costing: &Costing<'_>, parameters: f64) -> Seconds {
     Seconds::new(2.0 * moment_bytes(costing.plan) * parameters * ranks / PAGEABLE)
 }
 
-/// Newton-Schulz iterations of Muon (Jordan 2024): five, each about `4 d` multiply-adds per element of a matrix whose smaller side is
-/// `d`; every rank of the shard group works on its share of whole matrices.
+/// Newton-Schulz iterations of Muon (Jordan 2024): five, each about `4 d` multiply-adds per element of a matrix whose smaller side is `d`.
+/// Every rank of the shard group works on its share of whole matrices.
 fn orthogonalization(costing: &Costing<'_>, parameters: f64) -> Seconds {
     if costing.plan.optimizer != Optimizer::Muon {
         return Seconds::ZERO;
     }
     let side = costing.model.hidden_size as f64 / costing.plan.tensor_parallel as f64;
     let flop = 5.0 * 8.0 * side * parameters;
-    // The time of one square product of this side, as often as the arithmetic asks for it.
+    // The time of one square GEMM of this size, scaled to the required arithmetic.
     let product = costing.machine.device.gemm(side, side, side, DataType::Bf16, Pass::Forward);
     product.time * (flop / product.flop.get().max(1.0)) / costing.wide_matmul_rate
 }
 
-/// The optimizer step: bound by memory traffic over the states of trained parameters that the rank keeps; on the host when offloaded, where gradients go
-/// down and parameters come up over the host link and the CPU's memory carries the passes.
+/// The optimizer step: bound by memory traffic over the states of trained parameters that the rank keeps. If offloaded, it runs on the
+/// host: gradients and parameters cross the host link, and the CPU's memory limits the passes.
 fn optimizer_time(costing: &Costing<'_>, local: LocalParameters) -> Seconds {
     let plan = costing.plan;
     let shards = if plan.sharding.zero_stage == 0 { 1.0 } else { plan.shard_group() as f64 };
@@ -283,7 +283,7 @@ mod tests {
     use railwright_spec::cluster;
     use railwright_spec::model::by_name;
 
-    /// An 8B model on 64 H100 without pipeline, changed as asked: the evaluated step in seconds.
+    /// The evaluated step of an 8B model on 64 H100 without pipeline, with changes, in seconds.
     fn step(change: impl Fn(&mut Plan)) -> f64 {
         let model = by_name("llama-3-8b").expect("in the catalogue");
         let cluster = cluster::by_name("dgx-h100", 64).expect("a preset");
@@ -308,8 +308,8 @@ mod tests {
         assert!(each > once * 1.0005, "{each} {once}");
     }
 
-    /// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens a step, 6.1 to 6.6 s depending on
-    /// how attention is counted, with sharded gradients over 16 interleaved stages. A reduction for every micro batch takes 8 s.
+    /// Llama 3.1 405B on 16,384 H100 (arXiv 2407.21783, table 4): 400 TFLOP/s per GPU at 16M tokens a step, 6.1 to 6.6 s depending on the
+    /// attention convention, with sharded gradients over 16 interleaved stages. A reduction for every micro-batch takes 8 s.
     #[test]
     fn sharded_gradients_of_interleaved_stages_are_reduced_once_a_round() {
         let model = by_name("llama-3.1-405b").expect("in the catalogue");
@@ -344,8 +344,8 @@ mod tests {
         assert!(parameters > none && optimizer > none, "{parameters} {optimizer} {none}");
     }
 
-    /// Qwen3 30B with all parameters on 8 H200 (a published benchmark of a reinforcement-learning trainer): 44.1 s from the throughput, 7.4 s by
-    /// the step's own timer, which leaves out the copies of moments. The same of 4B: 9.6 s and 4.4 s.
+    /// Qwen3 30B with all parameters on 8 H200 (a published benchmark of a reinforcement-learning trainer): 44.1 s from the throughput, 7.4
+    /// s by the step's own timer, which excludes the copies of moments. The same for 4B: 9.6 s and 4.4 s.
     #[test]
     fn moments_that_wait_in_host_memory_take_the_published_time() {
         let cluster = cluster::by_name("dgx-h200", 8).expect("a preset");
@@ -365,8 +365,9 @@ mod tests {
         }
     }
 
-    /// 7B on 1,024 A100 with 8,192 sequences of 2,048 tokens (InternEvo's published runs): 7.21 s with optimizer states cut over all ranks,
-    /// whose tensors 1,024 owners broadcast one after another, and 4.52 s cut over the 8 of a node. The runs have a larger vocabulary.
+    /// 7B on 1,024 A100 with 8,192 sequences of 2,048 tokens (InternEvo's published runs): 7.21 s with optimizer states sharded over all
+    /// ranks, and 4.52 s sharded over the 8 of a node. In the former, 1,024 owners broadcast their tensors in sequence. The runs have a
+    /// larger vocabulary.
     #[test]
     fn broadcasts_of_a_thousand_owners_take_longer_than_those_of_a_node() {
         let model = by_name("llama-2-7b").expect("in the catalogue");

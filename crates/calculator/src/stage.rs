@@ -1,7 +1,7 @@
-//! What each virtual stage of the pipeline costs: its layers, and the embedding or the head where they live.
+//! Cost of each virtual stage of the pipeline: its layers, and the embedding or the head if they are on it.
 //!
-//! Responsible for: placing layers on virtual stages and adding their costs, the vocabulary's two ends included. Refuses to know
-//! the order in which stages run (that is [`crate::schedule`]).
+//! Responsible for: placing layers on virtual stages and summing their costs, including both ends of the vocabulary. Excludes the order of
+//! stages (see [`crate::schedule`]).
 
 mod contents;
 
@@ -26,26 +26,26 @@ use railwright_spec::quantity::Seconds;
 pub struct Chunk {
     /// Layers on it.
     pub layers: u64,
-    /// What they cost per micro-batch.
+    /// Cost of its contents per micro-batch.
     pub cost: LayerCost,
     /// Device and host time together.
     pub time: ChunkCost,
 }
 
-/// Every kind of layer under the treatments that a plan gives it.
+/// Every kind of layer under the treatments of a plan.
 pub(crate) struct LayerPrices {
-    /// Under the plan's recompute and offload.
+    /// Cost under the plan's recompute and offload.
     kinds: Vec<LayerCost>,
-    /// Where stages differ: which treatment falls on which layer.
+    /// Treatment of each layer. `None` if stages do not differ.
     coverage: Option<Coverage>,
-    /// Where stages differ: each kind of layer under each treatment.
+    /// Each kind of layer under each treatment; empty if stages do not differ.
     treated: Vec<Vec<LayerCost>>,
-    /// Layers of a chunk that the plan's recompute covers.
+    /// Number of layers of a chunk that the plan's recompute covers.
     covered: u64,
 }
 
 impl LayerPrices {
-    /// Of layers that lie so on virtual stages.
+    /// Prices of layers with this split over virtual stages.
     pub(crate) fn new(costing: &Costing<'_>, split: &[u64]) -> Self {
         let (model, plan) = (costing.model, costing.plan);
         let kinds = model
@@ -69,7 +69,7 @@ impl LayerPrices {
         Self { kinds, coverage, treated, covered: recomputed_layers(plan) }
     }
 
-    /// The layer at a place of a virtual stage, of this kind.
+    /// Cost of the layer at a place of a virtual stage, of this kind.
     pub(crate) fn of(&self, chunk: usize, place: usize, kind: usize) -> LayerCost {
         match &self.coverage {
             Some(coverage) => self.treated[kind][coverage.of(chunk, place)],
@@ -78,7 +78,7 @@ impl LayerPrices {
         }
     }
 
-    /// Multi-token prediction's layer, of this kind.
+    /// Cost of multi-token prediction's layer, of this kind.
     pub(crate) fn beside(&self, kind: usize) -> LayerCost {
         self.coverage
             .as_ref()
@@ -94,8 +94,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     let last = split.len() - 1;
     let mut next = 0_usize;
     let mut chunks: Vec<Chunk> = Vec::with_capacity(split.len());
-    // The layers of the last chunk, if it contains nothing else: inner chunks are mostly equal, which makes
-    // search fast.
+    // The layers of the last chunk, if it contains nothing else: inner chunks are mostly equal, which speeds up a search.
     let mut inner: Option<std::ops::Range<usize>> = None;
     for (index, &layers) in split.iter().enumerate() {
         let mut cost = LayerCost::default();
@@ -111,7 +110,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
             continue;
         }
         inner = is_inner.then_some(next..end);
-        // Layers beyond the recompute policy's count keep everything.
+        // Layers beyond the recompute policy's count recompute nothing.
         if let Some(coverage) = &coverage {
             let mut from = next;
             for &(treatment, count) in &coverage.chunks[index] {
@@ -152,7 +151,7 @@ pub fn chunks(costing: &Costing<'_>) -> Vec<Chunk> {
     chunks
 }
 
-/// A layer's cost with the sharded parameters that it gathers and what it moves to the host and back.
+/// A layer's cost including the gathers of its sharded parameters and its transfers to the host and back.
 pub(crate) fn finished(
     costing: &Costing<'_>,
     mut cost: LayerCost,
@@ -176,7 +175,7 @@ pub(crate) fn ends(
     let model = costing.model;
     if index == 0 {
         embedding(costing, cost);
-        // Nothing runs before the embedding that its gather could hide behind.
+        // No compute precedes the embedding, so its gather cannot overlap.
         let mut end = LayerCost::default();
         sharding::gather(costing, local_parameters(&model.embedding, costing.plan), &mut end);
         cost.add(&end, 1.0);
@@ -197,7 +196,7 @@ pub(crate) fn ends(
     }
 }
 
-/// Parameters of the head and the final norm, and of the last stage's own copy of a tied embedding.
+/// Parameters of the head and the final norm, and of the last stage's copy of a tied embedding.
 pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
     let model = costing.model;
     let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
@@ -230,7 +229,7 @@ pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
     }
 }
 
-/// Device and host time of a virtual stage together.
+/// Combined device and host time of a virtual stage.
 pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     let software = costing.software;
     let host = host_time(costing);
@@ -263,7 +262,7 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
 /// overlaps with the compute of the other, as far as that suffices, and slows it by the generation's share.
 /// Half of the saving of a pair. Host launches are unchanged, so a host-bound pass saves less.
 ///
-/// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are hidden in full where compute is at least as long.
+/// DeepSeek-V3 report, section 3.2.1: dispatch, combine and transfers are fully hidden if compute is at least as long.
 fn fused_saving(
     costing: &Costing<'_>,
     cost: &LayerCost,

@@ -1,14 +1,13 @@
-//! One step as a timeline: every pass of every stage and micro-batch, its communication streams, and the part
-//! after the pipeline.
+//! One step as a timeline: every pass of every stage and micro-batch, its communication streams, and the part after the pipeline.
 //!
 //! Responsible for: the parts of the fast path's sum, from the same chunk costs, so that both agree. Its
 //! length is the fast path's step time to a picosecond's rounding; with zero-bubble schedules, whose steps
 //! run into each other, it is longer by the difference of the pipeline duration and the interval of steps.
 //! Does not price.
 //!
-//! One rank represents each pipeline stage of one replica: the others are identical. Communication that
-//! compute waits for lies on its dimension's stream with a gap in the compute stream; communication that
-//! hides lies on the dimension's second stream. The host's share of a pass lies on the host's stream.
+//! One rank represents each pipeline stage of one replica: the others are identical. Exposed communication is on its dimension's stream
+//! with a gap in the compute stream; hidden communication is on the dimension's second stream. The host's share of a pass is on the host's
+//! stream.
 
 mod detail;
 mod groups;
@@ -33,7 +32,7 @@ use railwright_spec::problem::{Problem, Wanted};
 use railwright_spec::quantity::{Rank, Stage};
 use railwright_step::Step;
 
-/// More passes than this are shown whole, and not by family of operators.
+/// Maximum number of passes with operator families. Above it, each pass is one span.
 const MOST_DETAILED: usize = 20_000;
 /// Maximum number of passes.
 const MOST_PASSES: usize = 400_000;
@@ -43,7 +42,7 @@ pub fn timeline(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Step, P
     timeline_with(model, cluster, plan, Detail::Automatic)
 }
 
-/// The same with a chosen detail.
+/// The same timeline with a given detail.
 pub fn timeline_with(model: &Model, cluster: &Cluster, plan: &Plan, detail: Detail) -> Result<Step, Problem> {
     timeline_on(&Machine::new(cluster), model, cluster, plan, detail, &|| Ok(()))
 }
@@ -66,7 +65,7 @@ pub fn timeline_on(
     of_evaluation(&costing, &evaluation, detail, wanted)
 }
 
-/// The timeline of a step that has been evaluated.
+/// The timeline of an evaluated step.
 pub fn of_evaluation(
     costing: &Costing<'_>,
     evaluation: &Evaluation,

@@ -1,8 +1,8 @@
-//! What stages of a pipeline hand to each other for one micro batch: a message, and what the receivers gather of it.
+//! Transfer between pipeline stages for one micro-batch: a message, and the receivers' gather of it.
 //!
 //! Responsible for: bytes, process groups and times of both, once for all chunks and both directions. The pipeline waits for
-//! [`Transfer::time`]; estimates, timelines, traffic and simulations show its parts. Refuses to know which stages send
-//! ([`crate::schedule`] does) and what hides behind compute.
+//! [`Transfer::time`]; estimates, timelines, traffic and simulations show its parts. Excludes the senders (see [`crate::schedule`]) and
+//! overlap with compute.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
@@ -12,34 +12,34 @@ use railwright_spec::quantity::{Bytes, Seconds};
 /// One transfer between neighbouring stages.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transfer {
-    /// What a rank sends: `tokens x hidden size x bytes of an activation / tensor ranks`. With sequence parallelism that is its
-    /// shard; without it Megatron's scatter-gather sends as little (Narayanan et al. 2021, section 4.1).
+    /// Bytes that a rank sends: `tokens x hidden size x bytes of an activation / tensor ranks`. With sequence parallelism that is its
+    /// shard; without it Megatron's scatter-gather has the same size (Narayanan et al. 2021, section 4.1).
     pub message: Bytes,
-    /// What a message costs, at the measured rate.
+    /// Cost of a message, at the burst rate.
     pub message_cost: CollectiveCost,
-    /// Time of a message at the sustained rate, launching from the host left out.
+    /// Time of a message at the sustained rate, without the host's launch.
     pub sending: Seconds,
-    /// What receivers gather of the parts; `None` with sequence parallelism, where each keeps its shard.
+    /// The receivers' gather of the parts. `None` with sequence parallelism, where each keeps its shard.
     pub gather: Option<Gather>,
-    /// Launching a transfer from the host.
+    /// Time to launch a transfer from the host.
     pub host: Seconds,
 }
 
-/// The all-gather of a message's parts among the tensor ranks that received them.
+/// The all-gather of a message's parts among the tensor ranks that receive them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gather {
     /// The gathered buffer: `tokens x hidden size x bytes of an activation`.
     pub bytes: Bytes,
-    /// What it costs, at the measured rate.
+    /// Cost, at the burst rate.
     pub cost: CollectiveCost,
     /// Time at the sustained rate.
     pub time: Seconds,
 }
 
 impl Gather {
-    /// Kind of collective it is.
+    /// Kind of collective.
     pub const OPERATION: Collective = Collective::AllGather;
-    /// Which ranks make it.
+    /// Process group of the gather.
     pub const PROCESS_GROUP: ProcessGroup = ProcessGroup::Tensor;
 }
 
@@ -64,12 +64,12 @@ impl Transfer {
         Some(Self { message, message_cost, sending: message_cost.time / rate, gather, host })
     }
 
-    /// All of it, in seconds: `message / rate + gather / rate + host`.
+    /// Total time, in seconds: `message / rate + gather / rate + host`.
     pub fn time(&self) -> Seconds {
         self.sending + self.gather_time() + self.host
     }
 
-    /// What the gather takes, if there is one.
+    /// Time of the gather; zero without one.
     pub fn gather_time(&self) -> Seconds {
         self.gather.map_or(Seconds::ZERO, |gather| gather.time)
     }

@@ -6,23 +6,23 @@
 use crate::partition::local_chunks;
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 
-/// What happens to the activations of a layer.
+/// Treatment of the activations of a layer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Treatment {
-    /// What is recomputed, on any number of layers.
+    /// Recompute policy, independent of the number of layers.
     pub recompute: Recompute,
-    /// Share of what is kept that lies in host memory.
+    /// Share of kept activations in host memory.
     pub offload: f64,
 }
 
 /// The treatment of every layer of every virtual stage.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Coverage {
-    /// The treatments that occur.
+    /// The distinct treatments.
     pub treatments: Vec<Treatment>,
-    /// By virtual stage in pipeline order: treatments in the order of its layers, and how many layers in a row each falls on.
+    /// By virtual stage in pipeline order: indices of treatments in the order of its layers, each with its number of consecutive layers.
     pub chunks: Vec<Vec<(usize, u64)>>,
-    /// The treatment of multi-token prediction, which belongs to the last virtual stage.
+    /// The treatment of multi-token prediction, which is part of the last virtual stage.
     pub beside: usize,
 }
 
@@ -53,7 +53,7 @@ impl Coverage {
         Some(coverage)
     }
 
-    /// Lays the policies of a stage along the layers of its virtual stages, one after another.
+    /// Assigns the policies of a stage to the layers of its virtual stages, in sequence.
     fn lay(&mut self, plan: &Plan, stage: &StageRecompute, chunks: &[usize], layers: &[u64]) {
         let offload = share(plan, stage);
         let mut runs = stage

@@ -1,9 +1,8 @@
 //! Communication of a pipeline stage for its weights: reduced gradients, gathered parameters.
 //!
-//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense
-//! weights and routed experts separately, and the price of each. [`crate::sharding`] adds up their times; the
-//! table of an estimate, the spans of a timeline and the traffic between ranks show them. Excludes overlap:
-//! see [`crate::sharding`], for all reductions and all gathers of a stage together.
+//! Responsible for: the one list of these collectives, by kind, process group, bytes and count, for dense weights and routed experts
+//! separately, and the price of each. [`crate::sharding`] sums their times; the table of an estimate, the spans of a timeline and the
+//! traffic between ranks show them. Excludes overlap: see [`crate::sharding`], for all reductions and all gathers of a stage together.
 
 mod priced;
 
@@ -20,13 +19,13 @@ use railwright_spec::quantity::{Bytes, Seconds};
 /// Exchanged tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
-    /// Gradients of the stage's weights are reduced.
+    /// Reduction of the gradients of the stage's weights.
     Gradients,
-    /// Parameters that the optimizer has stepped, or that full sharding has cut, are gathered.
+    /// Gather of parameters after the optimizer step, or of fully sharded ones.
     Parameters,
-    /// The first and the last stage each hold a tied embedding, and add up its gradients. Not priced: it is a single matrix.
+    /// Sum of the gradients of a tied embedding, which the first and the last stage both hold. Not priced: it is a single matrix.
     EmbeddingGradients,
-    /// Clipping adds up squares of gradients, one fp32 number. Not priced: it is four bytes.
+    /// Sum of squared gradients for clipping, one fp32 number. Not priced: it is four bytes.
     GradientNorm,
 }
 
@@ -42,38 +41,38 @@ impl Purpose {
     }
 }
 
-/// Whose gradients or parameters they are.
+/// Weights of the gradients or parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weights {
-    /// Weights that every data-parallel rank has.
+    /// Weights on every data-parallel rank.
     Dense,
-    /// Routed experts, which only some ranks have.
+    /// Routed experts, which are only on some ranks.
     Experts,
 }
 
 /// Collectives of one kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UpdateCollective {
-    /// Exchanged tensors.
+    /// Purpose of the exchange.
     pub purpose: Purpose,
     /// Weights.
     pub weights: Weights,
-    /// Kind.
+    /// Kind of collective.
     pub operation: Collective,
     /// Group of the stage.
     pub process_group: ProcessGroup,
-    /// Its figures in the layout.
+    /// Group in the layout.
     pub group: Group,
-    /// Of one collective with all of its buckets, by nccl-tests' convention.
+    /// Bytes of one collective with all of its buckets, by nccl-tests' convention.
     pub bytes: Bytes,
-    /// Buckets that one is cut into.
+    /// Number of buckets of one collective.
     pub buckets: f64,
-    /// How often in a step.
+    /// Count per step.
     pub count: f64,
 }
 
 impl UpdateCollective {
-    /// One in a single bucket, once; none where the group is one rank.
+    /// A collective with a single bucket, once per step. `None` if the group is one rank.
     fn whole(
         layout: &Layout,
         (purpose, weights): (Purpose, Weights),
@@ -87,20 +86,20 @@ impl UpdateCollective {
         (group.ranks > 1).then_some(one)
     }
 
-    /// What is exchanged, and whether of experts.
+    /// Name of the exchanged tensors, with a prefix for experts.
     pub fn title(&self) -> String {
         let experts = if self.weights == Weights::Experts { "expert " } else { "" };
         format!("{experts}{}", self.purpose.name())
     }
 
-    /// What one of its buckets costs, at the measured rate: small buckets over many ranks are bound by the ring's latency.
+    /// Cost of one of its buckets, at the burst rate: the ring's latency dominates small buckets over many ranks.
     pub fn bucket_cost(&self, costing: &Costing<'_>) -> CollectiveCost {
         let bytes = Bytes::new(self.bytes.get() / self.buckets);
         costing.machine.fabric.time(self.operation, bytes, &self.group, 1.0)
     }
 
-    /// Time of one, in seconds, at the sustained rate: `buckets x time(bytes / buckets) / rate`, with [`crate::collectives`]' time
-    /// of a bucket and the generation's `collective_rate`.
+    /// Time of one collective, in seconds, at the sustained rate: `buckets x time(bytes / buckets) / rate`, with [`crate::collectives`]'
+    /// time of a bucket and the generation's `collective_rate`.
     pub fn time(&self, costing: &Costing<'_>) -> Seconds {
         self.bucket_cost(costing).time * self.buckets / costing.software.collective_rate
     }
@@ -109,11 +108,11 @@ impl UpdateCollective {
 /// Dense weights or experts of a rank.
 struct OfWeights {
     weights: Weights,
-    /// Parameters that are trained.
+    /// Number of trained parameters.
     trained: f64,
-    /// Parameters that are frozen.
+    /// Number of frozen parameters.
     frozen: f64,
-    /// The groups that hold copies, shards, and copies of shards.
+    /// The groups of copies, of shards, and of copies of shards.
     groups: [ProcessGroup; 3],
 }
 
@@ -135,13 +134,12 @@ fn of_weights(local: LocalParameters) -> [OfWeights; 2] {
     ]
 }
 
-/// The collectives around the optimizer step of a stage that holds `local` parameters; none under full sharding, where
-/// [`inside_passes`] has them.
+/// The collectives around the optimizer step of a stage with `local` parameters. None under full sharding: see [`inside_passes`].
 ///
-/// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded optimizer states
-/// (ZeRO-1 and 2; Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and all-gather parameters as many, among the ranks
-/// that share one copy. Copies of a shard (hybrid sharding) all-reduce what a rank has left of it: `bytes / ranks of a shard group`.
-/// `parameters` are those that are trained: of LoRA the adapters.
+/// Replicas all-reduce gradients: `bytes = parameters x bytes of a gradient on the wire`. With sharded optimizer states (ZeRO-1 and 2;
+/// Rajbhandari et al. 2020, section 7) they reduce-scatter gradients and all-gather the same number of parameters, among the ranks that
+/// share one copy. Copies of a shard (hybrid sharding) all-reduce the shard of a rank: `bytes / ranks of a shard group`. `parameters` are
+/// the trained ones: with LoRA the adapters.
 pub fn around_optimizer(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -188,10 +186,10 @@ pub fn around_optimizer(
         .flatten()
 }
 
-/// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each once; none else.
+/// The collectives of some weights in each forward and backward pass under full sharding (ZeRO-3, FSDP), each once. None otherwise.
 ///
-/// Parameters are gathered where they are used, gradients scattered behind (Rajbhandari et al. 2020, section 7.2.2; Zhao et al. 2023,
-/// section 3.2), with the bytes of [`around_optimizer`]. `count` is 1: passes know how often they gather.
+/// Parameters are gathered before use, gradients scattered after it (Rajbhandari et al. 2020, section 7.2.2; Zhao et al. 2023, section
+/// 3.2), with the bytes of [`around_optimizer`]. `count` is 1: the number of gathers depends on the passes.
 pub fn inside_passes(
     costing: &Costing<'_>,
     local: LocalParameters,
@@ -225,7 +223,7 @@ pub fn inside_passes(
         .flatten()
 }
 
-/// What a step exchanges for its weights and no step time counts, with the stage that begins it.
+/// Exchanges of weights that are excluded from the step time, with the stage that begins them.
 pub fn not_priced(costing: &Costing<'_>, chunks: usize) -> impl Iterator<Item = UpdateCollective> {
     let plan = costing.plan;
     let one = |purpose, process_group: ProcessGroup, bytes: f64| UpdateCollective {
@@ -259,14 +257,14 @@ fn bucket_elements(costing: &Costing<'_>) -> f64 {
     software.gradient_bucket_elements.max(grown)
 }
 
-/// Whether replicas reduce in hooks of the backward pass, and whether these fire in each pass of a pipeline.
+/// Returns true if replicas reduce in hooks of the backward pass, and true if these run in each pass of a pipeline.
 pub(crate) fn reduces_in_hooks(costing: &Costing<'_>) -> (bool, bool) {
     let hooks = costing.software.replicas_reduce_in_hooks && costing.plan.sharding.zero_stage == 0;
     (hooks, hooks && costing.plan.pipeline_parallel > 1)
 }
 
-/// How often a step reduces the gradients of each parameter: as sharding has it ([`railwright_spec::plan::Plan::gradient_reductions`]), or in
-/// every micro batch where hooks of replicas fire in each pass of a pipeline.
+/// Number of gradient reductions per parameter and step: as determined by sharding ([`railwright_spec::plan::Plan::gradient_reductions`]),
+/// or one per micro-batch if hooks of replicas run in each pass of a pipeline.
 pub fn reductions_per_step(costing: &Costing<'_>, micro_batches: u64) -> f64 {
     let (_, each_pass) = reduces_in_hooks(costing);
     if each_pass { micro_batches as f64 } else { costing.plan.gradient_reductions(micro_batches) as f64 }

@@ -1,7 +1,7 @@
-//! The values of each setting that are valid with the rest of a run: what a slider may offer.
+//! Values of each setting that are valid with the rest of a run: the range of a slider.
 //!
-//! Responsible for: candidates of each setting, each tried by the rules that refuse plans ([`crate::defaults::is_possible`]). Has no rule
-//! of its own, so what is offered is never refused. Does not judge whether a plan fits in memory.
+//! Responsible for: candidates of each setting, each tested by the rules that reject plans ([`crate::defaults::is_possible`]). Has no
+//! separate rule, so offered values are always valid. Does not check the fit in memory.
 
 use crate::defaults;
 use railwright_spec::cluster::Cluster;
@@ -10,7 +10,7 @@ use railwright_spec::plan::{Plan, Schedule, expert_count};
 use railwright_spec::run::RunSpec;
 use std::collections::BTreeSet;
 
-/// The valid values of one setting, as they are typed; counts ascend.
+/// The valid values of one setting, in input format; counts ascend.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Valid {
     /// The dotted key, such as `plan.tensor_parallel`.
@@ -19,18 +19,18 @@ pub struct Valid {
     pub values: Vec<String>,
 }
 
-/// Most devices that are offered; any number can be typed.
+/// Maximum number of devices offered; input may exceed it.
 const MOST_DEVICES: u64 = 262_144;
-/// Longest sequence that is offered.
+/// Maximum sequence length offered.
 const LONGEST: u64 = 1 << 20;
-/// Largest batch that is offered, in sequences.
+/// Maximum batch offered, in sequences.
 const MOST_SEQUENCES: u64 = 65_536;
-/// Most virtual stages, sequences of a micro-batch and expert tensor ranks that are offered.
+/// Maximum number of virtual stages, of sequences of a micro-batch and of expert tensor ranks offered.
 const MOST_SMALL: u64 = 64;
 /// Odd parts of offered counts: nodes come in these multiples of powers of two.
 const ODD_PARTS: [u64; 5] = [1, 3, 5, 7, 9];
 
-/// Settings with words for values.
+/// Settings with named values.
 const WORDS: &[(&str, &[&str])] = &[
     ("plan.sequence_parallel", &["false", "true"]),
     ("plan.uneven_stages", &["false", "true"]),
@@ -39,8 +39,8 @@ const WORDS: &[(&str, &[&str])] = &[
     ("plan.precision.preset", &["bf16", "fp16", "fp8", "mxfp8", "nvfp4", "int8", "tf32", "fp32"]),
 ];
 
-/// The values of each setting that are possible while everything else stays as specified. What is open follows; data parallelism
-/// always does. A run that is refused has them too: they are what makes it possible again.
+/// Valid values of each setting with all other settings unchanged. Open settings are derived; data parallelism always is. An invalid run
+/// has values, too: those that make it valid.
 pub fn valid_values(spec: &RunSpec, model: &Model, cluster: &Cluster) -> Vec<Valid> {
     let mut base = spec.clone();
     base.plan.data_parallel = None;
@@ -60,15 +60,15 @@ struct Asked<'a> {
     spec: &'a RunSpec,
     model: &'a Model,
     cluster: &'a Cluster,
-    /// As the specification completes it; `None` where it contradicts itself.
+    /// The resolved plan. `None` if the specification contradicts itself.
     plan: Option<Plan>,
 }
 
 impl Asked<'_> {
-    /// Whether the run with this value is possible.
+    /// Tests whether the run is valid with this value.
     fn is(&self, key: &str, value: &str) -> bool {
         let mut specified = self.spec.clone();
-        // A schedule has its own number of virtual stages, a uniform rule replaces a list of layers.
+        // A schedule determines its number of virtual stages, and a uniform rule replaces a list of layers.
         match key {
             "plan.schedule" => specified.plan.virtual_stages = None,
             "plan.uneven_stages" => specified.plan.layers_per_stage = None,
@@ -80,7 +80,7 @@ impl Asked<'_> {
         if key != "cluster.devices" {
             return defaults::is_possible(&specified.plan, self.model, self.cluster);
         }
-        // Rates do not matter for what is possible, so the calibration is not read again.
+        // Rates do not affect validity, so the calibration is not read again.
         specified.cluster.calibration = None;
         specified
             .cluster
@@ -88,7 +88,7 @@ impl Asked<'_> {
             .is_ok_and(|cluster| defaults::is_possible(&specified.plan, self.model, &cluster))
     }
 
-    /// Candidates of the settings with counts.
+    /// Candidates of the numeric settings.
     fn counts(&self) -> Vec<(&'static str, BTreeSet<u64>)> {
         let of_devices = divisors(self.cluster.devices);
         let up_to = |most: u64| of_devices.iter().copied().filter(|n| *n <= most).collect::<BTreeSet<_>>();
@@ -111,7 +111,7 @@ impl Asked<'_> {
         ]
     }
 
-    /// Whole nodes and parts of one, doubled, and the neighbours in replicas of what is.
+    /// Candidates for devices: whole nodes and parts of one, doubled, and neighbours of the current number in replicas.
     fn devices(&self) -> BTreeSet<u64> {
         let now = self.cluster.devices;
         let node = self.cluster.devices_per_node.max(1);
@@ -131,7 +131,7 @@ impl Asked<'_> {
         all.filter(|n| *n == now || n.is_multiple_of(node) || node.is_multiple_of(*n)).collect()
     }
 
-    /// Multiples of what divides a batch, and the neighbours of what is.
+    /// Candidates for batches: multiples of the divisor of a batch, and neighbours of the current one.
     fn batches(&self) -> BTreeSet<u64> {
         let mut all: BTreeSet<u64> = doubled(1, MOST_SEQUENCES).collect();
         if let Some(plan) = &self.plan {
@@ -160,13 +160,13 @@ fn doubled(unit: u64, most: u64) -> impl Iterator<Item = u64> {
     ODD_PARTS.into_iter().flat_map(of)
 }
 
-/// The two multiples of `unit` on each side of `now`, and itself where it is one.
+/// The two multiples of `unit` on each side of `now`, and `now` itself if it is a multiple.
 fn neighbours(unit: u64, now: u64) -> impl Iterator<Item = u64> {
     let at = now / unit;
     (at.saturating_sub(2)..=at.saturating_add(2)).filter(|n| *n > 0).filter_map(move |n| n.checked_mul(unit))
 }
 
-/// All divisors; of a number of devices, which the cluster bounds.
+/// All divisors of a number of devices, which the cluster limits.
 fn divisors(n: u64) -> Vec<u64> {
     let root = (n as f64).sqrt() as u64 + 1;
     (1..=root.min(n)).filter(|d| n.is_multiple_of(*d)).flat_map(|d| [d, n / d]).collect()

@@ -1,7 +1,7 @@
-//! Measured runs against predictions: the proof that the numbers are right, as a command anyone can run on a table of their own.
+//! Comparison of predictions with measured runs, for any table of a user.
 //!
-//! Responsible for: predicting every row of a table, comparing, and summing errors up by source and over all. Refuses to know any
-//! row or source by name.
+//! Responsible for: predicting every row of a table, comparison, and sums of errors by source and overall. Contains no names of rows or
+//! sources.
 
 pub mod regret;
 pub mod report;
@@ -19,7 +19,7 @@ use crate::software::Software;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Machines by cluster, so that a table's thousands of rows look the laws up a few times.
+/// Machines by cluster, so that the thousands of rows of a table look models up only a few times.
 #[derive(Debug, Default)]
 pub struct Machines {
     known: BTreeMap<String, Machine>,
@@ -40,7 +40,7 @@ impl Machines {
     }
 }
 
-/// A row's cells, and the case that they make or why they make none.
+/// A row's cells, and its case or the reason for having none.
 pub type Row = (table::Cells, Result<Case, String>);
 
 /// Reads a table into cases: for each row its cells, and the case or the reason for skipping it.

@@ -1,4 +1,4 @@
-//! The work of one rank, split by what it is, so that every total can be taken apart again.
+//! The work of one rank by kind, so that every total can be split again.
 
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
-    /// Looking up, and scattering gradients into, the word embedding.
+    /// Lookup in the word embedding, and scatter of gradients into it.
     Embedding,
     /// Norms.
     Norm,
@@ -28,14 +28,14 @@ pub enum Family {
     Experts,
     /// Residual additions, dropout, rotary embedding, casts.
     Residual,
-    /// The head's matrix product.
+    /// The head's GEMM.
     Head,
     /// Softmax and cross entropy.
     Loss,
 }
 
 impl Family {
-    /// All of them, in the order of the forward pass.
+    /// All families, in the order of the forward pass.
     pub const ALL: [Self; 12] = [
         Self::Embedding,
         Self::Norm,
@@ -51,7 +51,7 @@ impl Family {
         Self::Loss,
     ];
 
-    /// Title for people.
+    /// Title for display.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Embedding => "embedding",
@@ -70,7 +70,7 @@ impl Family {
     }
 }
 
-/// A dimension of parallelism that communicates.
+/// A parallel dimension with communication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -83,12 +83,12 @@ pub enum Dimension {
     Expert,
     /// Sharded parameters gathered during the pass (ZeRO-3, FSDP).
     Shard,
-    /// Activations and parameters that travel to host memory and back (offload).
+    /// Activations and parameters transferred to host memory and back (offload).
     Host,
 }
 
 impl Dimension {
-    /// All of them.
+    /// All dimensions.
     pub const ALL: [Self; 5] = [Self::Tensor, Self::Context, Self::Expert, Self::Shard, Self::Host];
 }
 
@@ -98,21 +98,21 @@ impl Dimension {
 pub struct Work {
     /// Device time by operator family.
     pub compute: [Seconds; Family::ALL.len()],
-    /// Time of communication that compute waits for, by dimension.
+    /// Time of exposed communication, by dimension.
     pub exposed: [Seconds; Dimension::ALL.len()],
-    /// Time of all communication, hidden or not, by dimension.
+    /// Time of all communication, hidden and exposed, by dimension.
     pub communication: [Seconds; Dimension::ALL.len()],
-    /// Kernels launched.
+    /// Number of kernel launches.
     pub launches: f64,
     /// Host time other than launches: routing waits for data from the device.
     pub host: Seconds,
-    /// Tensor-parallel collectives among them.
+    /// Number of tensor-parallel collectives among them.
     pub tensor_collectives: f64,
     /// Arithmetic.
     pub flop: Flop,
     /// Memory traffic.
     pub bytes: Bytes,
-    /// The compute again, by how well founded it is, in the order of [`crate::operators::Source`].
+    /// The compute time by evidence, in the order of [`crate::operators::Source`].
     pub founded: [Seconds; 5],
 }
 
@@ -127,7 +127,7 @@ impl Work {
         self.exposed.iter().copied().sum()
     }
 
-    /// Device time, exposed communication included.
+    /// Device time, including exposed communication.
     pub fn time(&self) -> Seconds {
         self.compute_time() + self.exposed_time()
     }
@@ -142,7 +142,7 @@ impl Work {
         self.launches += launches;
     }
 
-    /// Adds communication, of which a share is exposed.
+    /// Adds communication with its exposed share.
     pub fn add_communication(&mut self, dimension: Dimension, time: Seconds, exposed_share: f64) {
         self.communication[dimension as usize] += time;
         self.exposed[dimension as usize] += time * exposed_share;
@@ -151,7 +151,7 @@ impl Work {
         }
     }
 
-    /// The same, `times` over.
+    /// The work multiplied by `times`.
     #[must_use]
     pub fn scaled(&self, times: f64) -> Self {
         let mut result = *self;

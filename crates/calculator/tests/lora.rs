@@ -1,4 +1,5 @@
-//! What must hold of adapters whatever the law: more of them never need less time or memory, and fewer than all weights never more memory.
+//! Properties of adapters under any model: more of them never need less time or memory, and adapters never need more memory than training
+//! all weights.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -6,8 +7,8 @@ use railwright_calculator::memory::{MemoryInput, SoftwareCatalogue, peak};
 use railwright_spec::plan::{Lora, LoraTarget, Optimizer, Plan, PlanSpec, Recompute, Sharding, validate};
 use railwright_spec::{cluster, model};
 
-/// Selective recompute launches kernels by its share of the forward pass's time, which falls as adapters grow: where the host sets the
-/// pace, that is a few thousandths at most.
+/// Selective recompute launches kernels in proportion to its share of the forward pass's time, which falls with the size of adapters. If
+/// the host is the bottleneck, the effect is at most a few thousandths.
 const SHARE: f64 = 0.998;
 
 /// Step time in seconds and peak in bytes.
@@ -19,7 +20,7 @@ fn need(model: &model::Model, cluster: &cluster::Cluster, plan: &Plan) -> (f64, 
     (evaluate(&costing).expect("runs").time.total.get(), peak(&input).allocated.get())
 }
 
-/// Plans over models, degrees, sharding and recompute, with LoRA.
+/// Plans over models, parallel sizes, sharding and recompute, with LoRA.
 fn plans() -> Vec<(model::Model, cluster::Cluster, Plan)> {
     let mut list = Vec::new();
     for name in ["llama-3-8b", "llama-2-70b", "qwen3-30b-a3b", "deepseek-v3-671b", "gpt2"] {
@@ -100,7 +101,7 @@ fn adapters_on_attention_need_less_memory_than_training_everything() {
         (plan.optimizer, plan.lora) = (Optimizer::Adam, None);
         let full = need(&model, &cluster, &plan);
         assert!(memory < full.1, "{}: {memory} {full:?}", model.name);
-        // Small kernels wait for the host, and adapters add kernels.
+        // Small kernels are host-bound, and adapters add kernels.
         assert!(time < full.0 || model.hidden_size < 2048, "{}: {time} {full:?}", model.name);
     }
 }

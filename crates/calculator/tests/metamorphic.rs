@@ -1,4 +1,4 @@
-//! How estimates of related runs compare: better hardware, more memory, more work, another order of the same.
+//! Relations between estimates of related runs: better hardware, more memory, more work, another order of the same.
 //!
 //! Responsible for: relations that hold for any valid plan, over random plans of all models and machines of the catalogue. Excludes the
 //! values themselves; validation compares these with measured runs.
@@ -16,14 +16,14 @@ use railwright_spec::plan::{
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond, Watts};
 use railwright_spec::software;
 
-/// Sums in another order differ by so much.
+/// Maximum relative difference of sums in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// How much longer a step may be that should not be longer. Generations that reduce in hooks (`nanotron-2024`) are left out: with selective recompute
-/// their steps have counterexamples of up to 1%, whose cause is open.
+/// Maximum relative increase of a step that should not be longer. Generations that reduce in hooks (`nanotron-2024`) are excluded: with
+/// selective recompute their steps have counterexamples of up to 1%, whose cause is open.
 const TOLERANCE: f64 = 0.005;
 
-/// A valid run, by the choices that it is made of.
+/// A valid run with its settings.
 #[derive(Clone)]
 struct Run {
     model: Model,
@@ -42,7 +42,7 @@ impl Run {
         estimate(&self.model, &self.cluster, &self.plan, &EstimateOptions::default()).expect("a valid run")
     }
 
-    /// The step time on changed hardware, by the path that `estimate` takes.
+    /// The step time on changed hardware, by the code path of `estimate`.
     fn time_on(&self, change: impl FnOnce(&mut Cluster)) -> f64 {
         let mut cluster = self.cluster.clone();
         change(&mut cluster);
@@ -51,7 +51,7 @@ impl Run {
         evaluate(&costing).expect("possible").time.total.get()
     }
 
-    /// The same run under a changed plan, if that is valid.
+    /// The same run under a changed plan. `None` if that is invalid.
     fn with(&self, change: impl FnOnce(&mut Plan)) -> Option<Self> {
         let mut other = self.clone();
         change(&mut other.plan);
@@ -59,7 +59,7 @@ impl Run {
     }
 }
 
-/// A plan from random choices; `None` where they contradict each other.
+/// A plan from random settings. `None` if they contradict each other.
 fn run_of(name: &str, preset: &str, choices: &[u8; 20]) -> Option<Run> {
     let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
     let flag = |i: usize| choices[i].is_multiple_of(2);
@@ -128,10 +128,10 @@ fn runs() -> impl Strategy<Value = Run> {
         .prop_filter_map("a valid plan", |(model, preset, choices)| run_of(model, preset, &choices))
 }
 
-/// Runs whose step time is monotonic. Two kinds of schedule are approximations that are not, by up to 6.5% of what was seen. Zero-bubble schedules repeat
-/// at the longest span of a stage, from its first pass to its last: a faster first stage begins the spans of the others earlier, by more than it
-/// may end them earlier. Passes of `DualPipe`, which run for half of the micro-batches and hide communication of the other direction, count in
-/// full as cover of their own communication.
+/// Runs whose step time is monotonic. Two kinds of schedule are approximations that are not, by up to 6.5% in the observed cases.
+/// Zero-bubble schedules repeat at the longest time of a stage from its first pass to its last. A faster first stage starts the others
+/// earlier, by more than it may end them earlier. Passes of `DualPipe` run for half of the micro-batches and hide communication of the
+/// other direction, but count in full as cover of their own.
 fn monotonic_runs() -> impl Strategy<Value = Run> {
     runs().prop_filter("an approximated schedule", |run| {
         let schedule = run.plan.schedule;
@@ -139,7 +139,7 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
     })
 }
 
-/// Most random choices contradict each other, so that the number of rejected ones is no failure.
+/// Most random settings contradict each other, so a large number of rejected ones is no failure.
 fn some(cases: u32) -> ProptestConfig {
     ProptestConfig {
         cases,
@@ -159,7 +159,7 @@ fn times(rate: &mut BytesPerSecond, factor: f64) {
     *rate = *rate * factor;
 }
 
-/// An accelerator with all rates of its data sheet `factor` as high, its power included.
+/// Multiplies all data-sheet rates of an accelerator by `factor`, including its power.
 fn accelerate(cluster: &mut Cluster, factor: f64) {
     let accelerator = &mut cluster.accelerator;
     for rate in accelerator.peak.values_mut().chain(&mut accelerator.measured_matmul) {
@@ -176,7 +176,8 @@ proptest! {
     fn faster_hardware_is_never_slower(run in monotonic_runs(), factor in 1.01..4.0f64) {
         let before = run.time_on(|_| {});
         let check = |what: &str, change: &dyn Fn(&mut Cluster)| no_longer(&run, before, run.time_on(change), what);
-        // Over more than two racks of NVLink, NCCL selects trees up to larger messages the faster NVLink is, and its trees are slower than rings there.
+        // Over more than two racks of NVLink, NCCL selects trees up to larger messages with faster NVLink, and its trees are slower than
+        // rings there.
         let domain = run.cluster.scale_up.domain_size;
         if domain <= 8 || run.cluster.devices <= 2 * domain {
             check("scale-up bandwidth", &|c| times(&mut c.scale_up.bandwidth, factor))?;
@@ -193,8 +194,8 @@ proptest! {
         check("accelerator", &|c| accelerate(c, factor))?;
     }
 
-    /// What a search relies on that takes fused dispatch wherever the generation offers it. Messages of a few kilobytes are bound by the latency of
-    /// the kernels, which is a little higher.
+    /// Premise of a search, which selects fused dispatch if the generation offers it. Messages of a few kilobytes are bound by the latency
+    /// of the kernels, which is slightly higher.
     #[test]
     fn fused_dispatch_is_hardly_slower(run in runs().prop_filter("experts", |run| run.model.is_mixture_of_experts())) {
         let architecture = run.cluster.accelerator.architecture.clone();
@@ -284,7 +285,7 @@ proptest! {
     }
 }
 
-/// Whether the children of every part sum to it and none is negative.
+/// Checks that the children of every part sum to it and none is negative.
 fn adds_up(part: &Part, total: f64) -> Result<(), String> {
     let time = part.time.get();
     if time < -ROUNDING * total {

@@ -1,5 +1,5 @@
-//! What is validated is what commands compute: each measured run, written as the run file of its user, read back through the library's
-//! entry points, and estimated, takes as long as the validation predicts.
+//! Commands and validation agree: each measured run, written as a run file, read through the library's entry points and estimated, has the
+//! time of the validation.
 
 use railwright_calculator::costing::Machine;
 use railwright_calculator::estimate::estimate_run;
@@ -22,7 +22,7 @@ fn validation_predicts_what_an_estimate_of_the_users_run_gives() {
     let (mut compared, mut with_inferred_software) = (0, 0);
     for (cells, case) in cases(RUNS, "measured_runs.csv").expect("the bundled table") {
         let Ok(case) = case else { continue };
-        // The catalogue's models, as they are; others have no name that a user could type.
+        // The catalogue's models, unchanged; others have no name for a run file.
         let known = model::by_name(&case.model.name).is_ok_and(|known| known == case.model);
         if !known || !case.complete {
             continue;

@@ -1,5 +1,5 @@
-//! What must hold of any pipeline: nothing overlaps, every input is made before it is used, and the fast path agrees
-//! with the engine.
+//! Properties of any pipeline: passes of a stage do not overlap, every input exists before its use, and the fast path agrees with the
+//! engine.
 
 use proptest::prelude::*;
 use railwright_calculator::schedule::{
@@ -35,7 +35,7 @@ impl Case {
 }
 
 fn cost() -> impl Strategy<Value = ChunkCost> {
-    // Few values, so that ties and rhythms happen; and arbitrary ones.
+    // Few values, so that ties and repetition occur; and arbitrary ones.
     let time = || prop_oneof![Just(1.0), Just(2.0), 0.5..2.0f64];
     (time(), time(), time(), prop_oneof![Just(0.0), 0.0..1.0f64], 0.0..0.4f64).prop_map(|(f, b, w, r, s)| {
         ChunkCost {
@@ -67,7 +67,7 @@ fn case() -> impl Strategy<Value = Case> {
     let costs = shape.prop_flat_map(|(schedule, stages, v, m)| {
         let count = schedule.chunk_count(stages, v) as usize;
         let uneven = proptest::collection::vec(cost(), count);
-        // As models are: all alike but the first and the last.
+        // As in models: all equal except the first and the last.
         let ends = (cost(), cost(), cost()).prop_map(move |(first, middle, last)| {
             let mut chunks = vec![middle; count];
             chunks[0] = first;
@@ -96,7 +96,7 @@ fn hands_back(kind: OperationKind) -> bool {
     matches!(kind, OperationKind::Backward | OperationKind::BackwardInput)
 }
 
-/// Each pass once, on its stage, one after the other, and inputs before uses.
+/// Checks that each pass occurs once, on its stage, in sequence, with inputs before uses.
 fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCaseError> {
     let (m, count) = (case.micro_batches as usize, case.chunks.len());
     let blank = vec![f64::NAN; m * count];
@@ -141,7 +141,7 @@ fn check_timeline(case: &Case, timeline: &PipelineTimeline) -> Result<(), TestCa
                 _ => 0.0,
             };
             let travels = if pass.source.is_some() { case.transfer.get() } else { 0.0 };
-            // The second half of a fused pair starts behind the first one, but its input was there when the pair began.
+            // The second half of a fused pair starts after the first one, but its input existed at the start of the pair.
             let fused = n > 0 && passes[n - 1].output_end > passes[n - 1].end;
             prop_assert!(
                 pass.start.get() >= input + travels - NOTHING || fused,
@@ -196,20 +196,20 @@ proptest! {
                     .map(|p| p.end)
                     .fold(Seconds::ZERO, Seconds::max);
                 let found = *gradients.next().expect("one for each chunk");
-                // A chunk that sees no micro batch (DualPipe with one) is ready whenever.
+                // A chunk without micro-batches (DualPipe with one) has no ready time to compare.
                 prop_assert!(near(found, ready) || ready == Seconds::ZERO, "gradients {:?} {:?}", found, ready);
             }
-            // No stage can be done before its own work is, nor the step before any stage.
+            // No stage ends before its own work, and the step not before any stage.
             prop_assert!(summary.duration.get() >= busy.get() * (1.0 - 1e-9));
         }
-        // Nor before the first micro batch has gone all the way there and back.
+        // Nor before the first micro-batch has passed all stages in both directions.
         let saved = if case.schedule == Schedule::DualPipe { 2.0 } else { 0.0 };
         let there_and_back: f64 = case.chunks.iter().map(|c| {
             (c.forward + c.recompute + c.backward_input).get() - saved * c.fused_saving.get()
         }).sum();
         prop_assert!(summary.duration.get() >= there_and_back * (1.0 - 1e-9));
 
-        // A workspace that has seen other shapes answers the same.
+        // A workspace used for other shapes has the same results.
         let again = workspace.summarize(&pipeline).expect("valid");
         prop_assert_eq!(again, &summary);
     }

@@ -1,4 +1,4 @@
-//! Tensor parallelism over two nodes: published times of one layout at several micro-batches, which differ in the bytes of a message alone.
+//! Tensor parallelism over two nodes: published times of one layout at several micro-batches, which differ only in the bytes of a message.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;

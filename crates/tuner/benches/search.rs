@@ -1,7 +1,7 @@
-//! How long searches take: `cargo bench -p railwright-tuner --bench search`.
+//! Benchmark of searches: `cargo bench -p railwright-tuner --bench search`.
 //!
-//! The yardsticks: Llama 3.1 405B on 16,384 H100 within 2 seconds on two cores, and a thousand times the configurations per second and
-//! core of Calculon's optimal-execution search (228 as it ships, 506 with its logger silenced; 175B on 4,096 devices).
+//! Targets: Llama 3.1 405B on 16,384 H100 within 2 seconds on two cores. A thousand times the configurations per second and core of
+//! Calculon's optimal-execution search (228 as it ships, 506 with its logger silenced; 175B on 4,096 devices).
 
 // Ratios to a published tool are printed with the timings.
 #![allow(clippy::print_stdout)]
@@ -21,7 +21,7 @@ fn main() {
     divan::main();
 }
 
-/// Model, H100s, and whether everything is searched or only what Megatron-Core ships.
+/// Model, number of H100, and true for the whole space instead of the features of Megatron-Core.
 const CASES: [(&str, u64, bool); 4] = [
     ("gpt3-175b", 4096, false),
     ("llama-3.1-405b", 16_384, false),
@@ -42,7 +42,7 @@ fn setting(name: &str, devices: u64, unlimited: bool) -> (Model, Cluster, Space)
     (model, cluster, space)
 }
 
-/// All pieces on a number of threads, as a front end runs them.
+/// Runs all pieces on a number of threads, as a front end does.
 fn run(search: &Search<'_>, threads: usize) -> Results {
     let (incumbent, next) = (Incumbent::default(), AtomicUsize::new(0));
     let work = || {
@@ -67,7 +67,7 @@ fn run(search: &Search<'_>, threads: usize) -> Results {
     results
 }
 
-/// One search on one thread, counted.
+/// Prints the counts and rates of one search on one thread.
 fn ratios(name: &str, devices: u64, unlimited: bool) {
     let (model, cluster, space) = setting(name, devices, unlimited);
     let begin = Instant::now();

@@ -1,6 +1,6 @@
-//! How fast whole steps are simulated: `cargo bench -p railwright-tuner --bench simulate`.
+//! Benchmark of the simulation of whole steps: `cargo bench -p railwright-tuner --bench simulate`.
 //!
-//! The yardstick: Llama 3.1 405B on 32,768 GPUs, rail-only and Clos, in at most 2 seconds.
+//! Target: Llama 3.1 405B on 32,768 GPUs, rail-only and Clos, in at most 2 seconds.
 
 use divan::Bencher;
 use railwright_network::simulate::Wiring;
@@ -30,7 +30,7 @@ fn run() -> (Model, Cluster, Plan) {
     (model, cluster, plan)
 }
 
-/// Topology, wiring, exchanges, flows, events: all of it.
+/// Everything: topology, wiring, exchanges, flows, events.
 #[divan::bench(args = [(Kind::RailOnly, Routing::Ecmp), (Kind::RailOnly, Routing::Spray), (Kind::Clos, Routing::Ecmp), (Kind::Clos, Routing::Spray), (Kind::Clos, Routing::Static)], sample_count = 3)]
 fn step_of_405b_on_32768(bencher: Bencher<'_, '_>, (kind, routing): (Kind, Routing)) {
     let (model, cluster, plan) = run();

@@ -1,9 +1,8 @@
-//! Layers of each (virtual) pipeline stage, with embedding, head and loss counted.
+//! Balanced number of layers of each (virtual) pipeline stage, including embedding, head and loss.
 //!
-//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles
-//! before and after. Every candidate is priced by the calculator, including the schedule; pruned ones are
-//! proven to be no better, or the answer has an upper bound of the gain. Changes nothing else of the plan,
-//! except recompute if requested.
+//! Responsible for: the division of layers with the shortest step under the memory limit, and the bubbles before and after. Every candidate
+//! is priced by the calculator, including the schedule. Pruned ones are proven to be no better, or the result has an upper bound of the
+//! gain. Changes only the division and, if requested, recompute.
 
 mod division;
 mod flags;
@@ -28,12 +27,12 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// Choices.
+/// Options of the solver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// Probability with which every stage must fit.
+    /// Required probability of fitting for every stage.
     pub probability: f64,
-    /// Whether each stage also chooses what it recomputes.
+    /// True to select the recompute of each stage as well.
     pub recompute: bool,
 }
 
@@ -51,21 +50,21 @@ pub struct StageRow {
     pub stage: usize,
     /// Layers of each of its virtual stages.
     pub layers: Vec<u64>,
-    /// Whether the word embedding lies on it.
+    /// True if the word embedding is on it.
     pub embedding: bool,
-    /// Whether the head and the loss lie on it.
+    /// True if the head and the loss are on it.
     pub head: bool,
     /// Recompute by virtual stage.
     pub recompute: Vec<String>,
-    /// Passes of one micro-batch.
+    /// Time of the passes of one micro-batch.
     pub time: Seconds,
-    /// Time in passes in a step.
+    /// Time in passes per step.
     pub busy: Seconds,
     /// The rest of the pipeline's duration.
     pub bubble: Seconds,
-    /// Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step.
+    /// Share of the pipeline's duration without a pass. The estimate's bubble is that of the critical stage, relative to the step.
     pub idle: f64,
-    /// Its memory, as in an estimate.
+    /// Memory, as in an estimate.
     pub memory: Bytes,
 }
 
@@ -82,44 +81,44 @@ pub struct Division {
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
-    /// Mean over stages of the share of the pipeline's duration in which they run no pass.
+    /// Share of the pipeline's duration without a pass, mean over stages.
     pub idle: f64,
-    /// Longest time in passes of a stage over the mean, less one.
+    /// Longest time in passes of a stage over the mean, minus 1.
     pub imbalance: f64,
-    /// Memory of the fullest stage, as in an estimate.
+    /// Memory of the stage with the largest peak, as in an estimate.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
-    /// Whether that is enough.
+    /// True if that is at least the required probability.
     pub fits: bool,
     /// Its stages.
     pub stages: Vec<StageRow>,
 }
 
-/// The answer.
+/// Result of the solver.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
-    /// As the plan divides.
+    /// The plan's own division.
     pub before: Division,
-    /// The best; `None` where none fits.
+    /// The best division. `None` if none fits.
     pub best: Option<Division>,
-    /// Share of the step before that the best saves; below zero where the division before is faster but does not fit.
+    /// Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit.
     pub gain: Option<f64>,
-    /// Share of the best's step that another division could save at most: zero where the best is proven to be; `None` where nothing
-    /// is proven.
+    /// Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a
+    /// proof.
     pub gap: Option<f64>,
-    /// Divisions that were priced.
+    /// Number of priced divisions.
     pub priced: u64,
     /// Device memory.
     pub device_memory: Bytes,
     /// Required fit probability.
     pub probability: f64,
-    /// The most that a stage may take for that probability.
+    /// Maximum memory of a stage for that probability.
     pub limit: Bytes,
 }
 
-/// Solves. Fails where there is nothing to divide or the plan cannot be priced.
+/// Solves a plan. Fails if there is nothing to divide or the plan cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
     if plan.pipeline_parallel <= 1 {
         return Err(Problem::new("there is only one stage, so nothing to balance")
@@ -142,7 +141,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
         Some((layers, found)) => Some(division(model, cluster, found, &machine, layers, options)?),
         None => None,
     };
-    // The plan as it was is an answer, too, where it fits.
+    // The original plan is also a solution, if it fits.
     let keeps = |best: &Division| !before.fits || best.step_time <= before.step_time;
     let best = match best.filter(keeps) {
         None if before.fits => Some(before.clone()),
@@ -150,7 +149,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     };
     Ok(Answer {
         gain: best.as_ref().map(|best| 1.0 - best.step_time / before.step_time),
-        // A bound of zero has no information.
+        // A bound of zero contains no information.
         gap: best
             .as_ref()
             .filter(|_| found.bound > Seconds::ZERO)
@@ -164,7 +163,7 @@ pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -
     })
 }
 
-/// The most that a stage may take for a probability of fitting.
+/// Maximum memory of a stage for a probability of fitting.
 fn limit(
     model: &Model,
     cluster: &Cluster,
@@ -228,7 +227,7 @@ fn division(
     })
 }
 
-/// The plan without any recompute, for a solver that chooses it.
+/// The plan without any recompute, for a solver that selects it.
 pub(crate) fn without_recompute(plan: &Plan) -> Plan {
     Plan { recompute: Recompute::None, stage_recompute: None, ..plan.clone() }
 }

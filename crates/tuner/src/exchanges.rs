@@ -1,6 +1,6 @@
-//! From the calculator's exchanges of a step to the network designer's traffic.
+//! Conversion of the calculator's exchanges of a step to the network designer's traffic.
 //!
-//! Responsible for: laying a plan's groups on ranks, and choosing an algorithm for each exchange. Computes nothing: bytes and counts are
+//! Responsible for: mapping a plan's groups to ranks, and selecting an algorithm for each exchange. Computes nothing: bytes and counts are
 //! the calculator's.
 
 use railwright_calculator::collectives::Collective;
@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 use railwright_step::CollectiveKind;
 
-/// How ranks of a plan are numbered.
+/// Numbering of the ranks of a plan.
 pub fn numbering(plan: &Plan) -> Numbering {
     let inner = plan.tensor_parallel * plan.context_parallel;
     let stage_ranks = inner * plan.data_parallel;
@@ -24,14 +24,14 @@ pub fn numbering(plan: &Plan) -> Numbering {
     Numbering { stages: plan.pipeline_parallel, stage_ranks, block }
 }
 
-/// What a step of a run puts between ranks. Fails when the plan is impossible or cannot be priced.
+/// Traffic between ranks in a step of a run. Fails if the plan is invalid or cannot be priced.
 pub fn traffic_of(run: &Run) -> Result<Traffic, Problem> {
     let machine = Machine::new(&run.cluster);
     let costing = Costing::new(&run.model, &run.cluster, &run.plan, &machine)?;
     Ok(traffic(&costing, &evaluate(&costing)?))
 }
 
-/// What a step puts between ranks. Gathers and reductions go around rings, an all-to-all goes directly.
+/// Traffic between ranks in a step. Gathers and reductions use rings, an all-to-all is direct.
 pub fn traffic(costing: &Costing<'_>, evaluation: &Evaluation) -> Traffic {
     let numbering = numbering(costing.plan);
     let exchanges = of_step(costing, evaluation)
@@ -41,7 +41,7 @@ pub fn traffic(costing: &Costing<'_>, evaluation: &Evaluation) -> Traffic {
     Traffic { numbering, exchanges }
 }
 
-/// An exchange of the calculator's with its groups on ranks and its algorithm.
+/// Converts an exchange of the calculator, with its groups on ranks and its algorithm.
 pub(crate) fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: StageExchange) -> Exchange {
     let (kind, algorithm) = match exchange.operation {
         Collective::AllReduce => (CollectiveKind::AllReduce, Algorithm::Ring),
@@ -52,7 +52,7 @@ pub(crate) fn convert(costing: &Costing<'_>, numbering: &Numbering, exchange: St
             (CollectiveKind::AllToAll, Algorithm::Dispatch { copies, most_domains })
         }
         Collective::Broadcast => (CollectiveKind::Broadcast, Algorithm::Ring),
-        // Between stages a message has one receiver; inside a group everyone sends to the next.
+        // Between stages a message has one receiver; inside a group every rank sends to the next.
         Collective::SendReceive if matches!(exchange.process_group, ProcessGroup::Stages(_)) => {
             (CollectiveKind::Send, Algorithm::Message)
         }
@@ -91,7 +91,8 @@ mod tests {
         check(&costing, &traffic);
     }
 
-    /// The calculator's closed form for fused dispatch and the flows agree on what a rank sends into its domain and through its NIC.
+    /// The calculator's closed form for fused dispatch and the flows agree on the bytes that a rank sends into its domain and through its
+    /// NIC.
     #[test]
     fn dispatch_sends_what_the_calculator_prices() {
         let change = |p: &mut PlanSpec| {
@@ -146,7 +147,7 @@ mod tests {
         });
     }
 
-    /// The layout's figures, by which the calculator prices a group, and the ranks that make it up agree on how many share a domain.
+    /// The layout's description of a group, used for its price, and its ranks agree on the number per domain.
     #[test]
     fn groups_share_domains_as_in_the_layout() {
         for order in [RankOrder::TensorContextDataPipeline, RankOrder::TensorContextPipelineData] {

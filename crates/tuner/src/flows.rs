@@ -3,14 +3,14 @@
 //! Responsible for: the network of a cluster as a design, and a [`CollectiveTimer`] that scales the closed
 //! form by the slowdown on the topology. Excludes contention between dimensions: see [`crate::simulate`].
 //!
-//! **Method.** The closed form is `latency + growing(bytes)`, both fitted to measurements on networks that
-//! did not block. All groups of a kind are simulated at once as max-min fair flows, and
+//! **Method.** The closed form is `latency + growing(bytes)`, both fitted to measurements on non-blocking networks. All groups of a kind
+//! are simulated at once as max-min fair flows, and
 //!
 //! `time = latency + growing(bytes) x (bandwidth time on the topology / bandwidth time at the devices' own ports)`
 //!
-//! where growing is that of the same machine without oversubscription. On a non-blocking fabric the quotient
-//! is 1 and both agree to rounding. Elsewhere it includes oversubscription, hash collisions and failed parts,
-//! and losses of kernels and protocols stay as measured.
+//! where growing is that of the same machine without oversubscription. On a non-blocking fabric the quotient is 1 and both agree to
+//! rounding. On other fabrics it includes oversubscription, hash collisions and failed parts. Losses of kernels and protocols remain as
+//! measured.
 
 use railwright_calculator::collectives::{
     Collective, CollectiveCost, CollectiveTimer, Fabric, TORUS_SHARE, torus_dimensions,
@@ -27,7 +27,7 @@ use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Unlimited links, as used for their cost, have the maximum speed of a design.
+/// Maximum speed of a link in a design. It replaces unlimited links.
 const MOST: BytesPerSecond = BytesPerSecond::new(1e15);
 
 /// Network settings of a cluster, overridden by those of the user: number of devices, domains, bandwidths.
@@ -41,7 +41,7 @@ pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
     spec.kind = Some(kind);
     spec.devices = specified.devices.or(Some(cluster.devices.next_multiple_of(domain)));
     spec.domain = specified.domain.or((kind != Kind::ScaleUp && kind != Kind::Torus).then_some(domain));
-    // Zero comes from clusters without links of their own, whose devices talk through the host.
+    // Clusters without scale-up links, whose devices communicate through the host, have a bandwidth of zero.
     let own = Some(cluster.scale_up.bandwidth.min(MOST)).filter(|bandwidth| bandwidth.get() > 0.0);
     spec.domain_bandwidth = specified
         .domain_bandwidth
@@ -57,7 +57,7 @@ pub fn design_of(cluster: &Cluster, specified: &DesignSpec) -> DesignSpec {
     spec
 }
 
-/// What a device sends into a network of a kind: through its NIC, or over the links of a torus where the cluster is one.
+/// Bandwidth of a device into a network of a kind, one direction: of its NIC, or of the links of a torus if the cluster is one.
 pub fn device_bandwidth(kind: Kind, cluster: &Cluster) -> BytesPerSecond {
     if kind == Kind::Torus && torus_dimensions(cluster).is_some() {
         cluster.scale_up.bandwidth
@@ -66,20 +66,20 @@ pub fn device_bandwidth(kind: Kind, cluster: &Cluster) -> BytesPerSecond {
     }
 }
 
-/// The two factors of a number that are nearest to each other.
+/// The two closest factors of a number.
 fn most_even(n: u64) -> Vec<u64> {
     let side = (1..=n.isqrt()).rev().find(|side| n.is_multiple_of(*side)).unwrap_or(1);
     vec![n / side, side]
 }
 
-/// A machine whose collectives are simulated on a topology of which some parts are broken.
+/// A machine whose collectives are simulated on a topology with failed parts.
 pub fn machine(cluster: &Cluster, wiring: Wiring) -> Result<Machine, Problem> {
     let mut machine = Machine::new(cluster);
     machine.fabric = machine.fabric.answered_by(Arc::new(FlowTimer::new(cluster, wiring)?));
     Ok(machine)
 }
 
-/// A machine that simulates collectives, and before it one that is never slower: the closed form where nothing blocks.
+/// A machine that simulates collectives, after one that is never slower: the closed form on a non-blocking network.
 pub fn quick_and_simulated(cluster: &Cluster, wiring: Wiring) -> Result<(Machine, Machine), Problem> {
     let quick = Machine::new(&unblocked(cluster, &wiring));
     Ok((quick, machine(cluster, wiring)?))
@@ -89,15 +89,15 @@ fn host_bandwidth(cluster: &Cluster) -> BytesPerSecond {
     cluster.accelerator.host_bandwidth.unwrap_or(BytesPerSecond::from_gb(31.0))
 }
 
-/// The wiring of a cluster's run on a design. Refuses what the step would not see: latencies, and a torus of
-/// devices that share domains.
+/// The wiring of a cluster's run on a design. Rejects settings without an effect on the step: latencies, and a torus of devices that share
+/// domains.
 pub fn wiring(cluster: &Cluster, specified: &DesignSpec, failed: &[Part]) -> Result<Wiring, Problem> {
     let wiring = Wiring::new(&design(cluster, specified)?, failed)?;
     wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
     Ok(wiring)
 }
 
-/// The design of a cluster's run, checked.
+/// The validated design of a cluster's run.
 fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> {
     let latencies = [("domain_latency", specified.domain_latency), ("link_latency", specified.link_latency)];
     if let Some((key, _)) = latencies.iter().find(|(_, specified)| specified.is_some()) {
@@ -131,7 +131,7 @@ fn design(cluster: &Cluster, specified: &DesignSpec) -> Result<Design, Problem> 
     Ok(design)
 }
 
-/// Machines of a cluster that changes, on one topology: what was simulated for one is known for all whose network is the same.
+/// Machines of a changing cluster on one topology: simulations are shared by all clusters with the same network.
 #[derive(Debug, Default)]
 pub struct OnTopology {
     specified: DesignSpec,
@@ -150,7 +150,7 @@ struct Built {
 type Known = Mutex<BTreeMap<(Collective, Group), Result<f64, Problem>>>;
 
 impl OnTopology {
-    /// On a design whose open figures are each cluster's own.
+    /// Open settings of the design are taken from each cluster.
     pub fn new(specified: DesignSpec) -> Self {
         Self { specified, built: Mutex::default() }
     }
@@ -160,7 +160,7 @@ impl OnTopology {
         self.paced(cluster, (1.0, 1.0))
     }
 
-    /// The same with other latencies, inside domains and between them: multiples of what they are.
+    /// The machine with other latencies, as multiples, inside domains and between them.
     pub(crate) fn paced(&self, cluster: &Cluster, pace: (f64, f64)) -> Result<Machine, Problem> {
         let design = design(cluster, &self.specified)?;
         let (ranks, is_torus) =
@@ -191,7 +191,7 @@ pub(crate) fn machine_on(network: Option<&OnTopology>, cluster: &Cluster) -> Res
     network.map_or_else(|| Ok(Machine::new(cluster)), |network| network.machine(cluster))
 }
 
-/// A cluster as it would be on a network that never blocks, with the NICs and the scale-up domains of a topology.
+/// A cluster on a non-blocking network with the NICs and the scale-up domains of a topology.
 pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     let mut free = cluster.clone();
     for tier in &mut free.network.tiers {
@@ -217,13 +217,13 @@ pub fn unblocked(cluster: &Cluster, wiring: &Wiring) -> Cluster {
     free
 }
 
-/// Warnings of a run whose topology is given: not those of the cluster's own tiers, on which nothing travels.
+/// Warnings of a run with a given topology, without those of the cluster's own tiers, which carry no traffic.
 pub fn without_own_tiers(mut warnings: Vec<Warning>) -> Vec<Warning> {
     warnings.retain(|warning| warning.id != "fabric-too-small");
     warnings
 }
 
-/// Whether a run on a network follows the law of a torus.
+/// Tests whether a run on a network uses the model of a torus.
 pub(crate) fn is_torus_law(cluster: &Cluster, wiring: &Wiring) -> bool {
     wiring.topology.design.kind == Kind::Torus && torus_dimensions(cluster).is_some()
 }
@@ -233,7 +233,7 @@ pub(crate) fn is_torus_law(cluster: &Cluster, wiring: &Wiring) -> bool {
 pub struct FlowTimer {
     /// The closed form without oversubscription.
     plain: Fabric,
-    /// Whether the closed form is a torus's, which guesses how many dimensions a group has and how far messages go.
+    /// True if the closed form is that of a torus, which assumes the number of dimensions of a group and the distance of messages.
     is_torus: bool,
     wiring: Arc<Wiring>,
     ranks: u64,
@@ -241,7 +241,7 @@ pub struct FlowTimer {
 }
 
 impl FlowTimer {
-    /// On a network; the run is on its first devices.
+    /// A timer on a network; the run is on its first devices.
     pub fn new(cluster: &Cluster, wiring: Wiring) -> Result<Self, Problem> {
         wiring.check(u32::try_from(cluster.devices).unwrap_or(u32::MAX))?;
         Ok(Self {
@@ -253,8 +253,8 @@ impl FlowTimer {
         })
     }
 
-    /// Bandwidth time of all groups like this at once over that at the devices' own ports. Fails when groups reach beyond the
-    /// network's devices, or when one is cut off.
+    /// Bandwidth time of all groups like this at once, relative to that at the devices' own ports. Fails if groups exceed the network's
+    /// devices, or if one is disconnected.
     pub fn slowdown(&self, operation: Collective, group: &Group) -> Result<f64, Problem> {
         let key = (shape(operation), *group);
         if let Some(known) = self.known().get(&key) {
@@ -287,7 +287,7 @@ impl FlowTimer {
         slowdown
     }
 
-    /// On a torus: the bandwidth time at a device's own links over what the closed form has in its place, without the share of links that
+    /// On a torus: the bandwidth time at a device's own links relative to that in the closed form, without the share of links that
     /// transfers reach.
     fn beyond_ports(
         &self,
@@ -300,12 +300,12 @@ impl FlowTimer {
         torus_ratio(&self.plain, operation, group, (exchange.bytes, ports))
     }
 
-    /// What is known so far; a lock that a panic poisoned holds finished values all the same.
+    /// The cached results. A lock poisoned by a panic still contains complete values.
     fn known(&self) -> MutexGuard<'_, BTreeMap<(Collective, Group), Result<f64, Problem>>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The group in this network's domains, which a scale-up network makes of all devices.
+    /// The group in this network's domains. A scale-up network is one domain of all devices.
     fn laid(&self, group: &Group) -> Group {
         if self.wiring.topology.design.kind == Kind::ScaleUp {
             Group { per_domain: group.ranks, least: group.ranks, ..*group }
@@ -342,7 +342,7 @@ impl CollectiveTimer for FlowTimer {
     }
 }
 
-/// `ports`, the bandwidth time of a call at the links of a device on a torus, over that of the closed form.
+/// `ports`, the bandwidth time of a call at the links of a device on a torus, relative to that of the closed form.
 pub(crate) fn torus_ratio(
     plain: &Fabric,
     operation: Collective,
@@ -354,7 +354,7 @@ pub(crate) fn torus_ratio(
     if growing > 0.0 { ports / growing } else { 1.0 }
 }
 
-/// Operations that put the same shares on the same pairs.
+/// A representative of the operations with equal shares between equal pairs of ranks.
 pub(crate) fn shape(operation: Collective) -> Collective {
     match operation {
         Collective::AllReduce | Collective::ReduceScatter => Collective::AllGather,
@@ -362,7 +362,7 @@ pub(crate) fn shape(operation: Collective) -> Collective {
     }
 }
 
-/// The exchange of all groups like this one, of which the ranks are full; bytes do not matter for a quotient.
+/// The exchange of all groups like this one over all ranks; bytes have no effect on a quotient.
 pub(crate) fn exchange(operation: Collective, group: &Group, ranks: u64) -> (Numbering, Exchange) {
     let block = group.ranks * group.stride;
     let numbering = Numbering::pipeline_outermost(1, (ranks / block.max(1)).max(1) * block);

@@ -1,8 +1,8 @@
-//! The calculator answers "what happens if"; the tuner answers "what should I do".
+//! Tuner: selection of plans by the calculator's predictions.
 //!
-//! Responsible for: choosing among plans: the search over strategies, the number of machines, the rehearsal of changes, and the
-//! solvers for recompute and pipeline balance. Every time and byte comes from the calculator; nothing is priced here. This crate reads
-//! no file and no clock, prints nothing and spawns nothing: a search is cut into pieces that a front end may run side by side.
+//! Responsible for: the search over strategies, the number of machines, what-if comparisons, and the solvers for recompute and pipeline
+//! balance. All times and bytes are from the calculator. This crate has no I/O and reads no clock: a search consists of pieces that a front
+//! end may run concurrently.
 //!
 //! ```
 //! use railwright_spec::plan::PlanSpec;

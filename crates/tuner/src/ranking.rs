@@ -17,14 +17,14 @@ use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// A part of the step on the critical stage. The parts add up to the step.
+/// A part of the step on the critical stage. The parts sum to the step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Share {
-    /// Arithmetic that the model needs.
+    /// Arithmetic of the model.
     Compute,
-    /// Arithmetic done again.
+    /// Recomputed arithmetic.
     Recompute,
     /// Exposed tensor-parallel communication.
     Tensor,
@@ -32,11 +32,11 @@ pub enum Share {
     Context,
     /// Exposed expert-parallel communication.
     Expert,
-    /// Exposed gathering of parameters and reduction of gradients.
+    /// Exposed gather of parameters and reduction of gradients.
     Data,
-    /// Idle in the pipeline, transfers between stages included.
+    /// Idle time in the pipeline, including transfers between stages.
     Bubble,
-    /// Waiting for the host: launches, and what is kept in its memory.
+    /// Waiting for the host: launches, and tensors in its memory.
     Host,
     /// The optimizer step.
     Optimizer,
@@ -45,7 +45,7 @@ pub enum Share {
 }
 
 impl Share {
-    /// All, in the order in which they are shown.
+    /// All parts, in display order.
     pub const ALL: [Self; 10] = [
         Self::Compute,
         Self::Recompute,
@@ -59,7 +59,7 @@ impl Share {
         Self::Other,
     ];
 
-    /// What it takes of a step.
+    /// Time of the part in a step.
     pub fn of(self, time: &TimeBreakdown) -> Seconds {
         let exposed = |wanted: Dimension| -> Seconds {
             time.exposed.iter().filter(|(dimension, _)| *dimension == wanted).map(|(_, t)| *t).sum()
@@ -83,15 +83,15 @@ impl Share {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spent {
-    /// On what.
+    /// The part.
     pub on: Share,
     /// Duration.
     pub time: Seconds,
-    /// Of the step.
+    /// Share of the step (0 to 1).
     pub share: f64,
 }
 
-/// Where a step's time goes.
+/// Breakdown of a step's time.
 pub fn spent(time: &TimeBreakdown) -> Vec<Spent> {
     Share::ALL
         .into_iter()
@@ -99,39 +99,39 @@ pub fn spent(time: &TimeBreakdown) -> Vec<Spent> {
         .collect()
 }
 
-/// A step on the timeline against the fast path.
+/// A step on the timeline compared with the fast path.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Retimed {
     /// Length of the timeline.
     pub timeline: Seconds,
-    /// Over the fast path's step time, less 1.
+    /// Length of the timeline over the fast path's step time, minus 1.
     pub difference: f64,
-    /// Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow.
+    /// True if the schedule overlaps steps, so that one isolated step is longer than their interval.
     pub steps_overlap: bool,
 }
 
-/// A candidate in its place.
+/// A candidate with its rank.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ranked {
-    /// From 1.
+    /// Rank, from 1.
     pub rank: usize,
     /// The candidate.
     pub candidate: Candidate,
     /// The layout in one line.
     pub plan_summary: String,
-    /// Time per token over that of the first, less 1; negative where a slower one is first for another reason.
+    /// Time per token over that of the first, minus 1. Negative if a slower one is first for another reason.
     pub behind: f64,
-    /// The same of rent per token.
+    /// Rent per token over that of the first, minus 1. `None` without a price.
     pub costlier: Option<f64>,
-    /// Between what bounds a measurement of its step time is expected.
+    /// Interval in which a measurement of its step time is expected.
     pub step_time_interval: Interval,
-    /// Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+    /// Model FLOPs utilisation in the full attention convention, against the compute format's peak.
     pub mfu: Option<f64>,
-    /// Rent for a trillion tokens.
+    /// Rent for a trillion tokens. `None` without a price.
     pub dollars_per_trillion_tokens: Option<Dollars>,
-    /// Cost of the whole training; absent without a token budget.
+    /// Cost of the whole training. `None` without a token budget.
     pub bill: Option<Bill>,
     /// Step breakdown.
     pub spent: Vec<Spent>,
@@ -141,7 +141,7 @@ pub struct Ranked {
     pub retimed: Option<Retimed>,
 }
 
-/// Puts a candidate in its place. `first` is the best one.
+/// Ranks a candidate. `first` is the best one.
 pub fn rank(
     rank: usize,
     candidate: &Candidate,
@@ -171,7 +171,7 @@ pub fn rank(
     })
 }
 
-/// A bubble that subtraction left a hair below zero is none.
+/// Removes a bubble slightly below zero, which subtraction can leave.
 fn tidy(candidate: &Candidate) -> Candidate {
     let mut tidy = candidate.clone();
     let bubble = &mut tidy.time.bubble;
@@ -181,7 +181,7 @@ fn tidy(candidate: &Candidate) -> Candidate {
     tidy
 }
 
-/// Times a plan again on the timeline. Fails where the timeline would be too large.
+/// Times a plan again on the timeline. Fails if the timeline would be too large.
 pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds) -> Result<Retimed, Problem> {
     let step = timeline_with(model, cluster, plan, Detail::Passes)?;
     let timeline = step.duration().seconds();
@@ -196,13 +196,14 @@ pub fn retime(model: &Model, cluster: &Cluster, plan: &Plan, fast_path: Seconds)
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// On what.
+    /// The part.
     pub on: Share,
-    /// Additional amount.
+    /// Additional time.
     pub more: Seconds,
 }
 
-/// Where a step is slower than another, the largest difference first; parts that differ by less than a thousandth of the step are left out.
+/// Parts in which a step is slower than another, the largest difference first. Excludes parts that differ by less than a thousandth of the
+/// step.
 pub fn difference(slower: &TimeBreakdown, faster: &TimeBreakdown) -> Vec<Difference> {
     let mut list: Vec<Difference> = Share::ALL
         .into_iter()

@@ -1,8 +1,8 @@
-//! What to recompute: which modules of how many layers on which stage, so that every stage fits and the step loses least.
+//! Selection of recompute: modules, layers and stages, so that every stage fits with the shortest step.
 //!
-//! Responsible for: an answer that no other choice beats. A pipeline is never faster for a slower stage, so each stage takes its own
-//! fastest choice that fits: `group` finds it exactly. Where a stage holds several virtual stages its time is still the least, but
-//! which of them bears it matters to the pipeline a little; then the answer comes with a proven bound. Refuses to change the layout.
+//! Responsible for: an optimal solution. A pipeline is never faster with a slower stage, so each stage has its own fastest choice that
+//! fits: `group` finds it exactly. If a stage holds several virtual stages, its time is still minimal, but the distribution over them has a
+//! small effect on the pipeline; the result then includes a proven bound. Does not change the layout.
 
 mod advice;
 mod bound;
@@ -36,16 +36,16 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// Choices.
+/// Options of the solver.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Options {
-    /// Probability with which every stage must fit.
+    /// Required probability of fitting for every stage.
     pub probability: f64,
-    /// Whether all stages have the same policy, as with launch flags.
+    /// True for the same policy on all stages, as with framework flags.
     pub uniform: bool,
-    /// Whether activations may go to host memory.
+    /// True to allow activations in host memory.
     pub offload: bool,
-    /// Modules that may be recomputed; `None` is all that the model has. Whole layers always may.
+    /// Modules that may be recomputed. `None` is all modules of the model. Whole layers are always allowed.
     pub modules: Option<BTreeSet<RecomputeModule>>,
 }
 
@@ -55,7 +55,7 @@ impl Default for Options {
     }
 }
 
-/// A way to recompute, priced.
+/// A recompute setting with its price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variant {
@@ -68,15 +68,15 @@ pub struct Variant {
     pub step_time: Seconds,
     /// Tokens per second of the whole cluster.
     pub tokens_per_second: f64,
-    /// Memory of the fullest stage, as in an estimate.
+    /// Memory of the stage with the largest peak, as in an estimate.
     pub memory: Bytes,
     /// Probability that every stage fits.
     pub probability_of_fitting: f64,
-    /// Whether that is enough.
+    /// True if that is at least the required probability.
     pub fits: bool,
 }
 
-/// One stage of the answer.
+/// One stage of the result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StageRow {
@@ -86,7 +86,7 @@ pub struct StageRow {
     pub layers: u64,
     /// Recompute and offload, by virtual stage.
     pub choice: Vec<String>,
-    /// Recompute of one micro-batch.
+    /// Recompute time of one micro-batch.
     pub recompute: Seconds,
     /// Time in passes of one micro-batch.
     pub time: Seconds,
@@ -94,13 +94,13 @@ pub struct StageRow {
     pub memory_none: Bytes,
     /// Memory with full recompute.
     pub memory_full: Bytes,
-    /// As chosen.
+    /// Memory with the selected recompute.
     pub memory: Bytes,
-    /// Probability that it fits, as chosen.
+    /// Probability that it fits with the selected recompute.
     pub probability_of_fitting: f64,
 }
 
-/// Share of one kind of memory on the fullest stage.
+/// Share of one kind of memory on the stage with the largest peak.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KindShare {
@@ -108,19 +108,19 @@ pub struct KindShare {
     pub kind: Kind,
     /// Amount.
     pub bytes: Bytes,
-    /// Of what the stage needs.
+    /// Share of the stage's need (0 to 1).
     pub share: f64,
 }
 
-/// The answer.
+/// Result of the solver.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Answer {
     /// Memory and cost of each module of a layer.
     pub layers: Vec<LayerTable>,
-    /// Memory of the fullest stage without recompute.
+    /// Memory by kind without recompute, on the stage with the largest peak.
     pub kinds: Vec<KindShare>,
-    /// The stage.
+    /// Index of that stage.
     pub fullest: usize,
     /// Device memory.
     pub device_memory: Bytes,
@@ -128,32 +128,32 @@ pub struct Answer {
     pub limit: Bytes,
     /// That probability.
     pub probability: f64,
-    /// Nothing recomputed.
+    /// Variant without recompute.
     pub none: Variant,
-    /// Every layer in full.
+    /// Variant with full recompute of every layer.
     pub full: Variant,
-    /// The plan as it was given, where that is neither.
+    /// The original plan. `None` if it is one of the two.
     pub given: Option<Variant>,
     /// The best uniform policy that framework flags can express.
     pub uniform: Option<Variant>,
     /// The best uniform policy, with or without framework flags.
     pub uniform_any: Option<Variant>,
-    /// The best.
+    /// The best variant. `None` if none fits.
     pub best: Option<Variant>,
     /// Its stages.
     pub stages: Vec<StageRow>,
-    /// What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
+    /// Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal.
     pub gap: f64,
-    /// Throughput of the best over that of full recompute, less one.
+    /// Throughput of the best over that of full recompute, minus 1.
     pub gain_over_full: Option<f64>,
-    /// Changes that would make it fit, if nothing fits.
+    /// Changes that make it fit; empty if something fits.
     pub remedies: Vec<Remedy>,
 }
 
-/// Shares of activations in host memory that are tried: sixteenths.
+/// Number of steps of the share of activations in host memory: sixteenths.
 const SHARES: u32 = 16;
 
-/// Solves. Fails where the plan cannot be priced at all.
+/// Solves a plan. Fails if it cannot be priced.
 pub fn solve(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Result<Answer, Problem> {
     let machine = Machine::new(cluster);
     let trial = Trial { model, cluster, machine: &machine, options };
@@ -228,17 +228,17 @@ pub(crate) fn treatments(policies: &[Recompute], offload: bool) -> Vec<Treatment
         .collect()
 }
 
-/// What virtual stages that share a device's memory choose.
+/// Recompute of virtual stages that share a device's memory.
 pub(crate) struct Choice {
     /// The entry of each virtual stage, with its place in the pipeline.
     pub(crate) entries: Vec<(usize, StageRecompute)>,
-    /// Passes of one micro-batch.
+    /// Time of the passes of one micro-batch.
     time: Seconds,
-    /// No choice is faster.
+    /// Lower bound of the time of any choice.
     bound: Seconds,
 }
 
-/// The best choice for virtual stages that share a device's memory; `None` where none fits.
+/// The best choice for virtual stages that share a device's memory. `None` if none fits.
 pub(crate) fn best_of_group(
     choices: &Choices<'_>,
     model: &Model,
@@ -256,7 +256,7 @@ fn solve_group(choices: &Choices<'_>, group: &Group<'_>, limit: Bytes) -> Option
     let mut best = None;
     let treatments = choices.treatments();
     let mut start = 0;
-    // One share of offload for a stage: a longer list of treatments falls into one list for each share.
+    // One share of offload per stage: a longer list of treatments is divided into one list per share.
     while start < treatments.len() {
         let share = treatments[start].offload;
         let end = (start..treatments.len()).find(|&t| treatments[t].offload != share);
@@ -268,7 +268,7 @@ fn solve_group(choices: &Choices<'_>, group: &Group<'_>, limit: Bytes) -> Option
     best
 }
 
-/// The best of every stage together, and what it may still lack.
+/// Combines the best choice of every stage, with an upper bound of the remaining gain.
 fn by_stage(
     trial: &Trial<'_>,
     choices: &Choices<'_>,
@@ -294,7 +294,7 @@ fn by_stage(
     Ok(Some((variant, gap)))
 }
 
-/// Whether each stage holds virtual stages of both directions, so that every one of them lies on two stages.
+/// Tests whether each stage holds virtual stages of both directions, so that every one of them is on two stages.
 pub(crate) fn is_bidirectional(plan: &Plan) -> bool {
     plan.schedule.has_two_directions()
 }
@@ -304,7 +304,7 @@ pub(crate) fn laid(bare: &Plan, entries: Vec<StageRecompute>) -> Plan {
     lay::plan(bare, entries)
 }
 
-/// The rooms of stages that choose for themselves: `DualPipe` holds each virtual stage twice, on stages that mirror each other.
+/// The groups of stages that select independently: `DualPipe` holds each virtual stage twice, on mirrored stages.
 pub(crate) fn groups<'r>(plan: &Plan, rooms: &'r [StageRoom]) -> &'r [StageRoom] {
     if is_bidirectional(plan) { &rooms[..rooms.len().div_ceil(2)] } else { rooms }
 }
@@ -325,7 +325,7 @@ fn kinds(report: &MemoryReport) -> Vec<KindShare> {
     list
 }
 
-/// What variants are tried on.
+/// Context in which variants are priced.
 struct Trial<'a> {
     model: &'a Model,
     cluster: &'a Cluster,
@@ -354,7 +354,7 @@ impl Trial<'_> {
             tokens_per_second: plan.tokens_per_step() as f64 / step_time.get(),
             memory: peak.device,
             probability_of_fitting: probability,
-            // The solver's limit is the inverse of this function, to rounding.
+            // The solver's limit is the inverse of this function, except for rounding.
             fits: probability >= self.options.probability - 1e-9,
         })
     }
@@ -368,7 +368,7 @@ impl Trial<'_> {
         let sigma = SoftwareCatalogue::shared()?.get(&best.plan.software).sigma;
         let memory =
             |report: &MemoryReport, stage: usize| report.stages.get(stage).map_or(Bytes::ZERO, |s| s.device);
-        // The allocator gives back half of what it only reserves.
+        // The allocator releases half of the unused memory.
         let least = |stage: usize| {
             chosen.stages.get(stage).map_or(Bytes::ZERO, |s| s.device - (s.reserved - s.allocated) * 0.5)
         };
@@ -396,7 +396,7 @@ impl Trial<'_> {
     }
 }
 
-/// What a virtual stage recomputes.
+/// Recompute of a virtual stage, as text.
 pub(crate) fn choice(plan: &Plan, chunk: usize, stage: usize) -> String {
     match &plan.stage_recompute {
         None => plan.recompute.short(),
@@ -407,7 +407,7 @@ pub(crate) fn choice(plan: &Plan, chunk: usize, stage: usize) -> String {
     }
 }
 
-/// What a plan recomputes, in short.
+/// Recompute of a plan, as short text.
 pub(crate) fn what(plan: &Plan) -> String {
     match &plan.stage_recompute {
         Some(list) if list.windows(2).all(|pair| pair[0] == pair[1]) => {

@@ -1,7 +1,6 @@
 //! Remedies for a run that does not fit.
 //!
-//! Responsible for: candidate changes, least intrusive first. Does not evaluate them: the caller searches
-//! again with each.
+//! Responsible for: candidate changes, least intrusive first. Does not evaluate them: the caller repeats the search with each.
 
 use railwright_spec::plan::{PlanSpec, Sharding};
 use serde::Serialize;
@@ -22,25 +21,25 @@ pub struct Remedy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// The degrees are left to the search.
+    /// Frees the parallel sizes for the search.
     FreeDegrees,
-    /// The micro-batch is left to the search.
+    /// Frees the micro-batch for the search.
     FreeMicroBatch,
-    /// Recompute is left to the search.
+    /// Frees recompute for the search.
     FreeRecompute,
-    /// Parameters, gradients and optimizer states are sharded over all replicas.
+    /// Shards parameters, gradients and optimizer states over all replicas.
     ShardEverything,
-    /// Optimizer states are kept and stepped on the host.
+    /// Offloads optimizer states and their step to the host.
     OffloadOptimizer,
-    /// Activations are kept in host memory.
+    /// Offloads activations to host memory.
     OffloadActivations,
-    /// Both.
+    /// Offloads both.
     OffloadBoth,
     /// More devices.
     MoreDevices,
 }
 
-/// Every lever that is not pulled yet.
+/// Every change that the settings do not include yet.
 pub fn remedies(specified: &PlanSpec) -> Vec<Remedy> {
     let mut list = Vec::new();
     let mut add = |change, specified: PlanSpec, times| list.push(Remedy { change, specified, times });
@@ -87,7 +86,7 @@ pub fn remedies(specified: &PlanSpec) -> Vec<Remedy> {
         add(Change::OffloadBoth, both, 1);
     }
     for times in [2, 4, 8, 16, 32, 64] {
-        // A pinned number of replicas pins the number of devices.
+        // A fixed number of replicas fixes the number of devices.
         add(Change::MoreDevices, PlanSpec { data_parallel: None, ..specified.clone() }, times);
     }
     list

@@ -4,9 +4,9 @@
 //! `d ln T / d ln x`, by central differences: `ln(T(1.01 x) / T(x / 1.01)) / (2 ln 1.01)`. Does not change
 //! the plan: see the search for the best layout on other hardware.
 //!
-//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the
-//! step would be k times as short. So the elasticities of rates and those of times, the signs of the latter
-//! turned, sum to -1 except for a few constants without a parameter (the ramp-up of transfers).
+//! The sum rule: if every rate were k times as high and every latency, floor and launch k times as short, the step would be k times as
+//! short. The elasticities of rates minus those of times therefore sum to -1, except for a few constants without a parameter (the ramp-up
+//! of transfers).
 
 mod knobs;
 
@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 /// The relative step of the differences.
 pub const STEP: f64 = 0.01;
-/// The change that the tornado shows.
+/// Relative change of a parameter in the tornado chart.
 pub const SWING: f64 = 0.10;
 
 /// The sensitivity of one run.
@@ -42,13 +42,13 @@ pub struct Sensitivity {
     pub devices: u64,
     /// The plan in one line.
     pub plan: String,
-    /// The step as it is.
+    /// Step time of the unchanged run.
     pub step_time: Seconds,
     /// The relative step of the differences: [`STEP`].
     pub difference: f64,
     /// The change of `less` and `more`: [`SWING`].
     pub swing: f64,
-    /// Every figure, the one that swings the step most first.
+    /// All parameters, the one with the largest effect first.
     pub figures: Vec<Figure>,
     /// Sums of the elasticities of rates and times.
     pub sum: SumRule,
@@ -61,63 +61,63 @@ pub struct Sensitivity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Bought with the machine.
+    /// Hardware of the machine.
     Hardware,
-    /// The host's share: launches and what a step takes it.
+    /// Host: launches, and its time per step.
     Host,
     /// Efficiency of the software generation.
     Software,
 }
 
-/// One figure.
+/// One parameter.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
-    /// A stable identifier: the key of the run file where there is one.
+    /// Stable identifier: the key of the run file if there is one.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
-    /// What it belongs to.
+    /// Category of the parameter.
     pub kind: Kind,
-    /// Its value, in words.
+    /// Its value, as text.
     pub now: String,
-    /// Whether a greater value is faster (a bandwidth) or slower (a latency).
+    /// True if a greater value is faster (a bandwidth), false if it is slower (a latency).
     pub greater_is_faster: bool,
     /// `d ln T / d ln x`.
     pub elasticity: f64,
-    /// Change of the step when the figure is 10% smaller, as a share.
+    /// Change of the step with a 10% smaller value, as a share.
     pub less: f64,
-    /// The same when it is 10% greater.
+    /// Change of the step with a 10% greater value, as a share.
     pub more: f64,
-    /// The same when it costs nothing any more: a rate without limit, a latency of zero.
+    /// Change of the step with an ideal value, as a share: an unlimited rate, a latency of zero.
     pub best: f64,
-    /// The part of the step that shrinks most then.
+    /// The part of the step with the largest reduction in that case.
     pub through: Option<String>,
 }
 
-/// The elasticities of everything that takes time, summed.
+/// Sums of the elasticities of all rates and times.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SumRule {
-    /// Of rates: peaks and bandwidths; below 0.
+    /// Sum over rates: peaks and bandwidths; below 0.
     pub rates: f64,
-    /// Of times: latencies, floors, launches; above 0.
+    /// Sum over times: latencies, floors, launches; above 0.
     pub times: f64,
-    /// What is left to 1 of times less rates: constants that have no knob, and kinks within the step of the difference.
+    /// Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the difference.
     pub rest: f64,
 }
 
-/// Memory against what the run needs.
+/// Memory of the device and of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Capacity {
     /// Memory of a device.
     pub device: Bytes,
-    /// Memory of the fullest stage.
+    /// Memory of the stage with the largest peak.
     pub peak: Bytes,
-    /// The least that the run can do with: below, it does not fit; above, capacity changes nothing.
+    /// Minimum device memory of the run. Below it does not fit; above it capacity has no effect.
     pub least: Bytes,
-    /// Whether it fits.
+    /// Verdict on the fit.
     pub fit: Fit,
 }
 
@@ -126,7 +126,7 @@ pub fn sensitivity(run: &Run) -> Result<Sensitivity, Problem> {
     sensitivity_on(run, None)
 }
 
-/// The same with collectives simulated on a topology.
+/// Computes the sensitivity of a run with collectives simulated on a topology.
 pub fn sensitivity_on(run: &Run, network: Option<Arc<OnTopology>>) -> Result<Sensitivity, Problem> {
     let machine = Machine::new(&run.cluster);
     let software =
@@ -199,7 +199,7 @@ fn figure(
     })
 }
 
-/// Rounding of sums that do not change is no effect.
+/// Replaces rounding of unchanged sums by zero.
 fn tidy(x: f64) -> f64 {
     if x.abs() < 1e-12 { 0.0 } else { x }
 }
@@ -208,7 +208,7 @@ fn total(run: &Run, setup: &Setup, workspace: &mut Workspace) -> Result<Seconds,
     setup.with_costing(run, |costing| Ok(evaluate_with(costing, workspace)?.time.total))
 }
 
-/// The part that shrinks most, on the stage that paces the run as it is.
+/// The part with the largest reduction, on the critical stage of the unchanged run.
 fn through(
     run: &Run,
     setup: &Setup,

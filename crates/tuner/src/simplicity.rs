@@ -18,10 +18,10 @@ pub enum Oddity {
     UnequalChunks,
     /// A group that communicates in every layer spans two scale-up domains although it would fit into one.
     TornGroup,
-    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro-batch of several sequences,
-    /// which a smaller micro batch would split without communication.
+    /// Context parallelism leaves a rank fewer than [`FEWEST_TOKENS`] tokens of a sequence, or splits a micro-batch of several sequences. A
+    /// smaller micro-batch would split these without communication.
     ShortContext,
-    /// Experts are spread over several scale-up domains, so that tokens travel over the network in every layer. Megatron-Core's guide to
+    /// Experts are distributed over several scale-up domains, so that tokens cross the network in every layer. Megatron-Core's guide to
     /// mixtures of experts keeps expert and tensor parallelism within the NVLink domain.
     ScatteredExperts,
     /// States are sharded over a part of the data-parallel ranks.
@@ -33,7 +33,7 @@ pub enum Oddity {
 }
 
 impl Oddity {
-    /// All, the gravest first.
+    /// All oddities, the most severe first.
     pub const ALL: [Self; 7] = [
         Self::UnequalChunks,
         Self::TornGroup,
@@ -49,28 +49,28 @@ impl Oddity {
     }
 }
 
-/// Tokens of a sequence from which a context-parallel rank has enough to do: published layouts shard sequences of 8,192 tokens over two
-/// ranks (Llama 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
+/// Minimum tokens of a sequence for a useful context-parallel rank: published layouts shard sequences of 8,192 tokens over two ranks (Llama
+/// 3 70B and 405B recipes of Megatron-Bridge), not shorter ones.
 pub const FEWEST_TOKENS: u64 = 4096;
 
-/// Share of the device's memory beyond which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
+/// Share of the device's memory above which steps slow down ([`railwright_calculator::memory::retry_slowdown`]).
 pub const TIGHT: f64 = 0.92;
 
-/// GPUs over which experts are usual with fused dispatch, also between domains: DeepSeek-V3 trained with experts on 64 GPUs of 8 nodes
-/// (arXiv 2412.19437, section 3.2).
+/// Usual maximum number of GPUs of an expert-parallel group with fused dispatch, also between domains: DeepSeek-V3 trained with experts on
+/// 64 GPUs of 8 nodes (arXiv 2412.19437, section 3.2).
 const DISPATCHED_RANKS: u64 = 64;
 
-/// Whether a stack dispatches tokens by fused kernels.
+/// Tests whether a stack dispatches tokens by fused kernels.
 fn dispatches_fused(software: &str) -> bool {
     by_id(software).is_ok_and(|software| software.fused_expert_dispatch)
 }
 
-/// A set of oddities. It orders as experts prefer: a graver oddity outweighs all lesser ones.
+/// A set of oddities. Its order is lexicographic: a more severe oddity outweighs all others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Oddities(u8);
 
 impl Oddities {
-    /// Of a plan on scale-up domains of `domain` devices, of which it takes `used_memory` as a share.
+    /// Oddities of a plan on scale-up domains of `domain` devices, with `used_memory` as a share.
     pub fn of(plan: &Plan, domain: u64, used_memory: f64) -> Self {
         Self::default()
             .with(Oddity::UnequalChunks, plan.layers_per_stage.as_deref().is_some_and(has_unequal_chunks))
@@ -83,13 +83,13 @@ impl Oddities {
             .with(Oddity::TightMemory, used_memory > TIGHT)
     }
 
-    /// With an oddity, if there is one.
+    /// Adds an oddity if `is_there`.
     #[must_use]
     pub const fn with(self, oddity: Oddity, is_there: bool) -> Self {
         if is_there { Self(self.0 | oddity.bit()) } else { self }
     }
 
-    /// With the oddities of a layout of ranks.
+    /// Adds the oddities of a layout of ranks.
     #[must_use]
     pub fn with_layout(self, layout: &Layout, fused_dispatch: bool) -> Self {
         let is_usual = fused_dispatch && layout.expert.ranks <= DISPATCHED_RANKS;
@@ -98,7 +98,7 @@ impl Oddities {
             .with(Oddity::ScatteredExperts, is_scattered)
     }
 
-    /// With the oddities of a plan's sharding.
+    /// Adds the oddities of a plan's sharding.
     #[must_use]
     pub const fn with_sharding(self, plan: &Plan) -> Self {
         let has_peers = plan.data_parallel * plan.context_parallel > 1;
@@ -107,24 +107,24 @@ impl Oddities {
             .with(Oddity::WholeOptimizer, has_peers && is_whole)
     }
 
-    /// Whether an oddity is among them.
+    /// Tests whether the set contains an oddity.
     pub const fn has(self, oddity: Oddity) -> bool {
         self.0 & oddity.bit() != 0
     }
 
-    /// The oddities, the gravest first.
+    /// The oddities, the most severe first.
     pub fn list(self) -> Vec<Oddity> {
         Oddity::ALL.into_iter().filter(|oddity| self.has(*oddity)).collect()
     }
 
-    /// A number that orders as the set does.
+    /// A number with the same order as the set.
     pub(crate) const fn level(self) -> u8 {
         self.0
     }
 }
 
-/// Whether chunks differ where they need not: all but the first and the last have the same number of layers, and these have no more. Of
-/// two chunks one may have a layer more.
+/// Tests for unnecessary differences of chunks. Without them, all but the first and the last have the same number of layers, and these have
+/// no more. Of two chunks one may have one layer more.
 pub fn has_unequal_chunks(layers: &[u64]) -> bool {
     let most = layers.iter().copied().max().unwrap_or(0);
     match layers {
@@ -134,17 +134,17 @@ pub fn has_unequal_chunks(layers: &[u64]) -> bool {
     }
 }
 
-/// Whether context parallelism has too little to do.
+/// Tests whether context parallelism leaves a rank too little work.
 pub const fn has_short_context(sequence_length: u64, context: u64, micro_batch: u64) -> bool {
     context > 1 && (micro_batch > 1 || sequence_length < FEWEST_TOKENS.saturating_mul(context))
 }
 
-/// How much there is to get right in a plan. It orders by the features in use, then by virtual stages.
+/// Complexity of a plan. Its order is by the features in use, then by virtual stages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Complexity {
-    /// Kinds of parallelism in use, recompute, offload, what departs from even stages and one shard group.
+    /// Number of features: kinds of parallelism in use, recompute, offload, uneven stages and partial shard groups.
     pub(crate) features: u8,
-    /// Chunks per stage: each adds messages between stages, and layouts with few are those that are published.
+    /// Chunks per stage: each adds messages between stages, and published layouts have few.
     pub(crate) virtual_stages: u64,
 }
 
@@ -197,7 +197,7 @@ mod tests {
         for fine in [&[7, 8, 8, 7][..], &[8, 8], &[1, 2, 2, 0], &[5], &[8, 7], &[4, 4, 4, 4]] {
             assert!(!has_unequal_chunks(fine), "{fine:?}");
         }
-        // 80 layers on 18 chunks; an end that has more; a chunk in the middle that has fewer.
+        // 80 layers on 18 chunks; an end with more; a chunk in the middle with fewer.
         for odd in [&[4, 4, 5, 5, 4, 3][..], &[9, 8, 8, 8], &[8, 7, 8, 8], &[8, 6]] {
             assert!(has_unequal_chunks(odd), "{odd:?}");
         }

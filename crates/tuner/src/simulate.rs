@@ -71,46 +71,46 @@ pub struct Simulation {
     /// The step with other hash seeds, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<OverSeeds>,
-    /// Where the ranks are, and what other orders of the hosts take, where hosts are given.
+    /// Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are specified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placed: Option<Placed>,
-    /// This run and another on the same network, where another is given.
+    /// This run and another on the same network; empty without another.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<SharedJob>,
-    /// The step as `estimate` has it, in closed form.
+    /// The step of `estimate`, in closed form.
     pub closed_form: Seconds,
     /// Differences between both, step by step.
     pub changes: Vec<Change>,
-    /// Every dimension that exchanges.
+    /// Rows of all dimensions with exchanges.
     pub dimensions: Vec<DimensionRow>,
     /// Load of links, from the devices outwards.
     pub layers: Vec<LayerLoad>,
-    /// Whether groups of each kind are equivalent in the network, so that replicas are synchronous.
+    /// True if groups of each kind are equivalent in the network, so that replicas are synchronous.
     pub is_exact: bool,
-    /// Exchanges that go through third groups of a dragonfly, where its routing chooses.
+    /// Exchanges through third groups of a dragonfly, if its routing selects these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub detours: Vec<String>,
     /// The load of links over the step: the mean of each layer and its busiest links, in equal intervals.
     pub over_time: OverTime,
-    /// Passes and exchanges that were played.
+    /// Number of simulated passes and exchanges.
     pub tasks: usize,
-    /// Flows that stand for all of them.
+    /// Number of flows that represent all of them.
     pub flows: usize,
 }
 
-/// One more circumstance, and the step with it.
+/// An additional effect, and the step with it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Change {
-    /// Added effect.
+    /// Name of the added effect.
     pub what: &'static str,
-    /// The step with it and everything before.
+    /// Step time with it and all previous effects.
     pub step_time: Seconds,
     /// Added time.
     pub cost: Seconds,
 }
 
-/// What one dimension's exchanges take, on the stage whose exchanges take longest.
+/// Time of one dimension's exchanges, on the stage with the longest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DimensionRow {
@@ -118,13 +118,13 @@ pub struct DimensionRow {
     pub dimension: &'static str,
     /// The stage.
     pub stage: u32,
-    /// Exchanges in the step.
+    /// Number of exchanges in the step.
     pub exchanges: usize,
-    /// All of them in closed form, hidden or not, on a network without oversubscription.
+    /// Time of all of them in closed form, hidden and exposed, on a network without oversubscription.
     pub closed_form: Seconds,
-    /// On the topology, each kind alone.
+    /// Time on the topology, each kind alone.
     pub alone: Seconds,
-    /// In the step, with contention.
+    /// Time in the step, with contention.
     pub in_step: Seconds,
     /// `in_step / closed_form`.
     pub slowdown: f64,
@@ -137,7 +137,7 @@ pub struct Setting<'a> {
     pub wiring: &'a Wiring,
     /// Other jobs.
     pub background: Option<Background>,
-    /// Devices of the ranks; none is the first ones.
+    /// Devices of the ranks. `None` selects the first ones.
     pub seats: Option<&'a Seats>,
 }
 
@@ -148,14 +148,14 @@ impl<'a> Setting<'a> {
     }
 }
 
-/// The script of a step and what its tasks are.
+/// The script of a step, with the meaning of its tasks.
 struct Staged {
     script: Script,
-    /// Exchanges: their tasks with dimension, stage, closed-form time, latency among it.
+    /// Exchanges: their tasks with dimension, stage, closed-form time, and its latency part.
     moves: Vec<Moved>,
-    /// The task at whose end the step ends but for jitter.
+    /// The task that ends the step, except for jitter.
     end: u32,
-    /// How much earlier than its pipeline ends the next step begins, where steps run into each other.
+    /// Overlap of the next step with the end of the pipeline, if steps overlap.
     earlier: Seconds,
 }
 
@@ -169,7 +169,7 @@ struct Moved {
     amount: Seconds,
 }
 
-/// Simulates a step. Fails when the plan is impossible, or when broken parts cut ranks off.
+/// Simulates a step. Fails if the plan is invalid, or if failed parts disconnect ranks.
 pub fn simulate(
     model: &Model,
     cluster: &Cluster,
@@ -179,7 +179,7 @@ pub fn simulate(
     simulate_watched(model, cluster, plan, setting, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// Cancellable variant: `watch` receives finished and total tasks. Cancellation is a problem.
+/// Cancellable variant: `watch` receives finished and total tasks. Cancellation is an error.
 pub fn simulate_watched(
     model: &Model,
     cluster: &Cluster,
@@ -201,7 +201,7 @@ pub fn simulate_watched(
     let plays = 2 + usize::from(is_broken || idle.is_some()) + usize::from(is_broken && idle.is_some());
     let (all, mut before) = (plays * staged.script.len(), 0);
     let mut watched = |script: &Script, bundle: &Bundle| {
-        // What is built between two plays takes its time, too.
+        // Set-up between two simulations also takes time.
         if watch(before, all).is_break() {
             return Err(Problem::new("stopped while simulating the step"));
         }
@@ -287,13 +287,13 @@ pub fn simulate_watched(
     })
 }
 
-/// A step as a script and classes of flows, before it meets the links of a network.
+/// A step as a script and classes of flows, before routing on a network.
 struct Prepared {
     staged: Staged,
     classes: Vec<Class>,
     after: After,
     closed_form: Seconds,
-    /// The step where nothing blocks, and its cluster.
+    /// The step on a non-blocking network, and its cluster.
     unblocked: Seconds,
     free: Cluster,
 }
@@ -333,25 +333,25 @@ impl Prepared {
 pub struct Timed {
     /// The step.
     pub step_time: Seconds,
-    /// Whether groups of one kind that the network treats differently progress at the pace of the slowest.
+    /// True if groups of one kind with different routes progress at the rate of the slowest.
     pub is_merged: bool,
 }
 
-/// How far a step is simulated.
+/// Limits of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Flows of a step from which on all groups of a kind are one flow ([`Bundle::coarse`]).
+    /// Minimum number of flows for merging all groups of a kind to one flow ([`Bundle::coarse`]).
     pub most_flows: usize,
-    /// A step that takes longer is of no interest.
+    /// Time above which the simulation stops.
     pub limit: Seconds,
 }
 
 impl Extent {
-    /// Everything, as [`simulate`] has it.
+    /// No limits, as in [`simulate`].
     pub const WHOLE: Self = Self { most_flows: usize::MAX, limit: Seconds::new(f64::INFINITY) };
 }
 
-/// The time of a step on a network, as [`simulate`] has it, without the figures of a report; none beyond the limit. `watch` as in
+/// The time of a step on a network, as in [`simulate`], without the figures of a report. `None` above the limit. `watch` as in
 /// [`simulate_watched`].
 pub fn step_time_within(
     run: (&Model, &Cluster, &Plan),
@@ -368,7 +368,7 @@ pub fn step_time_within(
     let all = staged.script.len();
     let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
     if extent.limit.is_finite() {
-        // Without contention of different exchanges the step is no longer, and far sooner known.
+        // Without contention of different exchanges the step is no longer, and much faster to simulate.
         let free = Bundle::free(classes.len());
         let alone = staged.script.alone(&bundle).play_within(&free, limit, &mut |ended| watch(ended, all))?;
         if alone.is_none() {
@@ -380,7 +380,7 @@ pub fn step_time_within(
     Ok(played.map(|played| Timed { step_time: after.total(&played, &staged), is_merged }))
 }
 
-/// The whole of it.
+/// The time of a step without limits.
 pub fn step_time_watched(
     run: (&Model, &Cluster, &Plan),
     wiring: &Wiring,
@@ -399,7 +399,7 @@ fn whole(
     timed.map(|timed| timed.step_time).ok_or_else(|| Problem::new("the step never ends"))
 }
 
-/// Names of the classes that take detours, each once.
+/// Distinct names of the classes that take detours.
 fn detours(bundle: &Bundle, classes: &[Class]) -> Vec<String> {
     let taken = classes.iter().zip(&bundle.detours).filter(|(_, taken)| **taken);
     let names: BTreeSet<&str> = taken.map(|(class, _)| class.name.as_str()).collect();
@@ -422,8 +422,7 @@ fn stage(costing: &Costing<'_>, evaluation: &Evaluation, classes: &Classes) -> R
     Ok(staged)
 }
 
-/// What follows the tasks: where zero-bubble steps run into each other, the next step begins that much earlier; unequal devices
-/// and noise grow with the step.
+/// Terms after the tasks: overlap of consecutive zero-bubble steps, and the jitter allowance, which is proportional to the step.
 struct After {
     jitter: f64,
 }
@@ -443,13 +442,13 @@ impl After {
         self.of(played.ends[staged.end as usize], staged)
     }
 
-    /// The step whose tasks take so long.
+    /// The step time for this time of the tasks.
     fn of(&self, tasks: Seconds, staged: &Staged) -> Seconds {
         (tasks - staged.earlier) * (1.0 + self.jitter)
     }
 }
 
-/// Each dimension on the stage whose exchanges of it take longest.
+/// Each dimension on the stage with its longest exchanges.
 fn rows(staged: &Staged, bundle: &Bundle, played: &Played) -> Vec<DimensionRow> {
     let paces = bundle.paces_alone();
     let mut rows: Vec<DimensionRow> = Vec::new();

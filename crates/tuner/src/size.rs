@@ -24,14 +24,14 @@ use serde::Serialize;
 pub struct Goal {
     /// Latest end, in time on the calendar from the start.
     pub deadline: Option<Seconds>,
-    /// Most that the devices' rent may come to.
+    /// Maximum rent of the devices.
     pub budget: Option<Dollars>,
-    /// Least work that an added device must do, as a share of what a device of the smallest number does, to be worth adding.
+    /// Minimum marginal efficiency for adding devices: work of an added device as a share of that of a device of the smallest number.
     pub worth: f64,
 }
 
 impl Goal {
-    /// Half of the work of a device at the smallest number: beyond it, the same money buys more as a second training.
+    /// Half of the work of a device at the smallest number: below it, a second training would use the same money better.
     pub const WORTH: f64 = 0.5;
 }
 
@@ -41,15 +41,15 @@ impl Goal {
 pub struct Machine {
     /// Name given by the caller.
     pub name: String,
-    /// Devices in one machine: what numbers are multiples of.
+    /// Devices in one machine: all numbers are multiples of it.
     pub devices: u64,
-    /// The numbers to try first, rising.
+    /// The numbers to try first, ascending.
     pub numbers: Vec<u64>,
-    /// No more than this makes sense: some replica would have no sequence to train on.
+    /// Maximum number of devices: above it, some replica would have no sequence.
     pub most: u64,
 }
 
-/// One number of devices of one kind, with the best layout that was found for it.
+/// One number of devices of one kind, with its best layout.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
@@ -59,9 +59,9 @@ pub struct Row {
     pub cluster: String,
     /// The vendor's name of the accelerator.
     pub accelerator: String,
-    /// Devices.
+    /// Number of devices.
     pub devices: u64,
-    /// Machines that hold them.
+    /// Number of machines.
     pub machines: u64,
     /// The layout in one line.
     pub plan_summary: String,
@@ -69,30 +69,30 @@ pub struct Row {
     pub plan: Plan,
     /// Step time.
     pub step_time: Seconds,
-    /// Between what bounds.
+    /// Interval in which a measurement of it is expected.
     pub step_time_interval: Interval,
     /// Tokens per second.
     pub tokens_per_second: f64,
-    /// Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+    /// Model FLOPs utilisation in the full attention convention, against the compute format's peak.
     pub mfu: Option<f64>,
     /// Probability that the layout fits.
     pub probability_of_fitting: f64,
-    /// Tokens per second and device over those of the smallest number of the same machine.
+    /// Tokens per second and device, relative to those of the smallest number of the same machine.
     pub efficiency: f64,
-    /// Whether no mixture of a smaller and a larger number does more per device: rows off this hull divide badly.
+    /// True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
     pub on_hull: bool,
-    /// What the devices beyond the next smaller number on the hull do, as a share of what those of the smallest number do. `None` for the
-    /// smallest, and for numbers that are no faster than a smaller one.
+    /// Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None`
+    /// for the smallest, and for numbers that are no faster than a smaller one.
     pub marginal_efficiency: Option<f64>,
-    /// Days saved by each of these added devices.
+    /// Days saved per added device.
     pub days_saved_per_device: Option<f64>,
-    /// Rent of each day that they save; negative where the larger number is the cheaper one.
+    /// Rent per saved day; negative if the larger number is cheaper.
     pub dollars_per_day_saved: Option<Dollars>,
-    /// Duration of the whole training.
+    /// Time and cost of the whole training.
     pub bill: Bill,
-    /// Whether it ends by the deadline.
+    /// True if it ends by the deadline.
     pub in_time: bool,
-    /// Whether its rent stays within the budget.
+    /// True if its rent is within the budget.
     pub in_budget: bool,
 }
 
@@ -102,7 +102,7 @@ impl Row {
         self.bill.rent
     }
 
-    /// Devices times hours.
+    /// Device-hours of the whole training.
     pub fn device_hours(&self) -> DeviceHours {
         self.bill.device_hours
     }
@@ -112,65 +112,65 @@ impl Row {
     }
 }
 
-/// A number of devices on which nothing can be trained.
+/// A number of devices without a valid layout.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Impossible {
     /// Index of the kind of machine.
     pub machine: usize,
-    /// Devices.
+    /// Number of devices.
     pub devices: u64,
     /// Reason.
     pub reason: String,
 }
 
-/// A question: the best layout for a number of devices of a kind.
+/// A query for the best layout on a number of devices of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
     /// Index of the kind of machine.
     pub machine: usize,
-    /// Devices.
+    /// Number of devices.
     pub devices: u64,
 }
 
-/// The whole answer.
+/// Result of cluster sizing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sized {
-    /// Goal.
+    /// Goal of the training.
     pub goal: Goal,
     /// The kinds of machines.
     pub machines: Vec<Machine>,
-    /// Every number that was tried and can train the model, by machine, rising.
+    /// All tried numbers that can train the model, by machine, ascending.
     pub rows: Vec<Row>,
-    /// Those that cannot.
+    /// Tried numbers that cannot.
     pub impossible: Vec<Impossible>,
-    /// Selection.
+    /// The selected size.
     pub verdict: Verdict,
 }
 
-/// A table in the making: asks for the next number until nothing more is worth knowing.
+/// A table during construction, with the next number to query until it is complete.
 #[derive(Clone, Debug)]
 pub struct Sizing {
     goal: Goal,
     machines: Vec<Machine>,
     rows: Vec<Row>,
     impossible: Vec<Impossible>,
-    /// Machine and number of devices of what the memory rules out.
+    /// Machine and number of devices with too little memory.
     too_small: Vec<(usize, u64)>,
     extends: bool,
 }
 
-/// Rows that one kind of machine may have at most.
+/// Maximum number of rows per kind of machine.
 const MOST_ROWS: usize = 40;
 
 impl Sizing {
-    /// Starts. With `extends`, numbers beyond the first ones are tried where a goal may be met there; without, only those given.
+    /// Starts a table. With `extends`, numbers beyond the first ones are tried if they may meet a goal. Otherwise only those given.
     pub fn new(goal: Goal, machines: Vec<Machine>, extends: bool) -> Self {
         Self { goal, machines, rows: Vec::new(), impossible: Vec::new(), too_small: Vec::new(), extends }
     }
 
-    /// The next question, or `None` when the table is complete.
+    /// The next query, or `None` if the table is complete.
     pub fn next(&self) -> Option<Question> {
         (0..self.machines.len())
             .find_map(|machine| self.next_of(machine).map(|devices| Question { machine, devices }))
@@ -205,7 +205,7 @@ impl Sizing {
             || self.impossible.iter().any(|none| (none.machine, none.devices) == (machine, devices))
     }
 
-    /// Takes the estimate of the best layout. An estimate without a bill has no place in the table and counts as impossible.
+    /// Adds the estimate of the best layout. An estimate without a bill counts as impossible.
     pub fn answer(&mut self, question: Question, estimate: &Estimate) {
         let Some(bill) = estimate.money.clone() else {
             return self.refuse(question, "no token budget is given");
@@ -238,7 +238,7 @@ impl Sizing {
         self.rows.insert(at, row);
     }
 
-    /// Takes the news that nothing can be trained there.
+    /// Records that no training is possible on this number of devices.
     pub fn refuse(&mut self, question: Question, reason: impl Into<String>) {
         let Question { machine, devices } = question;
         self.impossible.push(Impossible { machine, devices, reason: reason.into() });
@@ -250,7 +250,7 @@ impl Sizing {
         self.refuse(question, reason);
     }
 
-    /// The table as far as it is known, with its verdict.
+    /// The table so far, with its verdict.
     pub fn finish(mut self) -> Sized {
         for index in 0..self.machines.len() {
             compare(&mut self.rows, index);
@@ -269,7 +269,7 @@ impl Sizing {
 
 /// Scaling efficiency, `E(n) = (T(n) / n) / (T(n0) / n0)` with T tokens per second and n0 the smallest number; and marginal efficiency,
 /// `(T(n) - T(m)) / (n - m) / (T(n0) / n0)`, where m is the next smaller number on the upper hull of T over n. Along the hull marginal
-/// efficiency only falls, so one number that happens to divide badly does not look like the end of scaling.
+/// efficiency only decreases, so one number that divides badly does not end scaling.
 fn compare(rows: &mut [Row], machine: usize) {
     let of_machine = |row: &&mut Row| row.machine == machine;
     let mut hull: Vec<(f64, f64, Seconds, Option<Dollars>)> = Vec::new();

@@ -8,7 +8,7 @@ use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::run::{Section, Value};
 use serde::Serialize;
 
-/// Settings of a plan that change its performance and not what is trained: free unless they are kept.
+/// Settings of a plan that change its performance and not the training: free unless they are kept.
 pub const FREE: &[&str] = &[
     "tensor_parallel",
     "sequence_parallel",
@@ -37,7 +37,7 @@ pub const FREE: &[&str] = &[
 /// Aliases of the batch, which is `global_batch` in a plan.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
-/// A plan with everything pinned but what is free: [`FREE`] and `more`, less `kept`.
+/// A plan with all settings fixed except free ones: [`FREE`] and `more`, without `kept`.
 pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let structural_keys = structural_keys(plan);
@@ -53,14 +53,14 @@ pub fn opened(plan: &Plan, kept: &[String], more: &[String]) -> PlanSpec {
             continue;
         }
         if let Some(value) = full.get(key.name) {
-            // The value comes out of a specification, so it goes back into one.
+            // The value is from a specification, so setting it cannot fail.
             let _ = spec.set(key.name, &value);
         }
     }
     spec
 }
 
-/// A plan as a file sets it, with the free settings opened: for a number of devices on which the file's own layout is not possible.
+/// A plan as set by a file, with the free settings opened: for numbers of devices on which the file's layout is invalid.
 pub fn loosened(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for key in PlanSpec::KEYS {
@@ -69,14 +69,14 @@ pub fn loosened(specified: &PlanSpec, kept: &[String], more: &[String]) -> PlanS
             continue;
         }
         if let Some(value) = specified.get(key.name) {
-            // The value comes out of a specification, so it goes back into one.
+            // The value is from a specification, so setting it cannot fail.
             let _ = spec.set(key.name, &value);
         }
     }
     spec
 }
 
-/// Sequences below this are not worth cutting: context parallelism pays where attention outweighs the rest of a layer.
+/// Minimum sequence length for context parallelism: attention must exceed the rest of a layer.
 pub const LONG_SEQUENCE: u64 = 16_384;
 
 /// Settings that are fixed by default, because changing them complicates a launch for a small gain: stages of
@@ -92,7 +92,7 @@ pub fn structural_keys(plan: &Plan) -> Vec<&'static str> {
     out
 }
 
-/// The value of a setting of a plan, as a run file has it.
+/// The value of a setting of a plan, as in a run file.
 pub fn setting(plan: &Plan, name: &str) -> Option<Value> {
     PlanSpec::from_plan(plan).get(name)
 }
@@ -101,20 +101,20 @@ pub fn setting(plan: &Plan, name: &str) -> Option<Value> {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Level {
-    /// Measured over predicted, the geometric mean over layouts.
+    /// Measured over predicted time, geometric mean over layouts.
     pub factor: f64,
-    /// Standard deviation of the logarithm of one layout's own departure from the factor.
+    /// Standard deviation of the logarithm of a single layout's deviation from the factor.
     pub departure: f64,
-    /// Measured layouts.
+    /// Number of measured layouts.
     pub layouts: usize,
 }
 
-/// The level of a job from its measured layouts, pairs of predicted and measured seconds; `None` without any.
+/// The level of a job from its measured layouts, pairs of predicted and measured seconds. `None` without any.
 ///
-/// `ln(measured / predicted) = ln(factor) + own`, with `own` of variance `s²`. Between two layouts of one job the model is off by
-/// `ln`-differences of which two thirds lie within `band` ([`differences::difference_band`]): a difference of two has the variance
-/// `2 s²`, so `s = band / √2` before anything is measured. With `n` layouts of sample variance `v` about their mean, the estimate
-/// weighs prior and sample by their degrees of freedom, the prior with `PRIOR`: `s² = (PRIOR · prior² + (n - 1) v) / (PRIOR + n - 1)`.
+/// `ln(measured / predicted) = ln(factor) + own`, with `own` of variance `s²`. Two thirds of the errors of `ln`-differences between two
+/// layouts of one job are within `band` ([`differences::difference_band`]). A difference of two has the variance `2 s²`, so `s = band / √2`
+/// before any measurement. With `n` layouts of sample variance `v` about their mean, the estimate weights prior and sample by their degrees
+/// of freedom, the prior with `PRIOR`: `s² = (PRIOR · prior² + (n - 1) v) / (PRIOR + n - 1)`.
 pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
     let ratios: Vec<f64> = pairs
         .iter()
@@ -132,14 +132,14 @@ pub fn level(software: &str, pairs: &[(f64, f64)]) -> Option<Level> {
     Some(Level { factor: mean.exp(), departure: variance.sqrt(), layouts: n })
 }
 
-/// Degrees of freedom that the fitted table of differences counts as, against runs of the job itself.
+/// Degrees of freedom of the fitted table of differences, relative to runs of the job itself.
 const PRIOR: f64 = 2.0;
-/// Standard deviations on each side that hold nine of ten of a normal distribution.
+/// Standard deviations on each side that cover nine of ten of a normal distribution.
 const NINE_OF_TEN: f64 = 1.645;
 
 impl Level {
-    /// What an unmeasured layout is expected to take, and between what bounds nine of ten lie: its own departure and what is unsure
-    /// of the factor, `s · sqrt(1 + 1/n)`.
+    /// Expected time of an unmeasured layout, and its 90% interval from its own deviation and the uncertainty of the factor, `s · sqrt(1 +
+    /// 1/n)`.
     pub fn expected(&self, predicted: f64) -> (f64, (f64, f64)) {
         let center = predicted * self.factor;
         let half = (NINE_OF_TEN * self.departure * (1.0 + 1.0 / self.layouts as f64).sqrt()).exp();
@@ -197,7 +197,7 @@ mod tests {
         let one = level(software, &[(10.0, 12.0)]).expect("a level");
         let prior = differences::difference_band(software) / std::f64::consts::SQRT_2;
         assert!((one.factor - 1.2).abs() < 1e-12 && (one.departure - prior).abs() < 1e-12, "{one:?}");
-        // Six layouts that keep one ratio exactly: s² = 2 prior² / 7.
+        // Six layouts with exactly one ratio: s² = 2 prior² / 7.
         let alike: Vec<(f64, f64)> = (1..=6).map(|n| (f64::from(n), 1.2 * f64::from(n))).collect();
         let six = level(software, &alike).expect("a level");
         assert!((six.departure - prior * (2.0_f64 / 7.0).sqrt()).abs() < 1e-12, "{six:?}");

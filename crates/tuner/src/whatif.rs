@@ -1,10 +1,9 @@
 //! What-if analysis: effect of changes on a run, each alone and all combined, with a breakdown of the
 //! difference.
 //!
-//! Responsible for: applying changes to one run (everything else is kept), pricing before and after with the
-//! same models, and the breakdown of the difference. Does not search: a change that makes the plan impossible
-//! is reported with the reason, and the others still apply. A change that makes no sense (a name that nothing
-//! has, a value out of range) is an error.
+//! Responsible for: applying changes to one run (everything else is kept), pricing before and after with the same models, and the breakdown
+//! of the difference. Does not search: a change that makes the plan invalid is reported with the reason, and the others still apply. An
+//! invalid change (an unknown name, a value out of range) is an error.
 
 mod apply;
 mod change;
@@ -30,23 +29,23 @@ use railwright_spec::run::Run;
 use serde::Serialize;
 use summary::{Priced, difference};
 
-/// A run and what changes would make of it.
+/// A run with the effects of changes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhatIf {
     /// The model's name.
     pub model: String,
-    /// The run as it is.
+    /// The run without changes.
     pub before: Summary,
     /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Each change alone, in the order in which they were asked.
+    /// Each change alone, in the given order.
     pub alone: Vec<Rehearsal>,
-    /// All that are possible together, when there are several.
+    /// All possible changes combined. `None` for fewer than two.
     pub together: Option<Rehearsal>,
-    /// The key that two changes set to different values, so that there is no run with all of them.
+    /// The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
     pub rivals: Option<String>,
-    /// Whether the gains add up.
+    /// Combined gain compared with the single gains. `None` without a combination.
     pub interaction: Option<Interaction>,
 }
 
@@ -54,9 +53,9 @@ pub struct WhatIf {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rehearsal {
-    /// The change as it was typed.
+    /// The change as given by the user.
     pub name: String,
-    /// Keys whose values differ, those that follow from others included.
+    /// Keys whose values differ, including derived ones.
     pub moved: Vec<Moved>,
     /// Prediction error for changes of this kind, from pairs of measured runs.
     pub evidence: Option<Evidence>,
@@ -73,7 +72,7 @@ pub struct Rehearsal {
 pub enum Outcome {
     /// The changed run can be priced; it fits or not, see [`Summary::fit`].
     Possible(Box<Possible>),
-    /// The changed run cannot be; all reasons.
+    /// The changed run cannot be priced; all reasons.
     Impossible {
         /// The reasons.
         problems: Vec<Problem>,
@@ -86,16 +85,16 @@ pub enum Outcome {
 pub struct Possible {
     /// The changed run.
     pub after: Summary,
-    /// How it differs.
+    /// Difference from the run before.
     pub difference: Difference,
-    /// Warnings about it and was not about the run before.
+    /// New warnings, which the run before did not have.
     pub warnings: Vec<Warning>,
-    /// Identifiers of warnings that the change ends.
+    /// Identifiers of warnings that no longer apply.
     pub resolved: Vec<String>,
 }
 
 impl Rehearsal {
-    /// The changed run, if it is possible.
+    /// The changed run. `None` if it is impossible.
     pub fn possible(&self) -> Option<&Possible> {
         match &self.outcome {
             Outcome::Possible(possible) => Some(possible),
@@ -105,12 +104,12 @@ impl Rehearsal {
 }
 
 impl WhatIf {
-    /// The rehearsal of all that is possible, or the only one.
+    /// Result of all possible changes combined, or of the only one.
     pub fn whole(&self) -> Option<&Rehearsal> {
         self.together.as_ref().or_else(|| self.alone.first())
     }
 
-    /// Whether the run with all changes fits; the worst of all runs where there is none with all. A change that is impossible does not.
+    /// Verdict on the fit of the run with all changes; without it, the worst of all runs. An impossible change does not fit.
     pub fn fit(&self) -> Fit {
         let of = |rehearsal: &Rehearsal| {
             rehearsal.possible().map_or(Fit::DoesNotFit, |possible| possible.after.fit)
@@ -125,8 +124,8 @@ impl WhatIf {
     }
 }
 
-/// Rehearses changes. Fails when the run before cannot be priced, and with all problems of changes that make no sense; a change that
-/// makes the run impossible is an outcome.
+/// Compares a run with changes. Fails if the run before cannot be priced, and with all problems of invalid changes. A change that makes the
+/// run impossible is an outcome.
 pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, Vec<Problem>> {
     let Run { model, cluster, plan, .. } = baseline.run;
     let warnings = railwright_spec::plan::warnings(model, cluster, plan);
@@ -157,7 +156,7 @@ pub fn rehearse(baseline: &Baseline<'_>, changes: &[Change]) -> Result<WhatIf, V
     })
 }
 
-/// The changes that are possible alone, at once; nothing when there are fewer than two.
+/// The combination of all changes that are possible alone. `None` for fewer than two.
 fn all_together(
     changes: &[Change],
     alone: &[Rehearsal],
@@ -171,7 +170,7 @@ fn all_together(
     let possible: Vec<Change> = possible.into_iter().map(|(change, _)| change.clone()).collect();
     let mut rehearsal = match run(&Change::together(&possible).ok()?) {
         Ok(rehearsal) => rehearsal,
-        // Each makes sense alone: a stage that another change takes away is no mistake of the one who typed it.
+        // Each is valid alone: a stage that another change removes is not an input error.
         Err(problems) => impossible(String::new(), Vec::new(), problems),
     };
     "all together".clone_into(&mut rehearsal.name);
@@ -188,7 +187,7 @@ fn impossible(name: String, moved: Vec<Moved>, problems: Vec<Problem>) -> Rehear
     Rehearsal { name, moved, evidence: None, notes: Vec::new(), outcome }
 }
 
-/// One change; its problems where it makes no sense.
+/// Result of one change; its problems if it is invalid.
 fn one(baseline: &Baseline<'_>, before: &Priced, change: &Change) -> Result<Rehearsal, Vec<Problem>> {
     let name = change.name.clone();
     let changed: Changed = match apply(baseline, change) {

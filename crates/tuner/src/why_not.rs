@@ -1,7 +1,6 @@
 //! Reason why a given strategy is not the result.
 //!
-//! Responsible for: one of five verdicts with its figures. Does not search: the caller provides the best
-//! matching strategy and the winner.
+//! Responsible for: one of five verdicts with its figures. Does not search: the caller provides the best matching strategy and the winner.
 
 use crate::ranking::{Difference, difference};
 use crate::search::{Candidate, Miss, Objective, difference_band};
@@ -9,58 +8,58 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// Reason why not.
+/// Verdict on a strategy that is not the result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", tag = "verdict")]
 pub enum WhyNot {
     /// The user stopped the search for it.
     Unanswered,
-    /// It is no strategy at all.
+    /// It is not a valid strategy.
     Impossible {
-        /// What is wrong with it.
+        /// Reasons for its rejection.
         problems: Vec<Problem>,
     },
     /// It does not fit.
     TooLarge(Box<TooLarge>),
     /// It fits, but another is better.
     Slower(Box<Slower>),
-    /// It is the answer, or nothing else was found.
+    /// It is the result, or nothing else was found.
     Best(Box<Candidate>),
 }
 
-/// Excess.
+/// Figures of a strategy that does not fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TooLarge {
-    /// The strategy with what was named that needs least.
+    /// The matching strategy with the least memory.
     pub miss: Miss,
-    /// The stage that needs most.
+    /// The stage with the largest need.
     pub stage: usize,
-    /// By how much a device would have to be larger for the wanted probability of fitting.
+    /// Additional device memory for the required probability of fitting.
     pub lacks: Bytes,
 }
 
-/// Slowdown.
+/// Figures of a slower strategy.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Slower {
-    /// The best strategy with what was named.
+    /// The best matching strategy.
     pub candidate: Candidate,
-    /// Its time per token over the winner's, less 1.
+    /// Its time per token over the winner's, minus 1.
     pub behind: f64,
-    /// Whether that is within what the model may be wrong about two layouts.
+    /// True if that is within the error of the model between two layouts.
     pub is_tie: bool,
     /// Time lost and gained by part, largest first.
     pub differences: Vec<Difference>,
 }
 
-/// The verdict on what does not fit.
+/// The verdict on a strategy that does not fit.
 pub fn too_large(miss: &Miss) -> WhyNot {
     WhyNot::TooLarge(Box::new(TooLarge { stage: miss.memory.stage, lacks: miss.missing, miss: miss.clone() }))
 }
 
-/// The verdict on what fits, against the winner.
+/// The verdict on a strategy that fits, compared with the winner.
 pub fn against(candidate: &Candidate, winner: Option<&Candidate>) -> WhyNot {
     let Some(winner) =
         winner.filter(|winner| winner.plan != candidate.plan || winner.devices != candidate.devices)

@@ -1,7 +1,7 @@
 //! A found plan as the shortest specification that reproduces it.
 //!
-//! Responsible for: removal of defaults from a specification, of what a file sets already, and of settings without effect on the plan.
-//! Never loses a setting with an effect: the result resolves to the same plan but for these, or is complete.
+//! Responsible for: removal of defaults from a specification, of settings that a file contains, and of settings without effect on the plan.
+//! Never removes a setting with an effect: the result resolves to the same plan except for these, or is complete.
 
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::Model;
@@ -13,7 +13,7 @@ const ALWAYS: [&str; 4] = ["tensor_parallel", "pipeline_parallel", "micro_batch"
 /// Aliases of the batch; the found plan has `global_batch`.
 const BATCH: [&str; 2] = ["micro_batches", "batch_tokens"];
 
-/// The shortest specification that resolves to the plan and keeps what was `specified` before, in the order of the documentation.
+/// The shortest specification that resolves to the plan and keeps the settings of `specified`, in the order of the documentation.
 pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let wanted = plan.clone().placed_alike();
@@ -31,7 +31,7 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     if !leads_back(&spec_of(&words)) {
         return full;
     }
-    // A list of layers is rarely needed: the uneven division is one that the specification can find itself.
+    // A list of layers is rarely needed: the specification can usually derive the uneven division itself.
     if specified.layers_per_stage.is_none() && full.layers_per_stage.is_some() {
         let mut shorter: Vec<(&'static str, Value)> =
             words.iter().filter(|(name, _)| *name != "layers_per_stage").cloned().collect();
@@ -57,8 +57,8 @@ pub fn shortest(specified: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     spec_of(&words)
 }
 
-/// The fewest settings over those of a file that resolve to the plan: none of them can be left out. Complete where some setting of the file
-/// cannot be replaced.
+/// The fewest settings in addition to those of a file that resolve to the plan: none of them can be removed. Complete if some setting of
+/// the file cannot be replaced.
 pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Cluster) -> PlanSpec {
     let full = PlanSpec::from_plan(plan);
     let wanted = plan.clone().placed_alike();
@@ -73,7 +73,7 @@ pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     let mut words: Vec<(&'static str, Value)> =
         every.iter().filter(|(name, value)| file.get(name).as_ref() != Some(value)).cloned().collect();
     if !leads_back(&words) {
-        // A preset of the file, such as `precision`, may stand for settings that have its values.
+        // A preset of the file, such as `precision`, may replace settings with its values.
         words = every;
     }
     if !leads_back(&words) {
@@ -91,13 +91,13 @@ pub fn shortest_over(file: &PlanSpec, plan: &Plan, model: &Model, cluster: &Clus
     spec_of(&words)
 }
 
-/// Settings over those of a file, as a command line has them: its batch replaces that of the file, whichever key each takes.
+/// Settings in addition to those of a file, as on a command line: its batch replaces that of the file, for any of its keys.
 fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = file.clone();
     let later: Vec<&str> = words.iter().map(|(name, _)| *name).collect();
     spec.give_way(&later, true);
     for (name, value) in words {
-        // The values come out of a specification, so they go back into one.
+        // The values are from a specification, so setting them cannot fail.
         let _ = spec.set(name, value);
     }
     spec
@@ -106,7 +106,7 @@ fn laid_over(file: &PlanSpec, words: &[(&'static str, Value)]) -> PlanSpec {
 fn spec_of(words: &[(&'static str, Value)]) -> PlanSpec {
     let mut spec = PlanSpec::default();
     for (name, value) in words {
-        // The values come out of a specification, so they go back into one.
+        // The values are from a specification, so setting them cannot fail.
         let _ = spec.set(name, value);
     }
     spec

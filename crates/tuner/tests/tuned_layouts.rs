@@ -1,9 +1,8 @@
-//! The tuner against layouts that a vendor tuned and published: `catalog/evidence/tuned_layouts.csv`.
+//! The search compared with layouts that a vendor tuned and published: `catalog/evidence/tuned_layouts.csv`.
 //!
-//! Each layout is resolved like a user's command, predicted, and compared with the best layout of the search
-//! for the same model, machines, batch and precision. Aims: predicted within 25% of the measured time, and no
-//! slower than the best by more than the tie band. `tests/data/tuned_misses.csv` lists the misses with their
-//! figures; it may only get shorter, and its figures smaller.
+//! Each layout is resolved like a user's command, predicted, and compared with the best layout of the search for the same model, machines,
+//! batch and precision. Aims: predicted within 25% of the measured time, and no slower than the best by more than the tie band.
+//! `tests/data/tuned_misses.csv` lists the misses with their figures. Neither its length nor its figures may grow.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -16,7 +15,7 @@ use std::collections::BTreeMap;
 const LAYOUTS: &str = include_str!("../../../catalog/evidence/tuned_layouts.csv");
 const MISSES: &str = include_str!("data/tuned_misses.csv");
 
-/// Aim for predicted over measured, either way.
+/// Maximum error of predicted over measured time, in both directions.
 const PREDICTED_WITHIN: f64 = 0.25;
 /// Rounding of the figures in the list of misses.
 const ROUNDING: f64 = 0.005;
@@ -24,7 +23,7 @@ const ROUNDING: f64 = 0.005;
 struct Tuned {
     id: String,
     run: Run,
-    /// What the user holds fixed while a layout is searched.
+    /// Settings that the user fixes while a layout is searched.
     fixed: PlanSpec,
     measured: f64,
 }
@@ -82,7 +81,7 @@ fn step(run: &Run, plan: &Plan) -> f64 {
     evaluate(&costing).expect("priced").time.total.get()
 }
 
-/// Refuses figures that are worse than what is listed, and lists that are longer than they must be.
+/// Fails for figures worse than the listed ones, and for entries that are no longer needed.
 fn hold(what: &str, known: &BTreeMap<String, f64>, found: &[(String, f64, bool)]) {
     let mut wrong = Vec::new();
     for (id, figure, is_reached) in found {
@@ -127,7 +126,7 @@ fn tuned_layouts_lie_within_the_tie_band_of_the_best() {
         let search = Search::new(model, cluster, space, options).expect("layouts");
         let outcome = search.outcome(&search.run());
         let best = outcome.candidates.first().expect("something fits");
-        // Layouts are compared on the stack that the search chose: the tuned run had its own dispatcher.
+        // Layouts are compared on the stack of the search: the tuned run had its own dispatcher.
         let own = Plan { software: search.space.base.software.clone(), ..plan.clone() };
         let ratio = step(&tuned.run, &own) / best.step_time.get();
         found.push((tuned.id.clone(), ratio, ratio <= 1.0 + difference_band(&plan.software)));

@@ -1,7 +1,7 @@
-//! Laws of collectives inside a domain, and what runs keep of them.
+//! Link models of collectives inside a domain, and their sustained share within runs.
 //!
-//! Responsible for: the three constants of each law by relative least squares without negative ones, and the one rate of a run. Refuses a
-//! law of its own where too few sizes were measured: there the catalogue's is scaled; and to slow anything down by bounds, which hold waits.
+//! Responsible for: the three constants of each model by relative least squares without negative ones, and the one sustained rate of a run.
+//! With too few sizes, the catalogue's model is scaled. Upper bounds contain waits, so they never slow a collective down.
 
 use super::{
     Line, Observation, Predictor, from, is_local, line, median, regime, rounded, significant, spread,
@@ -18,18 +18,18 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Sizes that a law needs, and the factor between the largest and the smallest.
+/// Minimum number of sizes for a separate model. The next constant is the minimum ratio of the largest to the smallest.
 pub(super) const SIZES: usize = 4;
 pub(super) const REACH: f64 = 64.0;
 /// Minimum bandwidth share of the time of the largest size: below it the log determines latencies only.
 pub(super) const ON_THE_WIRE: f64 = 0.3;
-/// Rounds of weighing measurements down that lie off.
+/// Rounds of reweighting that reduce the weight of outliers.
 const ROUNDS: usize = 8;
 
-/// Measurements of one operation among one number of ranks.
+/// Measurements by operation and number of ranks.
 type Groups<'s> = BTreeMap<(CollectiveKind, u64), Vec<&'s CollectiveSample>>;
 
-/// Collectives that stay inside one domain (or one node, where no scale-up link joins its devices), or those that cross domains.
+/// Collectives inside one domain, or those that cross domains. Without a scale-up link, a node counts as a domain.
 pub(super) fn by_place<'s>(
     cluster: &Cluster,
     samples: &'s [Samples],
@@ -49,7 +49,7 @@ pub(super) fn by_place<'s>(
     groups
 }
 
-/// Fits the laws that were measured alone.
+/// Fits the models of isolated collectives.
 pub(super) fn fit(
     before: &Predictor<'_>,
     samples: &[Samples],
@@ -57,7 +57,7 @@ pub(super) fn fit(
     remarks: &mut Vec<String>,
 ) {
     for ((operation, ranks), group) in by_place(before.cluster, samples, true, true) {
-        // Of one rank there is nothing to share; it is priced as two are.
+        // A single rank has no communication; it is priced as two.
         let factor = bus_factor(collective(operation), ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = group.iter().map(|s| (s.bytes, median(&s.times))).collect();
         let sizes = distinct(&points);
@@ -117,8 +117,8 @@ fn distinct(points: &[(f64, f64)]) -> usize {
     sizes.len()
 }
 
-/// `t = base + f b per_wire + ramp sqrt(b)`: the constants, none negative and the second above zero, that make the relative errors
-/// smallest, those that lie off weighed down (iteratively, 1 / max(2%, |error|)).
+/// Constants of `t = base + f b per_wire + ramp sqrt(b)`, none negative and the second above zero, with the smallest relative errors.
+/// Outliers get less weight (iteratively, 1 / max(2%, |error|)).
 pub(super) fn law(points: &[(f64, f64)], factor: f64) -> Option<[f64; 3]> {
     let mut weights = vec![1.0; points.len()];
     let mut best = None;
@@ -137,7 +137,7 @@ pub(super) fn value([base, per_wire, ramp]: &[f64; 3], bytes: f64, factor: f64) 
     base + factor * bytes * per_wire + ramp * bytes.sqrt()
 }
 
-/// The best of all choices of constants that are not zero: with three there are four choices that have a bandwidth.
+/// Best fit over all choices of non-zero constants: with three constants, four choices have a bandwidth.
 fn least(points: &[(f64, f64)], factor: f64, weights: &[f64]) -> Option<[f64; 3]> {
     let mut best: Option<(f64, [f64; 3])> = None;
     for free in [[true, true, true], [true, true, false], [false, true, true], [false, true, false]] {
@@ -159,12 +159,12 @@ fn least(points: &[(f64, f64)], factor: f64, weights: &[f64]) -> Option<[f64; 3]
     best.map(|(_, constants)| constants)
 }
 
-/// Normal equations of the relative errors for the constants that are free, by elimination with pivots.
+/// Solves the normal equations of the relative errors for the free constants, by elimination with pivots.
 fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -> Option<[f64; 3]> {
     let places: Vec<usize> = (0..3).filter(|at| free[*at]).collect();
     let n = places.len();
     let mut matrix = vec![vec![0.0; n + 1]; n];
-    // Columns of about one size, so that elimination keeps its digits.
+    // Columns of similar magnitude preserve digits in the elimination.
     let most = points.iter().map(|p| p.0).fold(1.0, f64::max);
     let scale = [1e-6, 1e-3 / (factor * most), 1e-3 / most.sqrt()];
     for ((bytes, time), weight) in points.iter().zip(weights) {
@@ -199,7 +199,7 @@ fn solve(points: &[(f64, f64)], factor: f64, weights: &[f64], free: [bool; 3]) -
     constants.iter().all(|c| c.is_finite()).then_some(constants)
 }
 
-/// The catalogue's law, as its three constants.
+/// The three constants of the catalogue's model.
 pub(super) fn catalogued(before: &Predictor<'_>, first: &CollectiveSample, factor: f64) -> [f64; 3] {
     let at = |bytes: f64| before.collective(&CollectiveSample { bytes, ..first.clone() });
     // Sizes over all magnitudes determine the three constants of the underlying model.
@@ -207,7 +207,7 @@ pub(super) fn catalogued(before: &Predictor<'_>, first: &CollectiveSample, facto
     law(&points, factor).unwrap_or([1e-5, 1e-11, 0.0])
 }
 
-/// The catalogue's law with the base that was measured.
+/// The catalogue's model with the measured base.
 fn at_its_base(before: &Predictor<'_>, group: &[&CollectiveSample], factor: f64) -> [f64; 3] {
     let Some(first) = group.first() else { return [0.0, 1e-12, 0.0] };
     let [_, per_wire, ramp] = catalogued(before, first, factor);
@@ -267,7 +267,7 @@ pub(super) fn fit_rate(
     if measured <= 0.0 {
         return Ok(());
     }
-    // The median weighted by time makes the sum of absolute errors smallest.
+    // The time-weighted median minimises the sum of absolute errors.
     let mut slowness: Vec<(f64, f64)> =
         run.iter().map(|(predicted, o)| (o.measured / predicted, o.count * predicted)).collect();
     slowness.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -303,7 +303,7 @@ pub(super) fn fit_rate(
     Ok(())
 }
 
-/// Every operation and number of ranks against its measurements.
+/// Compares every operation and number of ranks with its measurements.
 pub(super) fn lines(before: &Predictor<'_>, after: &Predictor<'_>, samples: &[Samples]) -> Vec<Line> {
     let mut groups: BTreeMap<(CollectiveKind, u64, bool), Vec<Observation>> = BTreeMap::new();
     let all = || samples.iter().flat_map(|s| &s.collectives).filter(|s| !s.times.is_empty());

@@ -10,14 +10,14 @@
 
 use railwright_spec::human;
 
-/// Errors on measurements that were left out, as shares of their time.
+/// Errors on held-out measurements, as shares of their time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct LeftOut {
-    /// How many shapes were left out in turn; of one shape its measurements were.
+    /// Number of shapes held out in turn. For a single shape, halves of its measurements are held out.
     pub(super) shapes: usize,
-    /// Of the shipped law.
+    /// Error of the shipped model.
     pub(super) shipped: f64,
-    /// Of the figure, fitted to the rest.
+    /// Error of the constant, fitted to the remaining measurements.
     pub(super) fitted: f64,
 }
 
@@ -44,12 +44,12 @@ impl LeftOut {
         })
     }
 
-    /// Whether the figure is taken.
+    /// Tests whether the fitted constant is better than the shipped one.
     pub(super) fn is_better(&self) -> bool {
         self.fitted < self.shipped
     }
 
-    /// Reason why the shipped law stays.
+    /// Reason for keeping the shipped model.
     pub(super) fn text(&self, name: &str) -> String {
         let how = match self.shapes {
             1 => "half of the measurements of its only shape".to_owned(),
@@ -63,7 +63,7 @@ impl LeftOut {
     }
 }
 
-/// Reason why the shipped law stays where one measurement is all there is.
+/// Reason for keeping the shipped model with a single measurement.
 pub(super) fn alone(name: &str) -> String {
     format!("{name}: the default is kept: a fit to one measurement cannot be cross-validated")
 }

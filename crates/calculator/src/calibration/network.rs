@@ -1,6 +1,6 @@
-//! The network between domains: how much of its NICs collectives get, and how its latencies compare.
+//! Network between domains: the NIC share that collectives reach, and latencies relative to the catalogue.
 //!
-//! Responsible for: three numbers, by coordinate descent on the calculator's own laws. Refuses measurements inside one domain.
+//! Responsible for: three numbers, by coordinate descent on the calculator's own models. Excludes measurements inside one domain.
 
 use super::collectives::by_place;
 use super::{from, group, is_local, median, rounded, uncertainty};
@@ -19,7 +19,7 @@ const STEPS: usize = 32;
 const SHARES: (f64, f64) = (0.02, 4.0);
 const LATENCIES: (f64, f64) = (0.05, 20.0);
 
-/// Fits the network, if anything crossed it.
+/// Fits the network, if any measured collective crossed it.
 pub(super) fn fit(bare: &Cluster, samples: &[Samples], calibration: &mut Calibration) {
     let groups = by_place(bare, samples, false, true);
     let all: Vec<&CollectiveSample> = groups.values().flatten().copied().collect();
@@ -112,10 +112,10 @@ fn weighted(cluster: &Cluster, samples: &[&CollectiveSample]) -> f64 {
     off / measured.max(1e-12)
 }
 
-/// How much lower a value must be to leave where one stands: what measurements do not settle stays as it is.
+/// Maximum ratio of a new error to the current one for a change: constants that measurements do not determine keep their value.
 const WORTH: f64 = 0.99;
 
-/// The place of the lowest value in a range, looked for in the logarithm: a coarse grid, then golden sections around its best.
+/// Argument of the minimum in a range, searched in the logarithm: a coarse grid, then golden sections around its best point.
 fn lowest((low, high): (f64, f64), start: f64, value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_895;
     let grid = |at: usize| (low.ln() + (high / low).ln() * at as f64 / STEPS as f64).exp();

@@ -12,22 +12,22 @@ use railwright_spec::calibration::{Calibration, Evidence, Operators, Rate, Regim
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// Work of one point lies within this factor.
+/// Maximum ratio of the largest to the smallest work of one point.
 const BIN: f64 = 4.0;
 
-/// One shape that was measured.
+/// One measured shape.
 struct Shape {
     observation: Observation,
-    /// The bare law's time.
+    /// Time under the model without calibration.
     law: f64,
     /// Medians of the first and the second half of its measurements, if there are two or more.
     halves: Option<[f64; 2]>,
 }
 
-/// Everything measured of one kind of operators in one regime.
+/// All measurements of one kind of operators in one regime.
 type Groups = BTreeMap<(Operators, Regime), Vec<Shape>>;
 
-/// Observations by kind.
+/// Measured shapes by kind.
 fn groups(before: &Predictor<'_>, after: &Predictor<'_>, case: &Case<'_>, samples: &[Samples]) -> Groups {
     let mut groups = Groups::new();
     for source in samples {
@@ -135,7 +135,7 @@ pub(super) fn fit(
 /// Held-out error of the fits of each kind.
 pub(super) type Judged = BTreeMap<(Operators, Regime), Option<LeftOut>>;
 
-/// Fits to all shapes but one, each judged by that one; of one shape, each half of its measurements by the other.
+/// Leave-one-shape-out error of the fits. For a single shape, each half of its measurements predicts the other.
 fn left_out(operators: Operators, regime: Regime, shapes: &[Shape]) -> Option<LeftOut> {
     if let [one] = shapes {
         let trial = |measured, fitted| Trial { measured, shipped: one.observation.before, fitted };
@@ -158,8 +158,8 @@ fn left_out(operators: Operators, regime: Regime, shapes: &[Shape]) -> Option<Le
     LeftOut::of(shapes.len(), &trials)
 }
 
-/// One point for each stretch of work: rate = sum of the law's times over sum of measured times, so that the sum of what was measured comes
-/// out right; work in the middle of the time.
+/// One point per range of work: rate = sum of the model's times over sum of measured times, so that the sum of measured times is exact. The
+/// point's work is the middle of the time.
 fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
     #[derive(Default)]
     struct Bin {
@@ -184,7 +184,7 @@ fn points<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Every kind against its measurements.
+/// Compares every kind with its measurements.
 pub(super) fn lines(
     before: &Predictor<'_>,
     after: &Predictor<'_>,

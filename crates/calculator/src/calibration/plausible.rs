@@ -9,9 +9,9 @@ use railwright_spec::calibration::{Calibration, Operators, Regime};
 use railwright_spec::human;
 use railwright_spec::problem::Warning;
 
-/// Between which multiples of the catalogue's a rate is believed.
+/// Range of plausible rates, as multiples of the catalogue's.
 const BELIEVED: (f64, f64) = (0.3, 3.0);
-/// How much more than its NICs a ring may reach by rounding and by bytes that the switch saves.
+/// Maximum rate of a ring relative to its NICs: rounding and bytes saved by the switch can exceed 1.
 const LINK: f64 = 1.05;
 
 /// Doubtful constants of a calibration, relative to the catalogue.
@@ -80,7 +80,7 @@ pub(super) fn warnings(before: &Predictor<'_>, calibration: &Calibration) -> Vec
     list
 }
 
-/// A factor as people write it.
+/// A factor as text.
 fn times(value: f64) -> String {
     if value >= 10.0 { format!("{value:.0} times") } else { format!("{value:.2} times") }
 }
@@ -109,7 +109,7 @@ mod tests {
         let ids = |calibration: &Calibration| -> Vec<String> {
             warnings(&predictor, calibration).into_iter().map(|w| w.id).collect()
         };
-        // The generation keeps 0.842 of the burst: 0.3 of that is 0.25.
+        // The generation sustains 0.842 of the burst rate: 0.3 of that is 0.25.
         assert!(ids(&with_rate(0.26)).is_empty() && ids(&with_rate(2.4)).is_empty());
         assert_eq!(ids(&with_rate(0.24)), ["calibration-implausible"]);
         assert_eq!(ids(&with_rate(2.6)), ["calibration-implausible"]);

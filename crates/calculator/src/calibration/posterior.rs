@@ -1,7 +1,7 @@
 //! Infers the times of a step's parts from measured step times: a Bayesian linear model of logarithms in three levels.
 //!
-//! Responsible for: the prior (how far a stack, its runs of one model and format, and single runs are off), its update by measured over
-//! predicted times, and the spread of a prediction under it. Refuses to price runs: shares of parts and ratios are given.
+//! Responsible for: the prior (errors of a stack, of its runs of one model and format, and of single runs), and its update by measured over
+//! predicted times. Further, the spread of a prediction under it. Does not price runs: shares of parts and ratios are inputs.
 //!
 //! `ln(measured / predicted) = sum over parts of s_p (theta_p + eta_p) + e`, with `s_p` the growth of the logarithm of the predicted time with
 //! that of the part's time. `theta ~ N(0, V)` is of the stack, `V = level 1 1^T + diag(parts)`. `eta ~ N(0, own V)` is of the runs of one model and
@@ -14,11 +14,11 @@
 use crate::software::PARTS;
 use serde::{Deserialize, Serialize};
 
-/// Factor by which a part's time is multiplied and divided to find its share: central differences over this range look past the corners where
-/// the host or a link begins to bind.
+/// Factor that multiplies and divides a part's time to determine its share. Central differences over this range cover the corners where the
+/// host or a link becomes the bottleneck.
 pub const STEP: f64 = 1.15;
 
-/// Between which standard deviations, and at how many of them, the scale of a stack is summed.
+/// Grid of a stack's scale: lowest and highest standard deviation, and number of points.
 const SCALES: (f64, f64, usize) = (0.004, 0.9, 33);
 
 /// A symmetric matrix over parts.
@@ -26,26 +26,26 @@ pub type Matrix = [[f64; PARTS]; PARTS];
 
 type Vector = [f64; PARTS];
 
-/// How far predictions are off before anything was measured, in variances of logarithms.
+/// Prior of prediction errors, as variances of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Prior {
-    /// Variance of what all parts of a stack share.
+    /// Variance common to all parts of a stack.
     pub level: f64,
-    /// Variance of each part beside the level, in the order of [`crate::software::Part::ALL`].
+    /// Variance of each part in addition to the level, in the order of [`crate::software::Part::ALL`].
     pub parts: [f64; PARTS],
-    /// The same of runs of one model and format, over that of the stack.
+    /// Variance of runs of one model and format, relative to that of the stack.
     pub own: f64,
     /// Growth of the variance of a single run with the square of the share of each part.
     pub scatter: [f64; PARTS],
     /// Standard deviation of the logarithm of a run's time that no part explains.
     pub residual: f64,
-    /// Degrees of freedom behind it: how alike stacks scatter.
+    /// Degrees of freedom of the residual: similarity of the scatter of different stacks.
     pub freedom: f64,
 }
 
-/// One run: shares of its parts, the logarithm of measured over predicted time, and what it shares with others.
+/// One run: shares of its parts, the logarithm of measured over predicted time, and its group.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Observed {
     /// Growth of the logarithm of its time with that of each part.
@@ -56,14 +56,14 @@ pub struct Observed {
     pub group: usize,
 }
 
-/// What is known of the parts of some runs.
+/// Posterior of the parts of some runs, given measured runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Posterior {
     /// Mean of the logarithm of each part's factor.
     pub mean: [f64; PARTS],
     /// Covariance of these logarithms.
     pub covariance: Matrix,
-    /// Scale of what no part explains.
+    /// Scale of the residual that no part explains.
     pub residual: f64,
     /// Growth of its variance with the squares of shares.
     pub scatter: [f64; PARTS],
@@ -78,21 +78,21 @@ pub struct Predicted {
     pub scale: f64,
 }
 
-/// Variances of a stack's scale, of equal steps of the logarithm.
+/// Variances of a stack's scale, in equal steps of the logarithm.
 fn scales() -> impl Iterator<Item = f64> {
     let (least, most, count) = SCALES;
     let step = (most / least).ln() / (count - 1) as f64;
     (0..count).map(move |at| (2.0 * (least.ln() + step * at as f64)).exp())
 }
 
-/// Weights that sum to 1, from their logarithms; and the logarithm of the sum.
+/// Weights with sum 1, from their logarithms; and the logarithm of the sum.
 fn normalised(logs: &[f64]) -> (Vec<f64>, f64) {
     let most = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let sum: f64 = logs.iter().map(|log| (log - most).exp()).sum();
     (logs.iter().map(|log| (log - most).exp() / sum).collect(), most + sum.ln())
 }
 
-/// Variance of a run of these shares over that of the stack's scale.
+/// Variance of a run of these shares, relative to the squared scale of the stack.
 fn spread(scatter: &Vector, shares: &Vector) -> f64 {
     1.0 + scatter.iter().zip(shares).map(|(growth, share)| growth * share * share).sum::<f64>()
 }
@@ -114,7 +114,7 @@ impl Prior {
         logs.iter().map(|log| log - sum).collect()
     }
 
-    /// What is known of runs of a group once some runs were measured; `None` is a group of which none was. Runs of one layout are one run: give
+    /// Posterior for runs of a group, given measured runs. `None` is a group without measured runs. Runs of one layout are one run: pass
     /// their mean.
     pub fn update(&self, runs: &[Observed], group: Option<usize>) -> Posterior {
         let all = self.covariance();
@@ -210,7 +210,7 @@ impl Posterior {
         self.mean.map(f64::exp)
     }
 
-    /// What a run of these shares is expected to take over what it is predicted to take without the factors.
+    /// Predictive distribution of measured over predicted time for a run of these shares, as logarithm.
     pub fn predict(&self, shares: [f64; PARTS]) -> Predicted {
         let known = dot(&product(&self.covariance, &shares), &shares).max(0.0);
         Predicted { centre: dot(&self.mean, &shares), scale: (known + self.noise(&shares)).sqrt() }
@@ -220,8 +220,8 @@ impl Posterior {
         self.residual.powi(2) * spread(&self.scatter, shares)
     }
 
-    /// What is known once a run of these shares and of the same group was measured, but for what it will show: the covariance shrinks by
-    /// `C o o^T C / (noise + o^T C o)`.
+    /// Posterior after a further run of these shares and of the same group, without its result: the covariance shrinks by `C o o^T C /
+    /// (noise + o^T C o)`.
     #[must_use]
     pub fn observing(&self, other: [f64; PARTS]) -> Self {
         let towards = product(&self.covariance, &other);
@@ -241,7 +241,7 @@ impl Posterior {
 pub struct Stack(Vec<Vec<Observed>>);
 
 impl Stack {
-    /// Puts the runs of each group together.
+    /// Groups runs by their group number.
     pub fn of(runs: &[Observed]) -> Self {
         let mut groups: std::collections::BTreeMap<usize, Vec<Observed>> = std::collections::BTreeMap::new();
         for run in runs {
@@ -291,7 +291,7 @@ fn times(a: &Matrix, b: &Matrix) -> Matrix {
     a.map(|row| std::array::from_fn(|column| (0..PARTS).map(|k| row[k] * b[k][column]).sum()))
 }
 
-/// Inverse of a positive definite matrix and the logarithm of its determinant (Gauss-Jordan, pivots on the diagonal are positive for such).
+/// Inverse of a positive definite matrix and the logarithm of its determinant (Gauss-Jordan: pivots on the diagonal are positive).
 fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     let mut left = *matrix;
     let mut right = [[0.0; PARTS]; PARTS];
@@ -320,7 +320,7 @@ fn inverse(matrix: &Matrix) -> (Matrix, f64) {
     (right, determinant)
 }
 
-/// The lower triangle whose product with its transpose is a positive definite matrix.
+/// Cholesky factor: the lower triangle whose product with its transpose is a positive definite matrix.
 fn cholesky(mut matrix: Vec<Vec<f64>>) -> Vec<Vec<f64>> {
     for i in 0..matrix.len() {
         for j in 0..=i {
@@ -378,7 +378,7 @@ mod tests {
         assert!((determinant - f64::ln(expected)).abs() < 1e-9);
     }
 
-    /// One run that takes 20% longer moves all parts, those most that fill it; runs like it follow most, and their spread shrinks most.
+    /// A run that takes 20% longer changes all parts, mostly its largest ones. Similar runs change most, and their spread shrinks most.
     #[test]
     fn a_run_moves_what_fills_it_and_narrows_what_is_like_it() {
         let before = PRIOR.update(&[], Some(0));
@@ -390,12 +390,12 @@ mod tests {
         let narrowed =
             |shares| before.observing(COMPUTE).predict(shares).scale / before.predict(shares).scale;
         assert!(narrowed(COMPUTE) < narrowed(NETWORK) && narrowed(NETWORK) < 1.0);
-        // The same from the other side: a second run on the network distinguishes them.
+        // The converse: a second run on the network distinguishes them.
         let both = PRIOR.update(&[run(COMPUTE, 0.1), run(NETWORK, 0.4)], Some(0));
         assert!(both.mean[3] > both.mean[0] + 0.1, "{:?}", both.mean);
     }
 
-    /// Runs of another model or format follow less, and their prediction is less sure.
+    /// Runs of another model or format change less, and their prediction has a wider interval.
     #[test]
     fn other_models_follow_less() {
         let runs = [run(COMPUTE, 0.2), run(COMPUTE, 0.21)];
@@ -406,7 +406,7 @@ mod tests {
         assert_eq!(PRIOR.update(&runs, Some(7)), PRIOR.update(&runs, None));
     }
 
-    /// A log that the host binds moves the prediction of a run that computes less than a log that computes.
+    /// A log limited by the host changes the prediction of a compute-bound run less than a compute-bound log does.
     #[test]
     fn a_log_that_scatters_moves_less() {
         let host = [0.2, 0.05, 0.75, 0.0];
@@ -414,7 +414,7 @@ mod tests {
         assert!(moved(host) < 0.5 * moved(COMPUTE), "{} {}", moved(host), moved(COMPUTE));
     }
 
-    /// Runs that agree make later predictions surer than runs that scatter, and move them more than as many that scatter about the same mean.
+    /// Runs that agree narrow later predictions more than runs that scatter about the same mean, and change them more.
     #[test]
     fn scatter_widens() {
         let of = |ratios: [f64; 3]| {
@@ -442,7 +442,7 @@ mod tests {
         assert!((found - density.ln()).abs() < 1e-9, "{found} {}", density.ln());
     }
 
-    /// Two ways to the same density: sums over groups, and the determinant of the whole covariance at each scale.
+    /// Two calculations of the same density: sums over groups, and the determinant of the whole covariance at each scale.
     #[test]
     fn evidence_of_groups_is_that_of_the_whole_covariance() {
         let runs = [
@@ -474,7 +474,7 @@ mod tests {
         assert!((found - normalised(&logs).1).abs() < 1e-8, "{found} {}", normalised(&logs).1);
     }
 
-    /// Simulated stacks: a prior that made them predicts their other runs better after logs than before.
+    /// Simulated stacks: their own prior predicts their other runs better after logs than before.
     #[test]
     fn logs_do_not_make_predictions_worse_on_the_whole() {
         let mut state = 15_u64;

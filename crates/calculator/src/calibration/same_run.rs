@@ -11,7 +11,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::Seconds;
 
-/// How much slower a traced step may be than the same step in a log: recording costs.
+/// Maximum ratio of a traced step to the same step in a log: recording has overhead.
 const RECORDING: f64 = 1.5;
 
 /// One run setting found in measurements.
@@ -54,7 +54,7 @@ pub fn differences(claims: &[Claim], model: &Model, plan: &Plan) -> Vec<String> 
         .collect()
 }
 
-/// A doubt where a log's step and the traced step differ by more than recording costs.
+/// A warning if a log's step and the traced step differ by more than the recording overhead.
 pub(super) fn paces(samples: &[Samples]) -> Option<Warning> {
     let has_parts = super::steps::has_parts;
     let all = || samples.iter().filter(|s| !s.alone).flat_map(|s| &s.steps);

@@ -1,7 +1,7 @@
-//! Measured step times of some layouts to factors of the step's parts, and what a prediction under them is worth.
+//! Factors of the step's parts from measured step times of some layouts, and the interval of predictions under them.
 //!
-//! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and which run would narrow it most.
-//! Refuses the statistics: [`super::posterior`] has them.
+//! Responsible for: shares of parts of a run, the fit over runs, the interval of a prediction with a fit, and the run that narrows it most.
+//! Excludes the statistics: see [`super::posterior`].
 
 use super::StepLine;
 use super::posterior::{Observed, Posterior, STEP};
@@ -19,17 +19,17 @@ use railwright_spec::quantity::Seconds;
 use serde::de::IgnoredAny;
 use std::sync::Arc;
 
-/// Rounds of linearising: the factors of one round are where the next one looks for shares.
+/// Rounds of linearisation: each round determines shares at the factors of the previous one.
 const ROUNDS: usize = 4;
 
-/// A run and how long a step of it took.
+/// A run with its measured step time.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed<'a> {
     /// Trained parameters.
     pub model: &'a Model,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: &'a Cluster,
-    /// Method.
+    /// Layout and training settings.
     pub plan: &'a Plan,
     /// The measured step.
     pub seconds: Seconds,
@@ -67,7 +67,7 @@ fn step(costing: &Costing<'_>) -> Result<f64, Problem> {
 
 /// Fits factors of parts to measured step times, in addition to those in `known`. `None` without runs.
 ///
-/// Runs of one layout count once, by the geometric mean of their times: what no part explains is the same in each of them.
+/// Runs of one layout count once, by the geometric mean of their times: their unexplained residual is the same.
 pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option<StepTimes>, Problem> {
     let Some(first) = runs.first() else { return Ok(None) };
     let mut layouts: Vec<(Timed<'_>, f64, f64)> = Vec::new();
@@ -172,12 +172,12 @@ pub fn fit(runs: &[Timed<'_>], known: &Calibration, from: &str) -> Result<Option
     }))
 }
 
-/// Factors that some machine could have.
+/// Factors limited to a physically possible range.
 fn bounded(posterior: &Posterior) -> [f64; PARTS] {
     posterior.factors().map(|factor| factor.clamp(0.05, 20.0))
 }
 
-/// Each run's step against its measurement, without and with a calibration.
+/// Compares each run's step with its measurement, without and with a calibration.
 pub fn lines(runs: &[Timed<'_>], calibration: &Calibration) -> Result<Vec<StepLine>, Problem> {
     let calibration = Arc::new(calibration.clone());
     runs.iter()
@@ -199,12 +199,12 @@ pub fn lines(runs: &[Timed<'_>], calibration: &Calibration) -> Result<Vec<StepLi
         .collect()
 }
 
-/// What is known of the parts of a run: the calibration's, where it holds for the run's software.
+/// Step-time calibration of a run with its posterior. `None` unless the calibration is for the run's software generation.
 fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
     let calibration = costing.machine.calibration.as_deref()?;
     let steps = calibration.steps.as_ref().filter(|_| calibration.software == costing.software.id)?;
     let posterior = Posterior {
-        // Constants have the factors in them already.
+        // The fitted constants already include the factors.
         mean: [0.0; PARTS],
         covariance: *steps.of(costing.model, costing.plan.precision.compute).1,
         residual: steps.residual,
@@ -213,7 +213,7 @@ fn known<'c>(costing: &'c Costing<'_>) -> Option<(&'c StepTimes, Posterior)> {
     Some((steps, posterior))
 }
 
-/// The interval of a calibrated prediction; `None` where no measured step times hold for the run.
+/// The interval of a calibrated prediction. `None` if no measured step times apply to the run.
 pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Interval, u64)> {
     let (steps, posterior) = known(costing)?;
     let scale = posterior.predict(shares(costing).ok()?).scale;
@@ -229,17 +229,16 @@ pub fn interval(costing: &Costing<'_>, total: Seconds) -> Option<(intervals::Int
     Some((interval, steps.layouts))
 }
 
-/// A run worth measuring, and what the intervals of all runs would be afterwards.
+/// A run to measure, with the resulting intervals of all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Worth {
-    /// Which of the runs.
+    /// Index of the run.
     pub index: usize,
-    /// Upper over lower end of the 90% interval once it and those before it are measured, geometric mean over the runs.
+    /// Upper over lower end of the 90% interval after measuring this run and those before it, geometric mean over the runs.
     pub width: f64,
 }
 
-/// The runs, one after another, whose measurement would narrow the intervals of all most; the next one only where it narrows them by a
-/// further 2%.
+/// Runs in the order in which their measurement would narrow the intervals of all runs most. A further run must narrow them by at least 2%.
 pub fn worth_measuring(runs: &[Costing<'_>], most: usize) -> Result<Vec<Worth>, Problem> {
     const LITTLE: f64 = 0.98;
     let Some(first) = runs.first() else { return Ok(Vec::new()) };

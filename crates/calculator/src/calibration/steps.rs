@@ -1,7 +1,7 @@
-//! Whole steps: what the shapes of single operators did not settle.
+//! Whole steps: constants that the shapes of single operators did not determine.
 //!
-//! Responsible for: attention and products of unknown shape, streams, loss, update and host, each from its time in the step against the
-//! run's prediction of it. Refuses pipelines' bubbles and exposed communication: they follow from the rest.
+//! Responsible for: attention and GEMMs of unknown shape, element-wise kernels, loss, update and host. Each is fitted from its time in the
+//! step relative to the run's prediction of it. Excludes pipeline bubbles and exposed communication: they follow from the rest.
 
 use super::step_times::{self, Timed};
 use super::{Evidence, StepLine, from, rounded};
@@ -20,9 +20,9 @@ const PRODUCTS: [Family; 5] =
     [Family::AttentionInput, Family::AttentionOutput, Family::Mlp, Family::Experts, Family::Head];
 const STREAMS: [Family; 5] =
     [Family::Embedding, Family::Norm, Family::Activation, Family::Router, Family::Residual];
-/// Shares of a step below which a part settles nothing.
+/// Minimum share of a step for a part to be fitted.
 const LITTLE: f64 = 0.002;
-/// Between which multiples of the generation's host costs is looked.
+/// Search range of host costs, as multiples of the generation's.
 const HOST: (f64, f64) = (1e-3, 1e3);
 
 /// The mean over ranks, weighted by steps; `None` without steps.
@@ -56,17 +56,17 @@ pub(super) fn mean(samples: &[Samples]) -> Option<StepSample> {
     })
 }
 
-/// The step of a log that knows no parts.
+/// The step time of a log, which contains no parts.
 pub(super) fn whole(samples: &[Samples]) -> Option<Seconds> {
     mean(samples).filter(|mean| !has_parts(mean)).map(|mean| mean.step)
 }
 
-/// Whether a step's parts are known, and not the whole alone.
+/// Tests whether a step's parts are recorded in addition to its total.
 pub(super) fn has_parts(sample: &StepSample) -> bool {
     sample.products + sample.attention + sample.elementwise + sample.other > Seconds::ZERO
 }
 
-/// Predictions of a run on a cluster, by measured part.
+/// Predicted times of a run on a cluster, by measured part.
 fn modelled(cluster: &Cluster, model: &Model, plan: &Plan) -> Result<StepSample, Problem> {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
@@ -92,7 +92,8 @@ fn parts(evaluation: &Evaluation) -> StepSample {
     }
 }
 
-/// Fits what steps settle, in an order in which nothing settled moves what was settled before; of the operators in `kept` the shipped law stays.
+/// Fits the constants that steps determine, in an order in which later fits do not change earlier ones. Operators in `kept` keep the
+/// shipped model.
 pub(super) fn fit(
     (bare, model, plan): (&Cluster, &Model, &Plan),
     samples: &[Samples],
@@ -119,7 +120,7 @@ pub(super) fn fit(
     let worth = |time: Seconds| time > measured.step * LITTLE;
     let set = |calibration: &mut Calibration, operators, rate: f64, work: Seconds, evidence| {
         if (1e-3..=1e3).contains(&rate) {
-            // A single rate holds at any work; its place is the work that streams at the data sheet's rate in that time.
+            // A single rate holds at any work. Its point is the work of an element-wise kernel at the data-sheet bandwidth in that time.
             let work = (work.get() * bare.accelerator.memory_bandwidth.get()).max(1.0).round();
             calibration.rates.push(Rate {
                 operators,
@@ -207,7 +208,8 @@ pub(super) fn fit(
     lines(bare, &now(calibration), model, plan, &measured)
 }
 
-/// What of the update moves no state: the products of Muon, and offloaded work. It is what is left when streams cost next to nothing.
+/// Part of the update that moves no state: Muon's GEMMs and offloaded work. It is the remainder if element-wise kernels cost almost
+/// nothing.
 fn unstreamed(
     bare: &Cluster,
     model: &Model,
@@ -228,9 +230,9 @@ fn with(bare: &Cluster, calibration: &Calibration) -> Cluster {
     Cluster { calibration: Some(Arc::new(calibration.clone())), ..bare.clone() }
 }
 
-/// The host's costs, so that the device idles for it as long as was measured: one multiple of all of them where it idles longer than the
-/// generation predicts. Where it idles less, the time of a step outside passes shrinks first: a device that never waits shows only that a
-/// launch costs less than the kernel that it launches.
+/// Fits the host's costs to the measured idle time of the device. If it idles longer than predicted, one factor scales all of them. If it
+/// idles less, the time of a step outside passes shrinks first: a device that never waits only proves that a launch costs less than its
+/// kernel.
 fn fit_host(
     bare: &Cluster,
     model: &Model,
@@ -274,7 +276,7 @@ fn fit_host(
     Ok(())
 }
 
-/// The step and its parts against the measured ones.
+/// Compares the step and its parts with the measured ones.
 pub(super) fn lines(
     bare: &Cluster,
     with: &Cluster,

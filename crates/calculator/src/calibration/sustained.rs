@@ -1,8 +1,8 @@
-//! Laws of collectives as runs see them: each operation among each number of ranks by itself.
+//! Sustained link models of collectives within runs: one per operation and number of ranks.
 //!
-//! Responsible for: sizes joined so that each stands on several transfers, and a law from them where they reach far enough, else the known law
-//! at their pace. Refuses bounds (transfers that hold waits for ranks that were not traced), groups that cross domains, and few transfers:
-//! these share one rate.
+//! Responsible for: merged sizes with several transfers each, and a model from them if their range suffices, otherwise the known model at
+//! their rate. Excludes upper bounds (transfers that include waits for untraced ranks), groups that cross domains, and few transfers: these
+//! share one rate.
 
 use super::collectives::{ON_THE_WIRE, REACH, SIZES, by_place, catalogued, law, value};
 use super::left_out::{LeftOut, Trial};
@@ -17,9 +17,9 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
 
-/// Transfers that one size must have been measured by.
+/// Minimum number of transfers per size.
 const EACH: usize = 3;
-/// Sizes within this factor are one.
+/// Sizes within this factor are merged.
 const BIN: f64 = 1.25;
 
 /// Fits sustained rates of collectives, given the burst models.
@@ -49,7 +49,7 @@ pub(super) fn fit(
             ));
             continue;
         };
-        // Of one rank there is nothing to share; it is priced as two are.
+        // A single rank has no communication; it is priced as two.
         let factor = bus_factor(collective(operation), ranks.max(2) as f64);
         let points: Vec<(f64, f64)> = sizes.iter().map(|size| (size.bytes, median(&size.times))).collect();
         let to_bytes = points.iter().map(|p| p.0).fold(0.0, f64::max);
@@ -126,14 +126,14 @@ fn left_out(sizes: &[Size], factor: f64, paced: impl Fn(&[Size]) -> [f64; 3]) ->
     LeftOut::of(sizes.len(), &(0..sizes.len()).map(judge).collect::<Vec<Trial>>())
 }
 
-/// Sizes that are one, with all their transfers.
+/// Merged sizes with all their transfers.
 #[derive(Clone, Debug)]
 struct Size {
     bytes: f64,
     times: Vec<Seconds>,
 }
 
-/// Sizes by growing bytes, those within [`BIN`] joined at their mean, each measured [`EACH`] times or more.
+/// Sizes in ascending bytes. Those within [`BIN`] are merged at their mean; each has at least [`EACH`] transfers.
 fn joined(group: &[&CollectiveSample]) -> Vec<Size> {
     let mut known: Vec<&CollectiveSample> = group.iter().copied().filter(|s| !s.is_bound).collect();
     known.sort_by(|a, b| a.bytes.total_cmp(&b.bytes));
@@ -182,7 +182,7 @@ mod tests {
     use railwright_spec::calibration::CollectiveKind;
     use railwright_spec::cluster::by_name;
 
-    /// Transfers of a run: `time(bytes)` as often as asked, every seventh three times as long.
+    /// Transfers of a run: the given number of `time(bytes)`, every seventh three times as long.
     fn run(
         operation: CollectiveKind,
         sizes: &[f64],
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!((gathers.regime, gathers.evidence.samples), (Regime::Sustained, 35));
         // One transfer of seven is late: the median is robust.
         assert!(gathers.evidence.uncertainty < 0.02, "{gathers:?}");
-        // Judged by a size that nothing was fitted to, through the fabric, the generation's rate and all.
+        // Validated at a size outside of the fit, including the fabric and the generation's rate.
         let held = judge(
             &case(&cluster),
             &fitted.calibration,
@@ -235,7 +235,7 @@ mod tests {
         let cluster = by_name("dgx-h100", 8).expect("known");
         let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
         let known = |b: f64| predictor.collective(&like(CollectiveKind::AllGather, 8, b)) * 1.3;
-        // Of four sizes one is met while something else uses the link.
+        // For one of four sizes, another transfer uses the link at the same time.
         let times = |b: f64| known(b) * if (b - 1e7).abs() < 1.0 { 5.0 } else { 1.0 };
         let all = run(CollectiveKind::AllGather, &[1e5, 1e6, 1e7, 1e9], 7, times);
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
@@ -249,7 +249,7 @@ mod tests {
         assert!((predicted / known(1e9) - 1.0).abs() < 0.25, "{law:?} {predicted} {}", known(1e9));
     }
 
-    /// Two devices on a node's bus: no scale-up link, and no network either.
+    /// Two devices on a node's bus: neither scale-up link nor network.
     #[test]
     fn a_bus_has_laws_of_its_own() {
         let cluster = railwright_spec::cluster::ClusterSpec {
@@ -278,7 +278,7 @@ mod tests {
         let fitted = fit(&case(&cluster), &[of(all)]).expect("fitted");
         let law = fitted.calibration.collective(CollectiveKind::AllReduce, 8).expect("a law");
         assert!((law.base_us / 60.0 - 1.0).abs() < 0.05, "{law:?}");
-        // Ten transfers of one size outweigh three of another.
+        // Ten transfers of one size have more weight than three of another.
         let mut uneven = run(CollectiveKind::AllReduce, &[8192.0], 10, |_| 60e-6);
         uneven.extend(run(CollectiveKind::AllReduce, &[2048.0], 3, |_| 40e-6));
         let fitted = fit(&case(&cluster), &[of(uneven)]).expect("fitted");
@@ -317,7 +317,7 @@ mod tests {
         assert!((sizes[0].bytes - 1100.0).abs() < 1e-9 && sizes[0].times.len() == 3);
     }
 
-    /// A rank whose partners were not traced: all that it took may be waiting.
+    /// A rank with untraced partners: all of its time may be waiting.
     #[test]
     fn bounds_can_speed_up_and_never_slow_down() {
         let cluster = by_name("dgx-h100", 8).expect("known");
@@ -331,8 +331,7 @@ mod tests {
             let all = all.into_iter().map(|one| CollectiveSample { is_bound, ..one }).collect();
             fit(&case(&cluster), &[of(all)]).expect("an answer")
         };
-        // Four times as long, with untraced ranks: the prediction may be right, so it is neither wrong nor
-        // changed.
+        // Four times as long, with untraced ranks: the prediction may be right, so there is no error and no change.
         let waits = fitted(4.0, true);
         assert!(waits.calibration.is_empty(), "{:?}", waits.calibration);
         let line = &waits.lines[0];
@@ -347,7 +346,7 @@ mod tests {
         let rate = faster.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (2.0 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");
         assert!(faster.lines[0].error_before > 0.9 && faster.lines[0].error_after < 0.02);
-        // With all ranks traced it is no bound: what is slower is fitted.
+        // With all ranks traced, the time is no bound: slower collectives are fitted.
         let known = fitted(4.0, false);
         let rate = known.calibration.collective_rate.expect("a rate").rate;
         assert!((rate / (0.25 * shipped) - 1.0).abs() < 0.01, "{rate} {shipped}");

@@ -10,7 +10,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// Columns and what else they may be called.
+/// Columns and their aliases.
 const COLUMNS: [(&str, &[&str]); 16] = [
     ("operator", &["op", "kind"]),
     ("format", &["dtype", "data_type", "precision"]),
@@ -125,7 +125,7 @@ impl Row<'_> {
         }
     }
 
-    /// Whether the line is of an operator that has a law.
+    /// Adds the line's measurement to `samples`. Returns false if its operator has no cost model.
     fn take(&self, samples: &mut Samples) -> Result<bool, Problem> {
         let operator =
             self.cell("operator").unwrap_or(if self.cell("m").is_some() { "gemm" } else { "attention" });

@@ -15,7 +15,7 @@ fn product([m, n, k]: [u64; 3], pass: ProductPass, times: Vec<Seconds>) -> Produ
     ProductSample { format: DataType::Bf16, batch: 1, m, n, k, pass, times }
 }
 
-/// Products that all take 1.4 times the law, but small ones 2 times.
+/// GEMMs that take 1.4 times the model, and small ones 2 times.
 fn slow(cluster: &Cluster) -> Samples {
     let bare = Predictor::new(cluster, "megatron-core-2024").expect("known");
     let mut samples = Samples { from: "rank0".into(), ..Samples::default() };
@@ -64,7 +64,7 @@ fn what_was_fitted_is_what_a_run_is_priced_with() {
     let after = estimate(&model, &with, &plan, &options).expect("priced");
     let mlp = |e: &crate::estimate::Estimate| e.time.find("compute.mlp").expect("a part").time;
     let ratio = mlp(&after) / mlp(&before);
-    // The calibration measured sustained products, so the generation's share of the burst rate falls away.
+    // The calibration contains sustained GEMMs, so the generation's share of the burst rate does not apply.
     let shipped = crate::software::by_id("megatron-core-2024").expect("known").matmul["Hopper"];
     assert!((ratio - 1.4 * shipped).abs() < 0.002, "{ratio}");
     assert!(after.provenance.iter().any(|f| f.id == "operators.calibrated" && f.share > 0.2));
@@ -232,8 +232,8 @@ fn steps_settle_streams_update_and_host() {
     }
 }
 
-/// A whole step corrects the parts towards what it took, not all the way: a stack has a level, and a run its own scatter. The prediction of
-/// the run and of another layout follow, and their intervals are narrower than those of strangers.
+/// A whole step corrects the parts towards the measured time, but not completely: a stack has a common level, and a run has its own
+/// scatter. Predictions of the run and of another layout change too. Their intervals are narrower than without measurements.
 #[test]
 fn a_log_corrects_the_parts_of_the_step() {
     let cluster = by_name("dgx-h100", 8).expect("known");
@@ -265,7 +265,7 @@ fn a_log_corrects_the_parts_of_the_step() {
     }
 }
 
-/// Two layouts that stress different parts distinguish them; what is written reads back.
+/// Two layouts with different bottlenecks distinguish them; the written file reads back unchanged.
 #[test]
 fn two_step_times_separate_the_parts_and_are_written() {
     let cluster = by_name("dgx-h100", 8).expect("known");
@@ -287,11 +287,11 @@ fn two_step_times_separate_the_parts_and_are_written() {
     let steps = fitted.calibration.steps.as_ref().expect("fitted");
     let [products, _, _, communication] = steps.own[0].factors;
     assert!(communication > 1.3 * products, "{steps:?}");
-    // Other models follow less: what was measured may be of this model alone.
+    // Other models change less: the measured effect may be specific to this model.
     assert!(steps.factors[3] > 1.0 && steps.factors[3] < communication, "{steps:?}");
     let other = model::by_name("llama-3.1-70b").expect("known");
     assert_eq!(steps.of(&model, DataType::Bf16).0, &steps.own[0].factors);
-    // A name is a label: a launch file calls the same model by the name of the file.
+    // A name is a label: a launch file names the same model after its file.
     let renamed = railwright_spec::model::Model { name: "my_run".to_owned(), ..model.clone() };
     assert_eq!(steps.of(&renamed, DataType::Bf16).0, &steps.own[0].factors);
     for (model, format) in [(&other, DataType::Bf16), (&model, DataType::Fp8)] {
@@ -336,14 +336,14 @@ fn tables_of_micro_benchmarks_are_read_by_their_columns() {
 
 #[test]
 fn the_interval_of_a_median_narrows_with_measurements() {
-    // 1, 2, ..., 100: the 95% interval of the median lies between the 41st and the 61st, 20 wide over 51.
+    // 1, 2, ..., 100: the 95% interval of the median is between the 41st and the 61st, 20 wide over 51.
     let some = uncertainty((1..=100).map(f64::from));
     assert!((some - 10.0 / 51.0).abs() < 0.03, "{some}");
     assert!(uncertainty((1..=10_000).map(f64::from)) < some / 5.0);
     assert_eq!(uncertainty([1.0].into_iter()), 0.0);
 }
 
-/// Products of two shapes at two multiples of the law of what the generation makes of it.
+/// GEMMs of two shapes, at two multiples of the time of the software generation.
 fn disturbed(cluster: &Cluster, factors: [f64; 2]) -> Samples {
     let bare = Predictor::new(cluster, "megatron-core-2024").expect("known");
     let rate = bare.product_rate(DataType::Bf16);
@@ -359,12 +359,12 @@ fn disturbed(cluster: &Cluster, factors: [f64; 2]) -> Samples {
 #[test]
 fn a_fit_with_larger_error_on_left_out_shapes_is_rejected() {
     let cluster = by_name("dgx-h100", 8).expect("known");
-    // One shape was disturbed: carried to the other, what it took is further off than the shipped law.
+    // One shape was disturbed: applied to the other, its rate has a larger error than the shipped model.
     let fitted = fit(&case(&cluster), &[disturbed(&cluster, [1.25, 0.95])]).expect("an answer");
     assert!(fitted.calibration.is_empty(), "{:?}", fitted.calibration);
     let line = &fitted.lines[0];
     assert_eq!((line.name.as_str(), line.error_before), ("products.bf16", line.error_after));
-    // By hand: with one shape left, its pace predicts the other. Times are in the ratio of the laws.
+    // By hand: with one shape held out, the other's rate predicts it. Times have the ratio of the model's times.
     let predictor = Predictor::new(&cluster, "megatron-core-2024").expect("known");
     let law = |side| {
         let one = product([side, side, side], ProductPass::Forward, Vec::new());

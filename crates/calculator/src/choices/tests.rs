@@ -73,7 +73,7 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
             let want = evaluation.chunks[index].time;
             assert!((time.total() / want.total() - 1.0).abs() < 1e-12, "{name} {index}");
             assert!((time.recompute / want.recompute - 1.0).abs() < 1e-12, "{name} {index}");
-            // The slope at any load is a lower bound, and exact where it was taken.
+            // The slope at any load is a lower bound, and exact at its own load.
             let load = choices.chunk_load(index, split.len(), &own, 1);
             assert!((load.slope().dot(&load) / time.total().get() - 1.0).abs() < 1e-9);
             parts.push(own);
@@ -102,7 +102,7 @@ fn a_choice_takes_and_keeps_what_its_plan_does() {
         }
         let least = choices.least(report.stages[report.worst].allocated);
         assert!((least / report.least - 1.0).abs() < 1e-12);
-        // The limit is where the verdict turns.
+        // The limit is the point where the verdict changes.
         let limit = choices.limit(0.9);
         let probability =
             memory::probability_of_fitting(choices.least(limit), cluster.accelerator.memory, software.sigma);

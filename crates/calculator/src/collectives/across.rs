@@ -1,7 +1,7 @@
-//! Collectives across scale-up domains: rings and trees over the NICs, and what each costs as groups grow.
+//! Collectives across scale-up domains: rings and trees over the NICs, and their cost as groups grow.
 //!
-//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain commands `local`
-//! NICs. What collapses small messages at scale is latency: a ring pays every hop in turn.
+//! NCCL runs one ring or tree per channel, each through its own NIC, so a group with `local` ranks per domain uses `local` NICs. Latency
+//! limits small messages at scale: a ring's hops are sequential.
 
 use super::fabric::{Links, ring_wire};
 use super::link::TreeChannels;
@@ -18,8 +18,8 @@ struct Protocol {
     share: f64,
 }
 
-/// NCCL's ring tuning table (`src/graph/tuning.cc`, June 2026): base and hop latencies. A hop across the network pays the
-/// network's latency (5 us is usual) on top, so of Simple's 14 us x 1.4 that much is taken off.
+/// NCCL's ring tuning table (`src/graph/tuning.cc`, June 2026): base and hop latencies. A hop across the network adds the network's latency
+/// (5 us is usual). This is subtracted from Simple's 14 us x 1.4.
 const RING: [Protocol; 3] = [
     Protocol { name: "ring-ll", base: 6.6e-6, hop_inside: 0.6e-6, hop_network: 2.7e-6, share: 0.5 },
     Protocol { name: "ring-ll128", base: 14.0e-6, hop_inside: 1.9e-6, hop_network: 4.0e-6, share: 0.92 },
@@ -28,19 +28,19 @@ const RING: [Protocol; 3] = [
 /// A tree hop across the network with the smallest messages, in addition to network latency, in seconds;
 /// floors of 36 and 45 us were measured over two nodes.
 const TREE_HOP: f64 = 5.0e-6;
-/// What a tree's hop takes more once messages leave the LL protocols, seconds.
+/// Additional latency of a tree hop above the LL protocols, in seconds.
 const TREE_HOP_LARGE: f64 = 14.0e-6;
-/// The message at which half of [`TREE_HOP_LARGE`] is paid, bytes.
+/// Message size in bytes with half of [`TREE_HOP_LARGE`].
 const TREE_LARGE: f64 = 65_536.0;
-/// What a tree's hop from device to device inside a domain takes, seconds, with the smallest messages and beyond the LL protocols (`TREE`, `LL`
-/// and `Simple`, NVLink, in NCCL's tuning table).
+/// Latency of a tree hop between devices of a domain, in seconds: with the smallest messages, and above the LL protocols (`TREE`, `LL` and
+/// `Simple`, NVLink, in NCCL's tuning table).
 const CHAIN_HOP: f64 = 0.6e-6;
 const CHAIN_HOP_LARGE: f64 = 4.0e-6;
-/// Members of a domain up to which its switch reduces for a tree between domains: those of one node. The published all-reduces over several
-/// racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all slower than such a tree allows, and their job files name it as an algorithm to
-/// be requested.
+/// Maximum number of members of a domain whose switch reduces for a tree between domains: those of one node. The published all-reduces over
+/// several racks of NVLink (2 racks of GB300, 2 and 20 of GB200) were all slower than such a tree would allow. Their job files request it
+/// as an algorithm.
 pub(super) const SWITCH_TREE: u64 = 8;
-/// Domains up to which NCCL's table has the rates of near trees.
+/// Maximum number of domains with the rates of near trees in NCCL's table.
 const NEAR: u64 = 2;
 /// Factor on the latency of a ring over domains in NCCL's estimate (the plateau effect, Ampere and later).
 const PLATEAU: f64 = 1.4;
@@ -73,8 +73,8 @@ impl Network {
 
     /// `t = base + inside hops + network hops + max(NVLink part, NIC part)`, the cheapest of the protocols.
     ///
-    /// A ring of n ranks over D domains takes n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the network; each NIC
-    /// carries f b / local; in domains with fewer members each carries more, and all wait for these.
+    /// A ring of n ranks over D domains has n - 1 steps (all-reduce 2 (n - 1)), D - 1 of them over the network. Each NIC carries f b /
+    /// local. In domains with fewer members each carries more, and all wait for these.
     fn ring(&self, links: &Links, op: Collective, bytes: f64, span: &Span) -> CollectiveCost {
         let domains = span.domains();
         let passes = if op == Collective::AllReduce { 2.0 } else { 1.0 };
@@ -110,7 +110,7 @@ impl Network {
     /// All-reduce by double binary trees between domains over the switch or chain inside each (NCCL's tree and NVLS tree):
     /// `t = base of the domain + 2 log2(D) hops + max(NVLink part, NIC part) + fill`.
     ///
-    /// NICs of a domain send S over two domains, 3/2 S over three, and 2 S (D - 1)/D to 2 S beyond, the ring's amount.
+    /// NICs of a domain send S over two domains, 3/2 S over three, and 2 S (D - 1)/D to 2 S over more, the same as a ring.
     fn tree(&self, links: &Links, bytes: f64, span: &Span) -> CollectiveCost {
         let op = Collective::AllReduce;
         let domains = span.domains();
@@ -127,7 +127,7 @@ impl Network {
         let (base, nvlink) = if span.local > 1 {
             let (law, _) = links.law(op, span.local);
             let inside = law.wire(op, bytes, span.local as f64);
-            // The same work is spread over more ranks: f grows from (local - 1)/local to (ranks - 1)/ranks.
+            // The same data is distributed over more ranks: f grows from (local - 1)/local to (ranks - 1)/ranks.
             let more = wire / ring_wire(op, bytes, span.local);
             (law.base, law.growing(inside * more, bytes))
         } else {
@@ -165,12 +165,12 @@ impl Network {
         cost((time, latency, "tree"), between_neighbours(wire, span), network)
     }
 
-    /// All-reduce over racks of NVLink. Over two racks the faster of tree and ring; over more, that which the library selects.
+    /// All-reduce over racks of NVLink. Over two racks the faster of tree and ring; over more, the library's selection.
     ///
-    /// NCCL selects by its own estimates, not by what is faster. Beyond two racks a channel of its tree reaches about half the rate over two
-    /// (`perChMaxTreeBws`), but its estimate has 92% of the ring's bandwidth, as it counts the channels of fast links twice. So it runs trees up to
-    /// [`Network::tree_up_to`], where rings would be faster. Above that size a ring is not taken to be faster than the tree at that size, so
-    /// that more bytes never take less time.
+    /// NCCL selects by its own estimates, not by the actual time. Beyond two racks a channel of its tree reaches about half the rate over
+    /// two (`perChMaxTreeBws`). Its estimate has 92% of the ring's bandwidth, as it counts the channels of fast links twice. So it runs
+    /// trees up to [`Network::tree_up_to`], where rings would be faster. Above that size a ring is not assumed to be faster than the tree
+    /// at that size, so that more bytes never take less time.
     fn over_racks(
         &self,
         links: &Links,
@@ -187,8 +187,8 @@ impl Network {
         if bytes <= most { tree } else { CollectiveCost { time: ring.time.max(tree.time), ..ring } }
     }
 
-    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains: the size at which its estimates are equal
-    /// (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
+    /// Bytes up to which NCCL selects a tree over a ring for an all-reduce of n ranks in D domains. It is the size at which its estimates
+    /// are equal (`ncclTopoTuneModel` and `ncclTopoGetAlgoTime`, `src/graph/tuning.cc`, protocol Simple),
     ///
     /// `1.4 (base + 2 (n - D) h_ring + 2 (D - 1) H) + 2 (n - 1)/n S/B` and `base + 2 ((n/D - 1) h_tree + log2(D) H) + 2 S/(0.92 B)`,
     ///
@@ -260,8 +260,8 @@ mod tests {
     use super::super::link::LinkClass;
     use super::*;
 
-    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of
-    /// eight 400 Gb/s (its bus bandwidth ratios); latencies of the Simple protocol explain it.
+    /// SimAI's ring over NICs at 16 MB reaches 0.32, 0.05 and 0.009 of the NICs on 2, 16 and 128 nodes of eight 400 Gb/s (its bus bandwidth
+    /// ratios). Latencies of the Simple protocol explain it.
     #[test]
     fn small_messages_collapse_with_scale() {
         let simple = &RING[2];

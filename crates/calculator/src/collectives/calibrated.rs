@@ -1,14 +1,13 @@
 //! Calibrated link models inside a domain.
 //!
-//! Responsible for: measured models (sustained ones divided by the sustained share, which the price of a run
-//! multiplies again), and between measured rank counts the catalogue's model scaled like the nearest one.
-//! Excludes operations that were not measured.
+//! Responsible for: measured models, and between measured rank counts the catalogue's model scaled like the nearest one. Sustained models
+//! are divided by the sustained share, which the price of a run multiplies again. Excludes operations that were not measured.
 
 use super::law::{Law, bus_factor};
 use super::{Collective, Source};
 use railwright_spec::calibration::{Calibration, CollectiveKind, Regime};
 
-/// One measured law, and the catalogue's in the same place.
+/// One measured model, with the catalogue's for the same operation and ranks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measured {
     op: Collective,
@@ -17,12 +16,12 @@ pub(super) struct Measured {
     catalogued: Law,
 }
 
-/// Whether messages between neighbours were measured themselves.
+/// Tests whether messages between neighbours were measured directly.
 pub(super) fn has_messages(measured: &[Measured]) -> bool {
     measured.iter().any(|one| one.op == Collective::SendReceive)
 }
 
-/// What the calculator calls a collective of a calibration.
+/// The calculator's collective for a calibration's kind.
 pub(crate) fn collective(kind: CollectiveKind) -> Collective {
     match kind {
         CollectiveKind::AllReduce => Collective::AllReduce,
@@ -47,7 +46,7 @@ pub(super) fn measured(
         }
         let Some(best) = calibration.collective(one.operation, one.ranks) else { continue };
         let (before, _) = catalogued(op, one.ranks);
-        // Where the switch reduces, the law counts the buffer itself; nccl-tests counts the bus.
+        // With reduction in the switch, the model counts the buffer itself; nccl-tests counts bus bytes.
         let per_wire = if before.in_switch { bus_factor(op, one.ranks as f64) } else { 1.0 };
         let kept = match best.regime {
             Regime::Burst => 1.0,

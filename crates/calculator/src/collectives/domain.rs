@@ -1,4 +1,4 @@
-//! The constants inside a domain: read from the catalogue, placed between and beyond the measured rank counts.
+//! Link constants inside a domain, from the catalogue, interpolated between and extrapolated beyond the measured rank counts.
 
 use super::law::Law;
 use super::link::LinkClass;
@@ -42,10 +42,10 @@ fn parse(line: &'static str) -> Option<Row> {
     Some(Row { link, op, ranks, in_switch, base: number()? * 1e-6, share: number()?, ramp: number()? * 1e-9 })
 }
 
-/// The law of an operation among `ranks` ranks of one domain whose devices have `bandwidth` bytes a second each.
+/// Model of an operation among `ranks` ranks of one domain, with `bandwidth` in bytes per second per device.
 ///
-/// `reduces` is whether the switch can reduce. Operations without curves use a similar one: broadcast that of
-/// all-gather, expert dispatch that of all-to-all, and all others that of all-reduce.
+/// `reduces` is true if the switch can reduce. Operations without curves use a similar one: broadcast that of all-gather, expert dispatch
+/// that of all-to-all, and all others that of all-reduce.
 pub(super) fn law(
     class: LinkClass,
     op: Collective,
@@ -74,7 +74,7 @@ pub(super) fn law(
         }
     }
     let (Some(low), Some(high)) = (low.or(high), high.or(low)) else {
-        // No line of this kind at all: a data-sheet law.
+        // Without a matching line, a data-sheet model applies.
         let law = Law { base: 12e-6, per_byte: 1.0 / (0.7 * bandwidth), ramp: 8e-9, in_switch: false };
         return (law, Source::Derived);
     };
@@ -109,7 +109,8 @@ pub(super) fn law(
     (law, source)
 }
 
-/// Factor on the ramp of a link whose bandwidth differs from the measured one of its class: a slower link fills slower.
+/// Factor on the ramp of a link whose bandwidth differs from the measured one of its class: the pipeline of a slower link fills more
+/// slowly.
 fn reference(class: LinkClass, bandwidth: f64) -> f64 {
     let measured = match class {
         LinkClass::NvLink3 | LinkClass::Other | LinkClass::Torus(_) => 300e9,

@@ -7,10 +7,10 @@ use railwright_spec::quantity::{Bytes, Seconds};
 
 /// Share of its link that dispatch inside a domain reaches: 153 to 158 of 200 GB/s (H800), 643 to 740 of 900 (B200).
 const SHARE_INSIDE: f64 = 0.77;
-/// The same while the rank also forwards what its NIC receives: with 0.65 dispatch over two nodes comes out as published.
+/// The same share while the rank also forwards data received by its NIC: 0.65 reproduces the published dispatch over two nodes.
 const SHARE_FORWARDING: f64 = 0.65;
-/// Share of its NIC that dispatch across domains reaches (DeepEP 1: 33 to 40 of 50 GB/s once the rank's own domain, which
-/// its figures count in, is left out; DeepEP 2 comes to 45).
+/// Share of its NIC that dispatch across domains reaches (DeepEP 1: 33 to 40 of 50 GB/s without the rank's own domain, which its figures
+/// include; DeepEP 2 reaches 45).
 const SHARE_NETWORK: f64 = 0.75;
 /// Counting and notifying before tokens move, and a round trip's worth, seconds.
 const BASE_INSIDE: f64 = 20e-6;
@@ -18,9 +18,9 @@ const BASE_NETWORK: f64 = 40e-6;
 
 /// `t = base + max(NIC part, NVLink part)`.
 ///
-/// With `copies` experts per token spread evenly over D domains a token reaches D (1 - (1 - 1/D)^copies) of them, and crosses
-/// the network once for each that is not its own; inside, it goes once to each rank that holds one of its experts. With routing
-/// limited to fewer domains those take D's place.
+/// With `copies` experts per token distributed evenly over D domains, a token is sent to D (1 - (1 - 1/D)^copies) of them, and crosses the
+/// network once for each other domain. Inside, it is sent once to each rank with one of its experts. With routing limited to fewer domains,
+/// their number replaces D.
 pub(super) fn dispatch(
     links: &Links,
     network: &Network,
@@ -34,7 +34,7 @@ pub(super) fn dispatch(
     let Span { ranks, local, least, .. } = *span;
     let domains = span.domains();
     let reached = |places: f64| places * (1.0 - (1.0 - 1.0 / places).powf(copies));
-    // What the domain with the fewest members gets comes in by these alone, as if all domains were as small.
+    // Traffic into the domain with the fewest members uses only their NICs. All domains are priced with this size.
     let (n, d, l) = (ranks as f64, ranks as f64 / least as f64, local as f64);
     if domains <= 1 {
         let wire = token * reached(n) * (n - 1.0) / n;
@@ -44,7 +44,7 @@ pub(super) fn dispatch(
     }
     let visited = if most_domains == 0 { d } else { d.min(f64::from(most_domains)) };
     let remote = token * reached(visited) * (d - 1.0) / d;
-    // Copies that arrive by the NIC are spread over the domain's ranks as those that started there.
+    // Copies received by the NIC are distributed over the domain's ranks like local ones.
     let inside = token * reached(n) * (l - 1.0) / l;
     let base = (BASE_NETWORK + network.hop(span)) * network.pace;
     let over_network = remote / network.spread_rate(SHARE_NETWORK, span);

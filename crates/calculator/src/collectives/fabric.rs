@@ -24,12 +24,12 @@ const OPERATIONS: [Collective; 5] = [
     Collective::SendReceive,
 ];
 
-/// The links of a cluster. Build it once per run.
+/// The links of a cluster. Build once per run.
 #[derive(Clone, Debug)]
 pub struct Fabric {
-    /// Inside the scale-up domain.
+    /// Links inside the scale-up domain.
     inner: Links,
-    /// Inside the node but outside the domain (PCIe between NVLink pairs), where the node is the larger.
+    /// Links inside the node but outside the domain (PCIe between NVLink pairs). `None` unless the node is larger than the domain.
     node: Option<Links>,
     node_size: u64,
     pub(super) network: Network,
@@ -37,17 +37,17 @@ pub struct Fabric {
     timer: Option<Arc<dyn CollectiveTimer>>,
 }
 
-/// One kind of link that joins a set of devices.
+/// One kind of link that connects a set of devices.
 #[derive(Clone, Debug)]
 pub(super) struct Links {
     pub(super) class: LinkClass,
     pub(super) bandwidth: f64,
     reduces: bool,
     torus: Option<Torus>,
-    /// Multiple of the laws' base; 1 is usual.
+    /// Multiple of the models' base latency; 1 is normal.
     pub(super) pace: f64,
     kept: Vec<[(Law, Source); OPERATIONS.len()]>,
-    /// What a calibration measured.
+    /// Models measured by a calibration.
     measured: Vec<Measured>,
 }
 
@@ -80,18 +80,18 @@ impl Links {
         Fabric::new(cluster).inner
     }
 
-    /// The law of the catalogue.
+    /// The catalogue's model.
     fn catalogued(&self, op: Collective, ranks: u64) -> (Law, Source) {
         domain::law(self.class, op, ranks, self.bandwidth, self.reduces)
     }
 
-    /// The law of the calibration, or of the catalogue.
+    /// The model of the calibration, or of the catalogue.
     fn unkept(&self, op: Collective, ranks: u64) -> (Law, Source) {
         let catalogued = self.catalogued(op, ranks);
         calibrated::law(&self.measured, op, ranks, catalogued).unwrap_or(catalogued)
     }
 
-    /// The law among `ranks` ranks joined by these links.
+    /// The model for `ranks` ranks on these links.
     pub(super) fn law(&self, op: Collective, ranks: u64) -> (Law, Source) {
         let column = match op {
             Collective::AllReduce => 0,
@@ -127,7 +127,7 @@ impl Links {
         }
     }
 
-    /// One message to a neighbour: as measured, else the curves of a two-rank all-to-all, whose ranks each keep half of their buffer.
+    /// One message to a neighbour: as measured, otherwise from a two-rank all-to-all, whose ranks each keep half of their buffer.
     fn send(&self, bytes: f64) -> CollectiveCost {
         if let Some(torus) = &self.torus {
             return torus.time(Collective::SendReceive, bytes, 2);
@@ -163,7 +163,7 @@ impl Fabric {
         let node_size = cluster.devices_per_node.max(1);
         let calibration = cluster.calibration.as_deref();
         let of_links = calibration.filter(|c| c.link == cluster.scale_up.link);
-        // In a node whose devices no scale-up link joins, its bus is what was measured.
+        // In a node without scale-up links, the calibration measured its bus.
         let (of_domain, of_node) = if domain > 1 { (of_links, None) } else { (None, of_links) };
         Self {
             inner: Links::new(class, bandwidth, cluster.scale_up.in_network_reduction, domain, of_domain),
@@ -174,14 +174,14 @@ impl Fabric {
         }
     }
 
-    /// The same where another timer answers: one that simulates flows on a topology.
+    /// The same fabric with another timer, such as one that simulates flows on a topology.
     #[must_use]
     pub fn answered_by(mut self, timer: Arc<dyn CollectiveTimer>) -> Self {
         self.timer = Some(timer);
         self
     }
 
-    /// The same with another pace: multiples of what passes before bytes flow, inside domains and between them. Tori keep theirs.
+    /// The same fabric with other latencies, as multiples, inside domains and between them. Tori keep theirs.
     #[must_use]
     pub fn with_latencies(mut self, inside: f64, between: f64) -> Self {
         self.inner.pace = inside;
@@ -223,7 +223,7 @@ impl Fabric {
         }
     }
 
-    /// One message from a rank of a group to the next, which lies in its domain if the whole group does.
+    /// One message from a rank of a group to the next. It stays in the domain if the whole group is in it.
     pub fn send(&self, bytes: Bytes, group: &Group, sharing: f64) -> CollectiveCost {
         match &self.timer {
             Some(timer) => timer.send(bytes, group, sharing),
@@ -231,7 +231,7 @@ impl Fabric {
         }
     }
 
-    /// Reason why a timer that answers instead could not, if so. The closed form always can.
+    /// Reason why a replacement timer failed; `None` without failures. The closed form never fails.
     pub fn problem(&self) -> Option<Problem> {
         self.timer.as_ref().and_then(|timer| timer.problem())
     }
@@ -246,13 +246,13 @@ impl Fabric {
         }
     }
 
-    /// Whether links of one domain or node join all of a group, so that nothing of it crosses the network.
+    /// Tests whether links of one domain or node connect the whole group, so that none of its traffic crosses the network.
     pub(crate) fn joins(&self, group: &Group) -> bool {
         let (_, _, least) = self.locality(group);
         least >= group.ranks
     }
 
-    /// The links that join the group's neighbours, and how many of its ranks they join: most, and least.
+    /// Links between the group's neighbours, with the maximum and minimum number of its ranks that they connect.
     pub(super) fn locality(&self, group: &Group) -> (&Links, u64, u64) {
         let in_domain = group.per_domain.clamp(1, group.ranks);
         if let Some(node) = &self.node {

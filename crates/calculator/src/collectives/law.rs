@@ -1,20 +1,20 @@
-//! The law inside a scale-up domain: three constants per link generation, operation and rank count.
+//! Link model inside a scale-up domain: three constants per link generation, operation and rank count.
 
 use super::Collective;
 
 /// `t = base + f b / bandwidth + ramp sqrt(b)` with `b` the buffer in bytes and `f` of [`bus_factor`]; seconds.
 ///
-/// The square root stands for the pipeline that fills while the library goes from latency to bandwidth protocols. Median error
-/// 2 to 9% on A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB (`catalog/collectives/domain.csv` has each).
+/// The square root represents filling the pipeline while the library changes from latency to bandwidth protocols. Median error 2 to 9% on
+/// A100, H100, H200, MI300X and Blackwell from 1 KB to 17 GB (`catalog/collectives/domain.csv` has each).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Law {
-    /// Seconds that the smallest message takes.
+    /// Time of the smallest message, in seconds.
     pub(super) base: f64,
     /// Seconds per byte on the wire.
     pub(super) per_byte: f64,
     /// Seconds per square root of a byte.
     pub(super) ramp: f64,
-    /// Whether the switch reduces, so that every rank sends and receives its buffer once.
+    /// True if the switch reduces, so that every rank sends and receives its buffer once.
     pub(super) in_switch: bool,
 }
 
@@ -31,8 +31,8 @@ impl Law {
 }
 
 /// Bytes that each rank sends over bytes of the buffer, the factor of the bus bandwidth of nccl-tests
-/// (<https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md>): `busbw = S / t x factor`, with `2 (n - 1)/n` for an all-reduce,
-/// `(n - 1)/n` for all-gather, reduce-scatter and all-to-all, and 1 for broadcast and send-receive.
+/// (<https://github.com/NVIDIA/nccl-tests/blob/master/doc/PERFORMANCE.md>): `busbw = S / t x factor`. It is `2 (n - 1)/n` for an
+/// all-reduce, `(n - 1)/n` for all-gather, reduce-scatter and all-to-all, and 1 for broadcast and send-receive.
 pub fn bus_factor(op: Collective, ranks: f64) -> f64 {
     let others = (ranks - 1.0) / ranks;
     match op {

@@ -1,4 +1,4 @@
-//! Which generation of scale-up link a cluster has: the key under which collectives were measured.
+//! Generation of a cluster's scale-up link: the key of collective measurements.
 
 use railwright_spec::cluster::Cluster;
 
@@ -21,19 +21,19 @@ pub(super) enum LinkClass {
     Other,
 }
 
-/// Channels of a tree.
+/// Channels of NCCL's tree algorithm.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TreeChannels {
-    /// Their number.
+    /// Number of channels.
     pub(super) count: f64,
-    /// Bytes a second of each over two domains.
+    /// Bytes per second per channel over two domains.
     pub(super) near: f64,
-    /// Bytes a second of each over more domains.
+    /// Bytes per second per channel over more domains.
     pub(super) far: f64,
 }
 
 impl LinkClass {
-    /// From the link's name, vendor and architecture.
+    /// Class from the link's name, vendor and architecture.
     pub(super) fn of(cluster: &Cluster) -> Self {
         let link = cluster.scale_up.link.to_ascii_lowercase();
         if cluster.scale_up.bandwidth.get() <= 0.0
@@ -59,7 +59,7 @@ impl LinkClass {
         }
     }
 
-    /// Its name in `catalog/collectives/domain.csv`; links without curves borrow the slowest NVLink's shares.
+    /// Name in `catalog/collectives/domain.csv`. Links without curves use the slowest NVLink's shares.
     pub(super) fn catalogue_name(self) -> &'static str {
         match self {
             Self::NvLink4 => "nvlink4",
@@ -70,7 +70,7 @@ impl LinkClass {
         }
     }
 
-    /// Ranks from which NCCL lets the switch reduce: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
+    /// Minimum number of ranks for which NCCL uses reduction in the switch: 5 on Hopper, 6 on Blackwell (measured, H200 and B200, 8 GB).
     pub(super) fn in_switch_from(self) -> Option<u64> {
         match self {
             Self::NvLink4 => Some(5),
@@ -91,7 +91,7 @@ impl LinkClass {
         Some(TreeChannels { count, near, far })
     }
 
-    /// Most that the LL protocol carries per rank between nodes, bytes a second (NCCL's tuning table).
+    /// Maximum rate of the LL protocol per rank between nodes, in bytes per second (NCCL's tuning table).
     pub(super) fn low_latency_cap(self) -> f64 {
         match self {
             Self::NvLink5 => 70e9,

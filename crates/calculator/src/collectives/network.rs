@@ -1,4 +1,4 @@
-//! The network between scale-up domains: NICs, hops, and how far oversubscription slows a group.
+//! Network between scale-up domains: NICs, hops, and slowdown of a group by oversubscription.
 
 use super::across::cost;
 use super::link::LinkClass;
@@ -21,20 +21,20 @@ pub(super) struct Network {
     share: f64,
     /// Share of it that many-to-many traffic reaches.
     pub(super) spread_share: f64,
-    /// The measurements of this fabric that the shares and the pace come from, if any.
+    /// Measurements of this fabric behind the shares and the latency, if any.
     measured: Option<NetworkLaw>,
     latency: f64,
-    /// Multiple of everything that passes before bytes flow; 1 is usual.
+    /// Multiple of all latencies; 1 is normal.
     pub(super) pace: f64,
     tiers: Vec<Tier>,
-    /// How much longer bytes to all peers take where rails are joined through domains alone.
+    /// Slowdown of all-to-all traffic if rails are connected only through domains.
     rail_forwarding: f64,
     pub(super) low_latency_cap: f64,
     pub(super) has_ll128: bool,
 }
 
-/// Where a group lies: `ranks` in all, `local` of them behind one scale-up domain and `least` behind that with the fewest, neighbours
-/// `stride` devices apart.
+/// Placement of a group: `ranks` in total, `local` of them in one scale-up domain and `least` in the smallest one, with neighbours `stride`
+/// devices apart.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     pub(super) ranks: u64,
@@ -45,7 +45,7 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Domains that the group lies on: two where it would fit into one and does not lie in it.
+    /// Number of domains of the group. Two if the group would fit into one but is not placed in it.
     pub(super) fn domains(&self) -> u64 {
         self.ranks.div_ceil(self.local).max(if self.least < self.ranks { 2 } else { 1 })
     }
@@ -82,8 +82,7 @@ impl Network {
         Some(if measured.covers(span.domains()) { Source::Calibrated } else { Source::Interpolated })
     }
 
-    /// A share of the NICs for a group: more than all of one may have been measured where the cluster's figure is too low, but is not carried
-    /// over to groups that were not.
+    /// NIC share for a group. A measured share above 1 indicates a wrong bandwidth in the cluster; it is not applied to unmeasured groups.
     fn bounded(&self, share: f64, span: &Span) -> f64 {
         match &self.measured {
             Some(measured) if !measured.covers(span.domains()) => share.min(1.0),
@@ -91,7 +90,7 @@ impl Network {
         }
     }
 
-    /// Seconds that switches add to one hop of the group, one way.
+    /// Latency of switches on one hop of the group, one way, in seconds.
     pub(super) fn hop(&self, span: &Span) -> f64 {
         let mut hop = self.latency;
         for pair in self.tiers.windows(2) {
@@ -102,7 +101,7 @@ impl Network {
         hop
     }
 
-    /// How much slower than its NICs a ring is because of oversubscription: of the members below a switch one sends out.
+    /// Slowdown of a ring by oversubscription, relative to its NICs: one of the members below a switch sends out of it.
     fn ring_slowdown(&self, span: &Span) -> f64 {
         self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
             let domains_below = span.below(tier).div_ceil(span.local) as f64;
@@ -110,7 +109,7 @@ impl Network {
         })
     }
 
-    /// The same for uniform traffic to all peers, with the share that leaves the switch.
+    /// Slowdown of uniform traffic to all peers, with the share that leaves the switch.
     fn spread_slowdown(&self, span: &Span) -> f64 {
         let away = (span.ranks - span.local.min(span.ranks - 1)) as f64;
         self.tiers.iter().filter(|tier| span.ranks > span.below(tier)).fold(1.0, |slow, tier| {
@@ -129,8 +128,8 @@ impl Network {
         self.nic * self.bounded(share, span) / (span.sharing * self.spread_slowdown(span))
     }
 
-    /// The same for kernels that know no rails: those who leave from a shared domain are forwarded within it first, one step after the
-    /// other (rail-only, arXiv 2307.12169: `overhead = B_S / B_F (K - 1) / K`).
+    /// Rate for kernels unaware of rails: traffic that leaves a shared domain is forwarded within it first, one step after the other
+    /// (rail-only, arXiv 2307.12169: `overhead = B_S / B_F (K - 1) / K`).
     pub(super) fn unaware_spread_rate(&self, share: f64, span: &Span) -> f64 {
         let rate = self.spread_rate(share, span);
         if span.local > 1 { rate / self.rail_forwarding } else { rate }

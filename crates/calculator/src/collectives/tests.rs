@@ -1,4 +1,4 @@
-//! Collectives against measurements and against what must hold of any collective.
+//! Collectives compared with measurements and with general properties.
 
 mod measured;
 mod properties;
@@ -8,7 +8,7 @@ use railwright_spec::cluster::{Accelerator, Cluster, Host, Network, ScaleUp, Tie
 use railwright_spec::quantity::{Bytes, BytesPerSecond, Seconds, Watts};
 use std::collections::BTreeMap;
 
-/// A machine as far as collectives look at it.
+/// The machine properties that affect collectives.
 #[derive(Clone, Debug)]
 pub(super) struct Machine {
     pub(super) link: &'static str,
@@ -22,7 +22,7 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// Eight H100 behind NVLink 4, 400 Gb/s InfiniBand each.
+    /// Eight H100 with NVLink 4, 400 Gb/s InfiniBand each.
     pub(super) fn h100() -> Self {
         Self {
             link: "NVLink4",

@@ -1,51 +1,51 @@
 //! Slow devices, hosts and links of a run, by the pipeline stage that they belong to.
 //!
-//! Responsible for: what is slow, and by how much. Refuses to know what it costs.
+//! Responsible for: the slow members and their rates. Excludes their cost.
 
 use crate::machine::Machine;
 use railwright_spec::cluster::Cluster;
 
-/// Slow members of a run, by the pipeline stage that they belong to. Empty, it changes nothing.
+/// Slow members of a run, by pipeline stage. Has no effect if empty.
 #[derive(Clone, Debug, Default)]
 pub struct Disturbance {
     pub(super) stages: Vec<SlowStage>,
 }
 
-/// The slowest member of a stage; 1 is the usual rate.
+/// The slowest member of a stage; 1 is the normal rate.
 #[derive(Clone, Debug)]
 pub(super) struct SlowStage {
     pub(super) stage: usize,
-    /// Rate of the device's kernels.
+    /// Rate of the device's kernels, relative to normal.
     pub(super) device: f64,
-    /// Rate of the host that launches them.
+    /// Rate of the host's kernel launches, relative to normal.
     pub(super) host: f64,
-    /// Share of the network bandwidth that is left.
+    /// Remaining share of the network bandwidth.
     pub(super) network: f64,
-    /// Share of the scale-up bandwidth that is left.
+    /// Remaining share of the scale-up bandwidth.
     pub(super) scale_up: f64,
-    /// The laws of a cluster with links of these shares, if any is below 1.
+    /// Models of a cluster with links of these shares. `None` if no share is below 1.
     pub(super) machine: Option<Machine>,
 }
 
 impl Disturbance {
-    /// Whether nothing is slow.
+    /// Tests whether no member is slow.
     pub fn is_empty(&self) -> bool {
         self.stages.is_empty()
     }
 
-    /// A device of a stage runs its kernels at a share of their rate.
+    /// Slows a device of a stage: its kernels run at a share of their rate.
     pub fn slow_device(&mut self, stage: usize, rate: f64) {
         let slow = self.stage(stage);
         slow.device = slow.device.min(rate);
     }
 
-    /// A host of a stage launches kernels at a share of its rate.
+    /// Slows a host of a stage: it launches kernels at a share of its rate.
     pub fn slow_host(&mut self, stage: usize, rate: f64) {
         let slow = self.stage(stage);
         slow.host = slow.host.min(rate);
     }
 
-    /// A device of a stage has a share of its network and of its scale-up bandwidth left.
+    /// Slows the links of a device of a stage to shares of its network and scale-up bandwidth.
     pub fn slow_links(&mut self, stage: usize, cluster: &Cluster, network: f64, scale_up: f64) {
         let slow = self.stage(stage);
         slow.network = slow.network.min(network);

@@ -24,7 +24,7 @@ fn case(tensor: u64, pipeline: u64, micro_batches: u64) -> Case {
         pipeline_parallel: Some(pipeline),
         micro_batches: Some(micro_batches),
         sequence_length: Some(8192),
-        // Hidden transfers would hide what slow links cost.
+        // Overlapped transfers would hide the cost of slow links.
         overlap_pipeline: Some(false),
         overlap_tensor: Some(false),
         ..PlanSpec::default()
@@ -60,7 +60,7 @@ fn full_rate_changes_no_bit() {
 
 #[test]
 fn the_cost_of_a_slow_stage_matches_the_closed_form_of_1f1b() {
-    // 1F1B with unequal stages: T = sum of all c + (m - 1) max c, but for transfers that now hide.
+    // 1F1B with unequal stages: T = sum of all c + (m - 1) max c, except for transfers, which are now hidden.
     let (case, slow, rate) = (case(2, 4, 64), 1, 0.5);
     let usual = step(&case, |_| {});
     let disturbed = step(&case, |d| d.slow_device(slow, rate));
@@ -72,7 +72,7 @@ fn the_cost_of_a_slow_stage_matches_the_closed_form_of_1f1b() {
     let (expected, found) =
         (closed(&disturbed) - closed(&usual), disturbed.pipeline.get() - usual.pipeline.get());
     assert!(expected > 0.02 && (found / expected - 1.0).abs() < 0.02, "{found} {expected}");
-    // The slow stage's own kernels take twice their time.
+    // Kernels of the slow stage take twice their time.
     let compute = |e: &Evaluation| e.chunks[slow].cost.forward.compute_time().get();
     assert!((compute(&disturbed) / compute(&usual) - 2.0).abs() < 1e-9);
     assert_eq!(disturbed.critical_stage, slow);
@@ -97,7 +97,7 @@ fn the_parts_still_sum_to_the_step() {
 
 #[test]
 fn one_slow_device_of_a_pure_data_parallel_run_slows_all() {
-    // Compute is nearly all of it, and everyone waits: between the compute's share and the whole of 1/0.5.
+    // Compute dominates and all ranks wait: between the compute's share and the whole of 1/0.5.
     let case = case(1, 1, 8);
     let ratio = total(&case, |d| d.slow_device(0, 0.5)) / total(&case, |_| {});
     assert!((1.85..=2.0).contains(&ratio), "{ratio}");
@@ -116,7 +116,7 @@ fn worse_is_never_faster_and_links_matter_where_they_are_used() {
     assert!(total(&case, |d| d.slow_links(1, &case.cluster, 0.05, 1.0)) > usual);
     assert!(total(&case, |d| d.slow_links(1, &case.cluster, 1.0, 0.2)) > usual * 1.02);
     assert!(total(&case, |d| d.slow_host(1, 0.01)) > usual * 1.02);
-    // Tensor parallel over all eight devices of one node: nothing leaves it.
+    // Tensor parallel over all eight devices of one node: no traffic leaves it.
     let inside = Case {
         cluster: cluster::by_name("dgx-h100", 8).expect("a preset"),
         plan: Plan { tensor_parallel: 8, pipeline_parallel: 1, data_parallel: 1, ..case.plan.clone() },

@@ -1,4 +1,4 @@
-//! The answer's type: every figure of an estimate, and what it depends on besides the run.
+//! Type of the result: every figure of an estimate, and its inputs in addition to the run.
 
 use super::breakdown::Part;
 use super::communication::CommunicationRow;
@@ -16,19 +16,19 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::{Cost, Run, SoftwareOrigin, Training};
 use serde::Serialize;
 
-/// What an estimate depends on besides model, cluster and plan.
+/// Inputs of an estimate in addition to model, cluster and plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct EstimateOptions {
     /// Token budget and availability.
     pub training: Training,
     /// Prices.
     pub cost: Cost,
-    /// Where the plan's software generation comes from: unless it was specified, the interval is that of all software.
+    /// Origin of the plan's software generation. Unless it was specified, the interval is that of all software.
     pub software_origin: SoftwareOrigin,
 }
 
 impl EstimateOptions {
-    /// Those of a resolved run.
+    /// Options of a resolved run.
     pub fn of(run: &Run) -> Self {
         Self { training: run.training, cost: run.cost, software_origin: run.software_origin }
     }
@@ -40,36 +40,36 @@ impl EstimateOptions {
 pub struct Estimate {
     /// Trained model.
     pub model: ModelIdentity,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: ClusterIdentity,
-    /// How, in one line.
+    /// Layout in one line.
     pub plan_summary: String,
-    /// How, in full.
+    /// Layout and training settings in full.
     pub plan: Plan,
-    /// With which software generation.
+    /// Software generation.
     pub software: SoftwareIdentity,
     /// Time of one step.
     pub step_time: Seconds,
-    /// Between what bounds a measurement of it is expected.
+    /// Interval in which a measurement of it is expected.
     pub step_time_interval: Interval,
-    /// Throughput of a step.
+    /// Throughput of the step.
     pub throughput: Throughput,
     /// MFU in every convention.
     pub efficiency: Efficiency,
-    /// Step breakdown on the critical stage. The children of every part add up to it.
+    /// Step breakdown on the critical stage. The children of every part sum to it.
     pub time: Part,
-    /// Every pipeline stage.
+    /// Rows of all pipeline stages.
     pub stages: Vec<StageRow>,
-    /// Every kind of collective of the stage that the others wait for.
+    /// Collectives of the critical stage, by kind.
     pub communication: Vec<CommunicationRow>,
-    /// Memory per stage and kind against the device's.
+    /// Memory per stage and kind, compared with the device's.
     pub memory: MemoryEstimate,
     /// Time and cost of the token budget; absent without a budget.
     pub money: Option<Bill>,
-    /// Evidence for the step time; the shares add up to 1.
+    /// Evidence for the step time; the shares sum to 1.
     pub provenance: Vec<Foundation>,
     /// Warnings.
     pub warnings: Vec<Warning>,
-    /// Reason why the main numbers are what they are.
+    /// Derivations of the main numbers.
     pub why: Vec<Explanation>,
 }

@@ -1,4 +1,4 @@
-//! Where a step's time goes, as a tree whose children sum to their parent.
+//! Step breakdown as a tree whose children sum to their parent.
 
 use crate::costing::Costing;
 use crate::evaluate::{Evaluation, local_chunks};
@@ -11,15 +11,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Part {
-    /// A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+    /// Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Duration.
     pub time: Seconds,
-    /// Its share of the step.
+    /// Share of the step (0 to 1).
     pub share: f64,
-    /// Its parts, which add up to it.
+    /// Child parts, whose times sum to this one.
     pub children: Vec<Part>,
 }
 
@@ -47,7 +47,7 @@ fn with_shares(mut tree: Part, total: Seconds) -> Part {
     tree
 }
 
-/// The identifier's last word for a family of operators.
+/// Last word of the identifier of an operator family.
 pub(super) const fn family_id(family: Family) -> &'static str {
     match family {
         Family::Embedding => "embedding",
@@ -65,7 +65,7 @@ pub(super) const fn family_id(family: Family) -> &'static str {
     }
 }
 
-/// The identifier's last word and the title for a dimension of parallelism.
+/// Last word of the identifier, and the title, of a parallel dimension.
 pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'static str) {
     match dimension {
         Dimension::Tensor => ("tensor", "tensor parallel"),
@@ -76,13 +76,13 @@ pub(super) const fn dimension_id(dimension: Dimension) -> (&'static str, &'stati
     }
 }
 
-/// Times each of a stage's chunks runs in a step: half of the micro-batches where the stage serves two directions.
+/// Number of runs of each of a stage's chunks in a step: half of the micro-batches if the stage has two directions.
 pub(crate) fn runs_per_chunk(costing: &Costing<'_>) -> f64 {
     let micro_batches = costing.plan.micro_batches().max(1) as f64;
     if costing.plan.schedule.has_two_directions() { micro_batches / 2.0 } else { micro_batches }
 }
 
-/// All chunks of a stage for a whole step.
+/// Work of all chunks of a stage in a whole step.
 pub(super) fn stage_work(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> LayerCost {
     let mut sum = LayerCost::default();
     let runs = runs_per_chunk(costing);
@@ -92,7 +92,7 @@ pub(super) fn stage_work(costing: &Costing<'_>, evaluation: &Evaluation, stage: 
     sum
 }
 
-/// The step of the critical stage. Host time is what its passes take beyond the device's time.
+/// Breakdown of the critical stage. Host time is the excess of its passes over the device's time.
 pub fn tree(costing: &Costing<'_>, evaluation: &Evaluation) -> Part {
     let time = &evaluation.time;
     let work = stage_work(costing, evaluation, evaluation.critical_stage);

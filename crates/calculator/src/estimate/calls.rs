@@ -1,7 +1,7 @@
-//! The collectives that one virtual stage makes for one micro batch, one by one, for tables and timelines.
+//! Collectives of one virtual stage for one micro-batch, individually, for tables and timelines.
 //!
-//! Responsible for: adding up the exchanges of [`crate::program`] and the collectives of sharded weights, which [`crate::update`] lists,
-//! over the layers of a virtual stage. Refuses to know what is exposed.
+//! Responsible for: summing the exchanges of [`crate::program`] and the collectives of sharded weights of [`crate::update`] over the layers
+//! of a virtual stage. Excludes exposure.
 
 use crate::collectives::{Collective, CollectiveCost};
 use crate::costing::Costing;
@@ -22,25 +22,25 @@ use railwright_step::Phase;
 pub(crate) struct Call {
     pub dimension: Dimension,
     pub operation: Collective,
-    /// Of one call, by nccl-tests' convention.
+    /// Bytes of one call, by nccl-tests' convention.
     pub bytes: Bytes,
     pub process_group: ProcessGroup,
     pub group: Group,
     /// `Forward`, `BackwardInput`, `BackwardWeight` or `Recompute`.
     pub phase: Phase,
-    /// How often; halves are half of an exchange.
+    /// Number of calls; a half is half of an exchange.
     pub count: f64,
-    /// Sustained over measured rate.
+    /// Sustained over burst rate.
     pub rate: f64,
 }
 
 impl Call {
-    /// What one call costs, at the measured rate.
+    /// Cost of one call, at the burst rate.
     pub(crate) fn cost(&self, costing: &Costing<'_>) -> CollectiveCost {
         costing.machine.fabric.time(self.operation, self.bytes, &self.group, 1.0)
     }
 
-    /// All calls together, at the sustained rate.
+    /// Time of all calls, at the sustained rate.
     pub(crate) fn time(&self, costing: &Costing<'_>) -> Seconds {
         self.cost(costing).time * (self.count / self.rate)
     }
@@ -110,7 +110,7 @@ impl Calls<'_, '_> {
         }
     }
 
-    /// What recompute makes again of the forward pass.
+    /// Adds the forward collectives that recompute repeats.
     fn again(&mut self, cost: &LayerCost) {
         let forward: Vec<Call> = self.list.iter().copied().filter(|c| c.phase == Phase::Forward).collect();
         for call in forward {
@@ -156,7 +156,7 @@ pub(crate) fn of_chunk(costing: &Costing<'_>, chunks: &[Chunk], index: usize) ->
     calls.list
 }
 
-/// The collectives of a piece of a virtual stage that costs so much, for one micro-batch.
+/// The collectives of a piece of a virtual stage with this cost, for one micro-batch.
 pub(crate) fn of_piece(costing: &Costing<'_>, piece: Piece, cost: &LayerCost) -> Vec<Call> {
     let model = costing.model;
     let mut calls = Calls { costing, list: Vec::new() };

@@ -1,4 +1,4 @@
-//! Every kind of collective that the critical stage makes in a step: bytes, group, time, and what of it is exposed.
+//! Collectives of the critical stage in a step, by kind: bytes, group, total and exposed time.
 
 use super::breakdown::{dimension_id, runs_per_chunk, stage_work};
 use super::calls::{self, Call};
@@ -25,35 +25,35 @@ pub struct CommunicationRow {
     pub title: String,
     /// `all_reduce`, `all_gather`, ...
     pub operation: &'static str,
-    /// Bytes of one, by nccl-tests' convention.
+    /// Bytes of one call, by nccl-tests' convention.
     pub bytes: Bytes,
     /// Ranks of the group.
     pub ranks: u64,
-    /// Scale-up domains that it spans.
+    /// Number of scale-up domains of the group.
     pub domains: u64,
-    /// Calls per step; halves count halves of a collective.
+    /// Calls per step; a half is half of a collective.
     pub count: f64,
-    /// Time of one.
+    /// Time of one call.
     pub time_each: Seconds,
-    /// Time of all in a step, hidden or not.
+    /// Time of all calls in a step, hidden or exposed.
     pub time: Seconds,
     /// Exposed time; absent if it is part of the pipeline bubble.
     pub exposed: Option<Seconds>,
-    /// The least and the most that one may take, where no measurement covers it.
+    /// Lower and upper bound of the time of one call. `None` if measurements cover it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<[Seconds; 2]>,
     /// Bus bandwidth, by nccl-tests' convention.
     pub bus_bandwidth: BytesPerSecond,
-    /// What the library is taken to run.
+    /// Assumed algorithm of the library.
     pub algorithm: &'static str,
     /// Evidence for the time.
     pub source: Source,
-    /// Whether links of one domain or node join the group: a node's bus joins devices that are each a domain of their own.
+    /// True if links of one domain or node connect the group. A node's bus connects devices that are separate domains.
     #[serde(skip)]
     pub is_joined: bool,
 }
 
-/// An operation's identifier, and its bus bandwidth over bytes per second (nccl-tests, PERFORMANCE.md).
+/// Identifier of an operation, and its bus bandwidth over bytes per second (nccl-tests, PERFORMANCE.md).
 pub(crate) fn operation(operation: Collective, ranks: u64) -> (&'static str, f64) {
     (operation.name(), bus_factor(operation, ranks.max(1) as f64))
 }
@@ -71,7 +71,7 @@ struct Row<'a> {
 }
 
 fn row(costing: &Costing<'_>, row: &Row<'_>) -> CommunicationRow {
-    // Messages between neighbours know domains alone.
+    // Messages between neighbours use domains only.
     let is_message = row.operation == Collective::SendReceive;
     let is_joined = row.group.domains() <= 1 || !is_message && costing.machine.fabric.joins(&row.group);
     let (operation, factor) = operation(row.operation, row.group.ranks);
@@ -100,7 +100,7 @@ fn row(costing: &Costing<'_>, row: &Row<'_>) -> CommunicationRow {
     }
 }
 
-/// Exposed over all communication of a dimension in a step of the critical stage.
+/// Exposed share of all communication of a dimension in a step of the critical stage.
 fn exposed_share(evaluation: &Evaluation, work: &LayerCost, dimension: Dimension) -> f64 {
     let d = dimension as usize;
     let works = [&work.forward, &work.backward_input, &work.backward_weight, &work.recompute];
@@ -152,8 +152,8 @@ pub(super) fn table(costing: &Costing<'_>, evaluation: &Evaluation) -> Vec<Commu
     rows
 }
 
-/// Transfers between stages: the messages that the stage sends, and what its tensor ranks gather of those that it receives. Together
-/// they take as long as the pipeline counts for each; launching from the host is part of a message.
+/// Transfers between stages: the messages that the stage sends, and its tensor ranks' gathers of received ones. Together they take the
+/// pipeline's time of each transfer. Host launches are part of a message.
 fn pipeline(costing: &Costing<'_>, evaluation: &Evaluation, rows: &mut Vec<CommunicationRow>) {
     let Some(transfer) = Transfer::new(costing) else { return };
     let mut all: Vec<StageExchange> = Vec::new();
@@ -223,7 +223,7 @@ mod tests {
     use railwright_spec::model::by_name;
     use railwright_spec::plan::Plan;
 
-    /// Sharded gradients are reduced by every micro-batch: so often is the row's count, and one is as fast as ZeRO-1's.
+    /// Every micro-batch reduces sharded gradients: the row counts all reductions, each as fast as ZeRO-1's.
     #[test]
     fn sharded_gradients_count_every_reduction() {
         let model = by_name("llama-3-8b").expect("in the catalogue");

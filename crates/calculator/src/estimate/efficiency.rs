@@ -1,8 +1,8 @@
 //! Model and hardware FLOPs utilisation, in every convention that papers and frameworks use.
 //!
-//! MFU divides the arithmetic that a step needs by what the devices could do in its time; HFU divides what is executed, recompute
-//! included. Reports show [`Convention::REPORTED`] for both; the other convention is in JSON and in the derivations. The peak is that of the
-//! compute format or of bf16.
+//! MFU divides the arithmetic that a step needs by the peak arithmetic of the devices in its time. HFU divides the executed arithmetic,
+//! recompute included. Reports show [`Convention::REPORTED`] for both; the other convention is in JSON and in the derivations. The peak is
+//! that of the compute format or of bf16.
 
 use crate::costing::Costing;
 use crate::evaluate::Evaluation;
@@ -15,13 +15,14 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Efficiency {
-    /// The arithmetic that the model needs, by convention.
+    /// Arithmetic of the model, by convention.
     pub model_flop: Vec<ModelFlop>,
-    /// Arithmetic that all devices execute in a step, recompute included and masked attention not: never less than the causal convention's.
+    /// Arithmetic that all devices execute in a step, including recompute and excluding masked attention. Never less than in the causal
+    /// convention.
     pub hardware_flop: Flop,
-    /// The same per second and accelerator.
+    /// Executed arithmetic per second and accelerator.
     pub hardware_flop_rate: FlopPerSecond,
-    /// Peaks, and what share of them is hardware arithmetic.
+    /// HFU by peak.
     pub hardware: Vec<Utilisation>,
 }
 
@@ -31,11 +32,11 @@ pub struct Efficiency {
 pub struct ModelFlop {
     /// Convention for attention.
     pub convention: Convention,
-    /// Forward and backward for one token.
+    /// Forward and backward arithmetic of one token.
     pub per_token: Flop,
-    /// For a step.
+    /// Arithmetic of one step.
     pub per_step: Flop,
-    /// Achieved per second and accelerator.
+    /// Achieved arithmetic per second and accelerator.
     pub rate: FlopPerSecond,
     /// MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower.
     pub utilisation: Vec<Utilisation>,
@@ -45,15 +46,15 @@ pub struct ModelFlop {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Utilisation {
-    /// The number format whose peak is meant.
+    /// Number format of the peak.
     pub peak_format: DataType,
-    /// That peak per accelerator, dense.
+    /// Dense peak of that format per accelerator.
     pub peak: FlopPerSecond,
-    /// The share.
+    /// Utilisation (0 to 1).
     pub share: f64,
 }
 
-/// Executed arithmetic this much above the model's is recompute; less is rounding and the loss.
+/// Minimum excess of executed over model arithmetic that counts as recompute, as a share. Less is rounding and the loss.
 const RECOMPUTED: f64 = 0.01;
 
 impl Efficiency {
@@ -62,7 +63,7 @@ impl Efficiency {
         self.model_flop.iter().find(|m| m.convention == convention)?.utilisation.first().map(|u| u.share)
     }
 
-    /// HFU against the compute format's peak, where recompute makes it differ from the MFU in the reported convention.
+    /// HFU against the compute format's peak. `None` unless recompute makes it differ from the MFU in the reported convention.
     pub fn hfu(&self) -> Option<f64> {
         let (hardware, model) = (self.hardware.first()?.share, self.mfu(Convention::REPORTED)?);
         (hardware > model * (1.0 + RECOMPUTED)).then_some(hardware)

@@ -1,7 +1,7 @@
-//! Why a number is what it is: the equation, the numbers that went into it, and where each comes from.
+//! Derivations of numbers: the equation, its inputs, and the origin of each.
 //!
-//! Responsible for: enough to redo the main numbers by hand. Refuses to compute anything that the estimate does not hold; a test
-//! redoes the arithmetic.
+//! Responsible for: sufficient inputs to recalculate the main numbers by hand. Does not compute anything beyond the estimate; a test
+//! repeats the arithmetic.
 
 mod calibrated;
 mod explanation;

@@ -1,4 +1,4 @@
-//! What was estimated: model, cluster, plan and software in a few fields each.
+//! Identity of the estimated model, cluster, plan and software.
 
 use crate::software::Software;
 use railwright_spec::cluster::Cluster;
@@ -18,7 +18,7 @@ pub struct ModelIdentity {
     pub layers: u64,
     /// Width of the residual stream.
     pub hidden_size: u64,
-    /// Words.
+    /// Vocabulary size.
     pub vocabulary: u64,
     /// Parameters in every convention.
     pub parameters: ParameterCount,
@@ -42,7 +42,7 @@ pub struct ClusterIdentity {
     pub devices_per_node: u64,
     /// Accelerators per scale-up domain.
     pub domain_size: u64,
-    /// The file of the calibration, if there is one.
+    /// File of the calibration, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<String>,
 }
@@ -53,7 +53,7 @@ pub struct ClusterIdentity {
 pub struct SoftwareIdentity {
     /// Its identifier.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub name: String,
     /// Origin of its constants.
     pub source: String,
@@ -88,7 +88,7 @@ pub(super) fn software(software: &Software) -> SoftwareIdentity {
     SoftwareIdentity { id: software.id.clone(), name: software.name.clone(), source: software.source.clone() }
 }
 
-/// A plan in one line, dimensions of one rank left out: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro-batches of 1 x 8192, bf16`.
+/// A plan in one line, without dimensions of one rank: `TP8 SP PP16 VP4 DP128 ZeRO-1, 1F1B, 16 micro-batches of 1 x 8192, bf16`.
 pub fn plan_summary(plan: &Plan) -> String {
     let mut degrees = Vec::new();
     let mut degree = |name: &str, n: u64| {
@@ -141,7 +141,7 @@ pub fn plan_summary(plan: &Plan) -> String {
     parts.join(", ")
 }
 
-/// The schedule as the field names it.
+/// The usual name of the schedule.
 pub(super) fn schedule_name(plan: &Plan) -> &'static str {
     plan.schedule.label(plan.virtual_stages)
 }

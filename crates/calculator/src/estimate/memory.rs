@@ -8,10 +8,10 @@ use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Items of the worst stage that are named.
+/// Number of listed items of the worst stage.
 const TOP: usize = 12;
 
-/// Memory against the device's.
+/// Memory of the run, compared with the device's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryEstimate {
@@ -21,17 +21,17 @@ pub struct MemoryEstimate {
     pub peak: Bytes,
     /// Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit.
     pub margin: Bytes,
-    /// The least that the worst stage runs with, once the allocator has given back.
+    /// Minimum memory with which the worst stage runs, after the allocator releases unused memory.
     pub least: Bytes,
-    /// Whether it fits, by the probability.
+    /// Verdict by the probability of fitting.
     pub fit: Fit,
     /// Probability that the real peak fits.
     pub probability_of_fitting: f64,
-    /// Whether the peak is so near the limit that the allocator will free and retry.
+    /// True if the peak is close enough to the limit to cause allocator retries.
     pub near_limit: bool,
-    /// The stage that needs most.
+    /// The stage with the largest need.
     pub worst: usize,
-    /// Every stage.
+    /// Memory of every stage.
     pub stages: Vec<StageMemory>,
     /// The largest items of the worst stage.
     pub top: Vec<TopItem>,
@@ -45,15 +45,15 @@ pub struct StageMemory {
     pub stage: usize,
     /// Time of its peak.
     pub moment: Moment,
-    /// Micro batches alive, chunk by chunk.
+    /// Micro-batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
-    /// Bytes of tensors.
+    /// Bytes allocated by tensors.
     pub allocated: Bytes,
     /// Bytes reserved by the allocator.
     pub reserved: Bytes,
-    /// Memory as shown by the device; the kinds add up to it.
+    /// Memory reported by the device; the kinds sum to it.
     pub device: Bytes,
-    /// By kind, in the order of [`Kind`].
+    /// Memory by kind, in the order of [`Kind`].
     pub kinds: Vec<KindBytes>,
 }
 

@@ -8,7 +8,7 @@ use railwright_spec::plan::Plan;
 use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 
-/// What the token budget takes and costs, if there is one.
+/// Time and cost of the token budget. `None` without a budget.
 pub(super) fn money(
     model: &Model,
     cluster: &Cluster,

@@ -1,4 +1,4 @@
-//! What the step time rests on: which share comes from measured laws, from derived ones, and from constants of the software.
+//! Evidence for the step time: the shares of measured models, of derived ones, and of software constants.
 
 use super::communication::CommunicationRow;
 use crate::costing::Costing;
@@ -8,18 +8,18 @@ use crate::{collectives, estimate::breakdown::stage_work};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// A share of the step and what it rests on.
+/// A share of the step with its evidence.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Foundation {
     /// `operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`,
     /// `collectives.interpolated`, `collectives.derived`, `software`, `schedule`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
-    /// Share of the step.
+    /// Time in the step with this evidence.
     pub time: Seconds,
-    /// As a share.
+    /// Share of the step (0 to 1).
     pub share: f64,
 }
 
@@ -38,7 +38,7 @@ pub(super) const COLLECTIVES: [(&str, &str); 4] = [
     ("collectives.derived", "collectives from data-sheet bandwidths"),
 ];
 
-/// The foundations of a step, largest share first; they sum to it.
+/// The evidence for a step, largest share first; the times sum to the step.
 pub(super) fn foundations(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -55,7 +55,7 @@ pub(super) fn foundations(
     let streams = costing.machine.device.memory_bound(Bytes::from_gib(1.0)).source;
     operator[streams as usize] += time.optimizer;
 
-    // Exposed communication is founded as its dimension's calls are, by their times.
+    // Exposed communication has the evidence of its dimension's calls, weighted by their times.
     let mut collective = [Seconds::ZERO; 4];
     let mut add = |exposed: Seconds, dimension: &str| {
         let rows = || communication.iter().filter(|r| r.dimension == dimension);
@@ -96,7 +96,7 @@ pub(super) fn foundations(
     foundations
 }
 
-/// Share of the operators' time that rests on another accelerator's measurements or on the data sheet.
+/// Share of the operators' time with evidence from another accelerator or from the data sheet.
 pub(super) fn weak_operator_share(foundations: &[Foundation]) -> f64 {
     let sum = |ids: &[&str]| -> f64 {
         foundations.iter().filter(|f| ids.contains(&f.id.as_str())).map(|f| f.share).sum()

@@ -1,4 +1,4 @@
-//! The pipeline stages side by side.
+//! Table of pipeline stages.
 
 use super::breakdown::{runs_per_chunk, stage_work};
 use super::memory::MemoryEstimate;
@@ -15,27 +15,27 @@ pub struct StageRow {
     pub stage: usize,
     /// Layers on it.
     pub layers: u64,
-    /// Whether the word embedding lies on it.
+    /// True if the word embedding is on it.
     pub embedding: bool,
-    /// Whether the head and the loss lie on it.
+    /// True if the head and the loss are on it.
     pub head: bool,
     /// Forward pass of one micro-batch through all its chunks, host included.
     pub forward: Seconds,
     /// Backward pass of one micro-batch, recompute and host included.
     pub backward: Seconds,
-    /// Of that, recompute.
+    /// Recompute part of the backward pass.
     pub recompute: Seconds,
-    /// Time in passes in a step.
+    /// Time in passes per step.
     pub busy: Seconds,
-    /// Of that, exposed communication.
+    /// Exposed communication in this time.
     pub exposed: Seconds,
-    /// The rest of the pipeline's duration: idle, and transfers that block.
+    /// Rest of the pipeline's duration: idle time and blocking transfers.
     pub bubble: Seconds,
-    /// Reduction of gradients that is exposed on this stage.
+    /// Exposed gradient reduction on this stage.
     pub gradient_exposed: Seconds,
     /// Memory at the stage's peak.
     pub memory: Bytes,
-    /// Whether the breakdown describes this stage.
+    /// True if the breakdown describes this stage.
     pub critical: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) fn table(
     memory: &MemoryEstimate,
 ) -> Vec<StageRow> {
     let chunks = &evaluation.chunks;
-    // A stage that serves two directions runs each chunk for half of the micro batches.
+    // A stage with two directions runs each chunk for half of the micro-batches.
     let per_micro_batch = runs_per_chunk(costing) / costing.plan.micro_batches().max(1) as f64;
     evaluation
         .busy

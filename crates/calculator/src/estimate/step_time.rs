@@ -1,4 +1,4 @@
-//! The step time's interval, and the throughput that follows from it.
+//! Interval of the step time, and the resulting throughput.
 
 use super::versions;
 use crate::calibration::step_times;
@@ -10,7 +10,7 @@ use railwright_spec::run::SoftwareOrigin;
 use railwright_spec::software::generation_of;
 use serde::Serialize;
 
-/// Bounds between which a measurement is expected.
+/// Interval in which a measurement is expected.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
@@ -18,26 +18,26 @@ pub struct Interval {
     pub low: Seconds,
     /// Upper bound.
     pub high: Seconds,
-    /// Share of measurements that lie between them.
+    /// Share of measurements inside the interval.
     pub coverage: f64,
-    /// Measured runs that the width rests on.
+    /// Number of measured runs behind the width.
     pub runs: usize,
-    /// Whether they are of the same software generation, or one's own.
+    /// True if these runs are of the same software generation, or the user's own.
     pub calibrated: bool,
     /// Origin of the width.
     pub source: String,
 }
 
-/// The interval around a step time, the only place where it is decided: every command, the validation and the web UI have it from here.
+/// The interval around a step time. This is its only definition, for every command, the validation and the web UI.
 ///
-/// * With one's own step times of the plan's software: how far other runs of one stack scatter around such.
-/// * With a specified software generation: the residuals of its measured runs, or those of all where it has too few.
-/// * With an inferred one, whose framework is known and whose version is not: from the fastest of the framework's versions to the slowest, with
-///   the residuals of all its runs, where they are enough and the result is narrower than the next.
-/// * With one that was assumed from the plan, or of a framework without measured runs: those of runs of any stack.
+/// * With the user's own step times of the plan's software: the scatter of other runs of one stack around such times.
+/// * With a specified software generation: the residuals of its measured runs, or those of all runs if it has too few.
+/// * With an inferred one, whose framework is known and whose version is unknown: from the fastest of the framework's versions to the
+///   slowest, with the residuals of all its runs. This requires enough runs and a narrower result than the next.
+/// * With one that was assumed from the plan, or of a framework without measured runs: the residuals of runs of any stack.
 ///
-/// The last two hold the interval of the generation that was assumed: less knowledge is never a narrower interval. One's own rates of
-/// operators and collectives leave the software open.
+/// The last two include the interval of the assumed generation: less knowledge never narrows an interval. The user's own rates of operators
+/// and collectives do not determine the software.
 pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) -> Interval {
     let as_shown = |found: intervals::Interval, source: String| {
         let intervals::Interval { low, high, coverage, runs, calibrated } = found;
@@ -55,7 +55,7 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
     let any = intervals::interval(None, experts, step);
     if origin == SoftwareOrigin::Inferred
         && let Some(versions::Versions { interval, source }) = versions::interval(costing, step)
-        // Both hold nine of ten runs. Versions that differ by a lot leave the errors of all software the narrower one.
+        // Both cover nine of ten runs. If versions differ by a lot, the interval of all software is narrower.
         && interval.high / interval.low < any.high / any.low
     {
         let (low, high) = (interval.low.min(assumed.low), interval.high.max(assumed.high));
@@ -70,7 +70,7 @@ pub fn interval(costing: &Costing<'_>, step: Seconds, origin: SoftwareOrigin) ->
         let (low, high) = (any.low.min(assumed.low), any.high.max(assumed.high));
         return as_shown(intervals::Interval { low, high, ..any }, source);
     }
-    // Errors are known of generations, not of features added to them.
+    // Errors are known for generations, not for features added to them.
     let software = generation_of(&costing.plan.software);
     let source = if assumed.calibrated {
         format!("errors of {} measured runs of `{software}`", assumed.runs)

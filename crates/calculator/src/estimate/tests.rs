@@ -1,4 +1,4 @@
-//! Estimates of known runs: sums that must agree and parts that must be there.
+//! Estimates of known runs: sums that must agree and parts that must exist.
 
 use super::*;
 use railwright_spec::plan::PlanSpec;
@@ -58,7 +58,7 @@ fn the_parts_of_a_step_sum_to_it_at_every_level() {
 fn a_405b_run_is_believable() {
     let estimate = large();
     let mfu = estimate.efficiency.mfu(crate::model_flop::Convention::FullAttention).expect("a peak");
-    // What is executed counts attention as a causal mask leaves it: only the full convention may be above it.
+    // Executed arithmetic counts attention under a causal mask: only the full convention may be above it.
     let causal = estimate.efficiency.mfu(crate::model_flop::Convention::CausalAttention).expect("a peak");
     assert!(estimate.efficiency.hardware[0].share >= causal * (1.0 - 1e-9), "{:?}", estimate.efficiency);
     assert!((0.3..0.55).contains(&mfu), "{mfu}");
@@ -91,7 +91,7 @@ fn a_token_budget_has_a_bill() {
     assert!((bill.device_hours.0 / hours - 1.0).abs() < 1e-3, "{} {hours}", bill.device_hours.0);
 }
 
-/// The calls that tables and timelines name take the time that the fast path adds up.
+/// The calls in tables and timelines take the total time of the fast path.
 fn check_calls(name: &str, devices: u64, change: impl FnOnce(&mut PlanSpec)) {
     let model = model::by_name(name).expect("in the catalogue");
     let cluster = cluster::by_name("dgx-h100", devices).expect("a preset");
@@ -171,8 +171,7 @@ fn foundations_and_rows_sum_to_the_step() {
     assert!(estimate.communication.iter().any(|r| r.dimension == "data"));
 }
 
-/// Every number of a plan replaced by one that makes no sense: refused or priced, never a panic, never a step time that is no
-/// number.
+/// Every number of a plan replaced by an absurd one: an error or a price, never a panic or a step time that is NaN.
 #[test]
 fn absurd_plans_are_refused_or_priced() {
     let model = model::by_name("mixtral-8x7b").expect("in the catalogue");

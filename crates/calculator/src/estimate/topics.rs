@@ -1,8 +1,7 @@
 //! Definitions of all identifiers: warnings, parts of a step, kinds of memory, conventions, evidence,
 //! schedules, generations.
 //!
-//! Responsible for: one registry that `railwright explain`, the web UI and the manual share. Independent of a
-//! run: see [`super::Explanation`].
+//! Responsible for: one registry for `railwright explain`, the web UI and the manual. Independent of a run: see [`super::Explanation`].
 
 use crate::software::{self, Software};
 use railwright_spec::human;
@@ -12,7 +11,7 @@ use railwright_spec::topic::parse;
 
 const TEXT: &str = include_str!("topics/topics.md");
 
-/// Identifiers that estimates use for what is explained under another one.
+/// Identifiers in estimates that are documented under another one.
 const ALIASES: &[(&str, &str)] = &[
     ("step_time", "step"),
     ("stage.busy", "pipeline"),
@@ -32,7 +31,7 @@ pub fn topics() -> Vec<Topic> {
     all
 }
 
-/// One topic by its identifier or its title. Parts of a breakdown at any depth are known by their longest known prefix.
+/// One topic by its identifier or its title. Parts of a breakdown at any depth match their longest documented prefix.
 pub fn topic(id: &str) -> Result<Topic, Problem> {
     let all = topics();
     let mut wanted = id.trim();
@@ -58,7 +57,7 @@ fn is_part(id: &str) -> bool {
     ["compute.", "exposed.", "operator."].iter().any(|front| id.starts_with(front))
 }
 
-/// A generation with its constants, one a line behind a dash.
+/// A generation with its constants, one per line after a dash.
 fn generation(software: &Software) -> Topic {
     let rates = |table: &std::collections::BTreeMap<String, f64>| {
         table.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ")
@@ -125,7 +124,7 @@ mod tests {
             include_str!("../../../spec/src/plan/validate/lora.rs"),
             include_str!("../../../spec/src/plan/validate/warn.rs"),
         ];
-        // Crates above have few warnings among much other text; theirs begin with the name of what they doubt.
+        // Other crates have few warnings among much other text; the identifiers of theirs begin with the subject.
         let above = [
             include_str!("../calibration.rs"),
             include_str!("../calibration/plausible.rs"),

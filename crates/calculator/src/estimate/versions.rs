@@ -1,7 +1,7 @@
-//! What the version of a framework is worth, where a launch file leaves it open.
+//! Effect of the framework version on the step time, if a launch file leaves it open.
 //!
-//! Responsible for: the step time of a plan under each version of its framework, and the interval that holds them all with the errors of the
-//! framework's measured runs. Refuses to choose a version.
+//! Responsible for: the step time of a plan under each version of its framework, and the interval over all versions. It includes the errors
+//! of the framework's measured runs. Does not choose a version.
 
 use crate::costing::Costing;
 use crate::evaluate::evaluate;
@@ -12,17 +12,17 @@ use railwright_spec::software::{Software, by_id, features_of, generations_of};
 
 /// The interval of a framework whose version is unknown.
 pub(super) struct Versions {
-    /// From the fastest version, at its lowest, to the slowest, at its highest.
+    /// From the lower bound of the fastest version to the upper bound of the slowest one.
     pub(super) interval: intervals::Interval,
-    /// Where it comes from, in words.
+    /// Origin of the interval, as text.
     pub(super) source: String,
 }
 
-/// The interval over all versions of the plan's framework: `None` where too few runs of the framework were measured.
+/// The interval over all versions of the plan's framework. `None` if too few runs of the framework were measured.
 ///
-/// With `t_v` the step time by the constants of version `v`, and `[a, b]` the range of measured over predicted time of the framework's runs,
-/// each predicted by constants of its own version that never saw its publication: `[a min t_v, b max t_v]`. A version of the framework
-/// is the true one, so that this holds at least the share of runs that `[a, b]` holds.
+/// With `t_v` the step time by the constants of version `v`, and `[a, b]` the range of measured over predicted time of the framework's
+/// runs: `[a min t_v, b max t_v]`. Each run is predicted by constants of its own version without its publication. One version of the
+/// framework is the true one, so this covers at least the share of runs that `[a, b]` covers.
 pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions> {
     let framework = costing.software.framework.as_str();
     let experts = costing.model.is_mixture_of_experts();
@@ -43,7 +43,7 @@ pub(super) fn interval(costing: &Costing<'_>, step: Seconds) -> Option<Versions>
     Some(Versions { interval: intervals::Interval { low, high, ..known }, source })
 }
 
-/// The step time by the constants of another version with the features of the plan; `None` where it has none.
+/// The step time by the constants of another version with the features of the plan. `None` if the version lacks one.
 fn step_time(costing: &Costing<'_>, version: &Software) -> Option<Seconds> {
     let id = std::iter::once(version.id.as_str())
         .chain(features_of(&costing.plan.software))

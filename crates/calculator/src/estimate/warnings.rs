@@ -1,4 +1,4 @@
-//! What is doubtful about an estimate, each under an identifier that `railwright explain` knows.
+//! Doubts about an estimate, as warnings with identifiers documented by `railwright explain`.
 
 mod calibration;
 
@@ -11,20 +11,20 @@ use railwright_spec::plan::Layout;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// Margin below which a fit is called close, as a share of the device's memory.
+/// Margin below which a fit is a near miss of the limit, as a share of the device's memory.
 const CLOSE: f64 = 0.05;
-/// Bubble share from which a warning is due.
+/// Minimum bubble share for a warning.
 const MUCH_BUBBLE: f64 = 0.30;
-/// Host share from which a warning is due.
+/// Minimum host share for a warning.
 const MUCH_HOST: f64 = 0.15;
-/// How much longer the busiest stage may work than the mean.
+/// Maximum ratio of the busiest stage's work to the mean without a warning.
 const UNEVEN: f64 = 1.15;
-/// Share of the step below which communication is not worth a doubt.
+/// Minimum share of communication in the step for a warning.
 const LITTLE: f64 = 0.01;
 /// Tokens per micro-batch and rank that the operator tables cover.
 const MEASURED_TOKENS: (f64, f64) = (512.0, 65_536.0);
 
-/// All warnings, the gravest first.
+/// All warnings, the most severe first.
 pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     let mut list = Vec::new();
     left_out(costing, &mut list);
@@ -39,7 +39,7 @@ fn share(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p: &Part| p.share)
 }
 
-/// Parts of the model that the time and the memory leave out.
+/// Warns about parts of the model that the time and the memory exclude.
 fn left_out(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let model = costing.model;
     let mut parts: Vec<String> =
@@ -194,7 +194,7 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
     let is_wide = !layout.expert.is_inside_domain() && !layout.expert.is_torn();
     let is_hidden = costing.plan.overlap.expert || costing.software.overlap_spanning_experts;
     if costing.plan.expert_parallel > 1 && is_wide && !is_hidden {
-        // Recommended only where it changes something.
+        // Recommended only if it has an effect.
         let overlap = if costing.software.expert_overlap_exposed < 1.0 { "overlap.expert or " } else { "" };
         list.push(Warning::new(
             "expert-parallel-across-domains",
@@ -256,7 +256,7 @@ fn foundation(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning
     }
 }
 
-/// The costliest collective over a number of racks without measurements.
+/// Warns about the costliest collective over a number of racks without measurements.
 fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
     let costly = estimate.communication.iter().filter(|row| row.time > estimate.step_time * LITTLE);
     let open = costly.filter_map(|row| row.unmeasured.map(|bounds| (row, bounds)));

@@ -1,4 +1,4 @@
-//! One kind of exchange of a step, with the stages that make it.
+//! One kind of exchange of a step, with its stages.
 
 use super::ProcessGroup;
 use crate::collectives::Collective;
@@ -8,7 +8,7 @@ use railwright_step::{Dimension, Phase};
 /// Exchanges of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageExchange {
-    /// The stages whose ranks make it.
+    /// The stages whose ranks take part.
     pub stages: Vec<u32>,
     /// Parallel dimension.
     pub dimension: Dimension,
@@ -16,13 +16,13 @@ pub struct StageExchange {
     pub purpose: &'static str,
     /// Part of the step.
     pub phase: Phase,
-    /// Kind.
+    /// Kind of collective.
     pub operation: Collective,
     /// Group of the stage.
     pub process_group: ProcessGroup,
-    /// Of one call, by nccl-tests' convention.
+    /// Bytes of one call, by nccl-tests' convention.
     pub bytes: Bytes,
-    /// Calls of each group in a step; halves are half of an exchange.
+    /// Calls of each group in a step; a half is half of an exchange.
     pub count: f64,
 }
 

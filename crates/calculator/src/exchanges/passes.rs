@@ -1,4 +1,4 @@
-//! Exchanges of forward and backward passes: the collectives of a stage's chunks, and what it sends to other stages.
+//! Exchanges of forward and backward passes: the collectives of a stage's chunks, and its messages to other stages.
 
 use super::{ProcessGroup, StageExchange};
 use crate::collectives::Collective;
@@ -12,7 +12,7 @@ use crate::work::Dimension as WorkDimension;
 use railwright_spec::plan::{ContextKind, Plan};
 use railwright_step::{Dimension, Phase};
 
-/// The collectives of all chunks that a stage holds, over all micro-batches.
+/// The collectives of all chunks of a stage, over all micro-batches.
 pub(super) fn collectives(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -25,7 +25,7 @@ pub(super) fn collectives(
     }
 }
 
-/// The collectives of one chunk that runs so often.
+/// The collectives of one chunk, for a number of runs.
 pub(super) fn of_chunk(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -68,8 +68,8 @@ fn purpose(plan: &Plan, call: &Call) -> &'static str {
     }
 }
 
-/// What a stage sends to others: the output of each chunk on, the gradient of its input back. Chunks that lie on one stage (where a V
-/// turns) hand over without sending. Without sequence parallelism each tensor rank sends a part, and the receivers gather.
+/// Messages of a stage to others: the output of each chunk to the next, the gradient of its input to the previous one. Chunks on one stage
+/// (where a V turns) need no message. Without sequence parallelism each tensor rank sends a part, and the receivers gather.
 pub(crate) fn transfers(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
@@ -99,7 +99,7 @@ pub(crate) fn transfers(
     }
 }
 
-/// Every way that each micro-batch (of one direction, if there are two) takes from stage to stage.
+/// All routes of micro-batches (of one direction, if there are two) from stage to stage.
 fn ways(plan: &Plan, chunks: u64) -> Vec<(u64, u64, Phase)> {
     let second = plan.schedule.has_two_directions().then(|| plan.micro_batches().max(1));
     let mut ways = Vec::new();

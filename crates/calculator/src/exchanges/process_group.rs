@@ -1,11 +1,11 @@
-//! Which ranks of a stage an exchange joins, by the name of the group.
+//! Ranks of a stage that take part in an exchange, by the name of the group.
 //!
-//! Responsible for: a group's figures in the layout and its digit in a stage's own numbering (tensor, context, data from the inside).
-//! Refuses to number ranks of the whole run; the rank order decides that.
+//! Responsible for: a group's size and stride in the layout, and its digit in a stage's own numbering (tensor, context, data from the
+//! inside). Excludes the numbering of ranks of the whole run, which depends on the rank order.
 
 use railwright_spec::plan::{Group, Layout, Plan};
 
-/// A group of a stage's ranks, or ranks of the same place in two stages.
+/// A group of a stage's ranks, or ranks with the same index in two stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ProcessGroup {
     /// Tensor parallel.
@@ -16,7 +16,7 @@ pub enum ProcessGroup {
     Data,
     /// The ranks that share one copy under sharding.
     Shard,
-    /// Replicas of these.
+    /// Replicas of the shard groups.
     Replicate,
     /// Expert parallel.
     Expert,
@@ -26,7 +26,7 @@ pub enum ProcessGroup {
     ExpertData,
     /// The ranks that share one copy of an expert under sharding.
     ExpertShard,
-    /// Replicas of these.
+    /// Replicas of the expert shard groups.
     ExpertReplicate,
     /// Ranks with the same index in a stage and in a later stage.
     Stages(i64),
@@ -35,7 +35,7 @@ pub enum ProcessGroup {
 }
 
 impl ProcessGroup {
-    /// Its figures in a layout.
+    /// Group in a layout.
     pub fn group(self, layout: &Layout) -> Group {
         match self {
             Self::Tensor => layout.tensor,
@@ -52,8 +52,8 @@ impl ProcessGroup {
         }
     }
 
-    /// Its members among the ranks of a stage: how many, and how far apart in the stage's own numbering. `None` if they are not all
-    /// in one stage. Experts are spread over tensor, context and data ranks in this order (Megatron's rule).
+    /// Members among the ranks of a stage: their number, and their distance in the stage's own numbering. `None` if they are not all in one
+    /// stage. Experts are distributed over tensor, context and data ranks in this order (Megatron's rule).
     pub fn axis(self, plan: &Plan, layout: &Layout) -> Option<(u64, u64)> {
         let tensor = plan.tensor_parallel;
         let expert_tensor = plan.expert_tensor_parallel.max(1);
@@ -78,7 +78,7 @@ mod tests {
     use railwright_spec::model::by_name;
     use railwright_spec::plan::RankOrder;
 
-    /// With the pipeline outermost a stage's numbering is that of the run, so both descriptions must agree.
+    /// With the pipeline outermost, a stage's numbering is that of the run, so both descriptions must agree.
     #[test]
     fn axes_are_the_strides_of_the_layout() {
         let model = by_name("mixtral-8x7b").expect("in the catalogue");

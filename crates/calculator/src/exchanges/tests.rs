@@ -1,4 +1,4 @@
-//! The exchanges of the stage that an estimate reports on are the rows of its table.
+//! The exchanges of the estimate's critical stage are the rows of its table.
 
 use super::*;
 use crate::collectives::Collective;
@@ -112,8 +112,8 @@ fn the_critical_stage_exchanges_what_the_estimate_reports() {
     }
 }
 
-/// Counted by hand: Korthikanti et al. (2022, section 4.2.1) gather twice and scatter twice in each layer of a forward pass, the same in
-/// the backward pass, and gather twice again for the weights' gradients. Table and exchanges come from one list of calls; this does not.
+/// Counted by hand: Korthikanti et al. (2022, section 4.2.1) gather twice and scatter twice in each layer of a forward pass. The backward
+/// pass has the same, and two further gathers for the weights' gradients. Table and exchanges share one list of calls; this count does not.
 #[test]
 fn a_middle_stage_exchanges_what_a_layer_is_known_to() {
     let (plan, all, _) = exchanges_of("llama-3.1-405b", 1024, &|p| {
@@ -156,7 +156,7 @@ fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
         p.virtual_stages = Some(5);
     });
     let m = plan.micro_batches() as f64;
-    // 20 chunks: 19 hand-overs on and 19 back, among them 4 from the last stage to the first.
+    // 20 chunks: 19 messages forward and 19 backward, among them 4 from the last stage to the first.
     assert_eq!(sends(&all, 1), 38.0 * m);
     let wraps = all
         .iter()
@@ -167,7 +167,7 @@ fn interleaved_stages_send_around_and_a_v_turns_without_sending() {
         degrees(p, 8, 4, 1);
         p.schedule = Some(Schedule::ZbV);
     });
-    // 8 chunks, of which the fourth and the fifth lie on one stage.
+    // 8 chunks; the fourth and the fifth are on one stage.
     assert_eq!(sends(&all, 1), 2.0 * 6.0 * plan.micro_batches() as f64);
 }
 
@@ -188,8 +188,8 @@ fn traffic_of_gpt_3_is_what_was_published() {
     // 560 MB of tensor-parallel traffic: see the guide.
 }
 
-/// What a rank sends and receives in a step for its `parameters`, in parameters: an all-reduce counts twice, as a reduce-scatter and an
-/// all-gather (Rajbhandari et al. 2020, section 7.1).
+/// Data that a rank sends and receives in a step per parameter of its `parameters`, in parameters. An all-reduce counts twice, as a
+/// reduce-scatter and an all-gather (Rajbhandari et al. 2020, section 7.1).
 fn volume(zero_stage: u8) -> f64 {
     let (plan, all, _) = exchanges_of("llama-3-8b", 64, &|p| {
         degrees(p, 1, 1, 1);
@@ -211,8 +211,8 @@ fn volume(zero_stage: u8) -> f64 {
     bytes / 2.0 / parameters
 }
 
-/// Rajbhandari et al. (2020, section 7): optimizer states and gradients are sharded for nothing, 2 times the parameters as in plain data
-/// parallelism; sharded parameters cost half as much again, 3 times.
+/// Rajbhandari et al. (2020, section 7): sharding optimizer states and gradients adds no traffic, 2 times the parameters as in plain data
+/// parallelism; sharded parameters add half as much again, 3 times.
 #[test]
 fn sharding_moves_what_the_zero_paper_counts() {
     for (zero_stage, published) in [(0, 2.0), (1, 2.0), (2, 2.0), (3, 3.0)] {

@@ -1,4 +1,4 @@
-//! Exchanges around the optimizer step, as [`crate::update`] lists them: gradients, parameters, and what no step time counts (a tied
+//! Exchanges around the optimizer step, as in [`crate::update`]: gradients, parameters, and those excluded from the step time (a tied
 //! embedding's two copies, the gradients' norm).
 
 use super::{ProcessGroup, StageExchange};

@@ -1,7 +1,7 @@
-//! One question about goodput to one answer: rates, job, checkpoint interval, split, range and price.
+//! Goodput of a job from rates and settings: job, checkpoint interval, split, range and price.
 //!
-//! Responsible for: what holds where nothing was specified, each with its source in the answer ([`Assumed`]), and for refusing what
-//! cannot be known. Time to write a checkpoint has no default: published ones differ by a factor of a thousand.
+//! Responsible for: defaults, each with its source in the result ([`Assumed`]), and errors for unknown values. Time to write a checkpoint
+//! has no default: published ones differ by a factor of a thousand.
 
 use super::rates::{CAUSES_SOURCE, Component, Counts, Published, Rate, Reliability};
 use super::{Job, Split, slowdown, waiting_share};
@@ -10,15 +10,15 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// Time to notice a failure and to test the hosts, in seconds.
+/// Default time to detect a failure and test the hosts, in seconds.
 pub const DETECTION: f64 = 600.0;
 const DETECTION_SOURCE: &str = "MegaScale (arXiv 2402.15627, section 6): less than 10 minutes on average to detect a failure and run diagnostics";
-/// Time to start again and read the checkpoint, in seconds.
+/// Default time to restart and read the checkpoint, in seconds.
 pub const RESTART: f64 = 300.0;
 const RESTART_SOURCE: &str =
     "MegaScale (arXiv 2402.15627, section 6): back within 15 minutes, of which up to 10 are detection";
 
-/// What is asked. Times of zero are possible; what is `None` is assumed, and listed.
+/// Inputs of a goodput calculation. Zero times are valid. `None` is replaced by a default and listed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
     /// Components of the job.
@@ -27,19 +27,19 @@ pub struct Question {
     pub mtbf: Option<Seconds>,
     /// Hours between failures of one component.
     pub specified: Vec<(Component, f64)>,
-    /// Time from the beginning of a checkpoint until it can be read.
+    /// Time from the start of a checkpoint until it is restorable.
     pub checkpoint: Seconds,
-    /// Time of it for which training stops; all of it if open.
+    /// Part of it for which training stops. `None` is all of it.
     pub stall: Option<Seconds>,
-    /// Time of training between checkpoints; the optimum if open.
+    /// Training time between checkpoints. `None` is the optimum.
     pub interval: Option<Seconds>,
-    /// Time to notice a failure.
+    /// Time to detect a failure.
     pub detection: Option<Seconds>,
-    /// Time to start again.
+    /// Time to restart.
     pub restart: Option<Seconds>,
-    /// Spare hosts and the repair time; without them, a spare is always available.
+    /// Spare hosts and the repair time. `None`: a spare is always available.
     pub spares: Option<(u32, Seconds)>,
-    /// Probability that a host is slow, and how much longer a step then takes.
+    /// Probability that a host is slow, and the factor by which it slows a step.
     pub slow: Option<(f64, f64)>,
     /// Price of a device-hour.
     pub price: Option<Dollars>,
@@ -49,9 +49,9 @@ pub struct Question {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Assumed {
-    /// The setting, by its flag.
+    /// The setting, as its flag.
     pub setting: &'static str,
-    /// Its value, in words.
+    /// Its value, as text.
     pub value: String,
     /// Origin.
     pub source: String,
@@ -71,7 +71,7 @@ pub struct Range {
     pub highest_ettr: f64,
 }
 
-/// A published cluster, and a job with its failure rate.
+/// A published cluster, with the job at its failure rate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scaled {
@@ -86,13 +86,13 @@ pub struct Scaled {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// The one that the answer is for.
+    /// The interval used.
     pub used: Seconds,
-    /// Whether it was specified.
+    /// True if the interval was specified.
     pub is_specified: bool,
-    /// The one with the highest ETTR; none where a checkpoint takes no time.
+    /// The interval with the highest ETTR. `None` if a checkpoint takes no time.
     pub optimal: Option<Seconds>,
-    /// ETTR with it, spares included.
+    /// ETTR at the optimal interval, including spares.
     pub optimal_ettr: Option<f64>,
     /// Young's approximation.
     pub young: Seconds,
@@ -106,39 +106,39 @@ pub struct Interval {
 pub struct Price {
     /// Price of a device-hour.
     pub device_hour: Dollars,
-    /// All devices for an hour of the calendar.
+    /// Cost of all devices for an hour of the calendar.
     pub hour: Dollars,
-    /// All devices for the time in which the job makes an hour of progress: `hour / goodput`.
+    /// Cost of all devices for the time of an hour of progress: `hour / goodput`.
     pub useful_hour: Dollars,
 }
 
-/// The answer.
+/// Result of a goodput calculation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Goodput {
     /// Components of the job.
     pub counts: Counts,
-    /// Their failures; empty where the MTBF of the job was specified.
+    /// Failure rates of the components; empty if the MTBF of the job was specified.
     pub rates: Vec<Rate>,
     /// The job.
     pub job: Job,
-    /// Failures in a day of the calendar.
+    /// Failures per day of the calendar.
     pub failures_per_day: f64,
     /// Checkpoint intervals.
     pub interval: Interval,
     /// Shares of calendar time; `training` is the ETTR.
     pub split: Split,
-    /// The same at other published rates; none where no rate comes from the catalogue.
+    /// Goodput at other published rates. `None` if no rate is from the catalogue.
     pub range: Option<Range>,
     /// Step slowdown by slow hosts, 1 without.
     pub slowdown: f64,
-    /// ETTR over slowdown: the share of the calendar, in steps at full speed. It is what `training.availability` stands for.
+    /// ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`.
     pub goodput: f64,
-    /// Cost of an hour of progress, if a price is known.
+    /// Cost of an hour of progress. `None` without a price.
     pub price: Option<Price>,
     /// Assumed values.
     pub assumed: Vec<Assumed>,
-    /// Published clusters that the range comes from.
+    /// Published clusters behind the range.
     pub published: Vec<Scaled>,
 }
 
@@ -154,13 +154,13 @@ fn within(flag: &str, value: f64, least: f64, most: f64) -> Result<(), Problem> 
     Err(refused(flag, format!("expected {least} to {most}, found {value}")))
 }
 
-/// A smaller goodput is none.
+/// Minimum goodput; a smaller one is an error.
 const LEAST_GOODPUT: f64 = 1e-3;
-/// A hundred years.
+/// Maximum time in seconds: a hundred years.
 const LONGEST: f64 = 3.2e9;
 
 impl Question {
-    /// A job of which nothing but its parts and the time of a checkpoint is known.
+    /// Inputs with only the components and the time of a checkpoint; all other fields are defaults.
     pub const fn new(counts: Counts, checkpoint: Seconds) -> Self {
         Self {
             counts,
@@ -220,12 +220,12 @@ impl Question {
     }
 }
 
-/// Failures of all components in an hour; those of the catalogue multiplied by a factor.
+/// Failures of all components per hour, with those of the catalogue multiplied by a factor.
 fn per_hour(rates: &[Rate], factor: f64) -> f64 {
     rates.iter().map(|rate| rate.per_hour() * if rate.is_specified { 1.0 } else { factor }).sum()
 }
 
-/// Answers a question.
+/// Calculates the goodput of a job.
 pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     question.check()?;
     let catalogue = Reliability::catalogue()?;
@@ -297,7 +297,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     };
     let split = |job: &Job, interval: Seconds| {
         let waiting = question.spares.map_or(0.0, |(spares, repair)| {
-            // Without failures that take a host out, nothing is ever in repair.
+            // Without failures that take a host out, no host is in repair.
             if out > 0.0 { waiting_share((job.mtbf + job.detection) / out, repair, spares) } else { 0.0 }
         });
         job.split(interval).waiting(waiting)
@@ -321,7 +321,7 @@ pub fn goodput(question: &Question) -> Result<Goodput, Problem> {
     let in_all = split(&job, used);
     let slower = question.slow.map_or(1.0, |(share, factor)| slowdown(question.counts.hosts, share, factor));
     let goodput = in_all.training / slower;
-    // Times beyond it overflow.
+    // Larger times overflow.
     if goodput.is_nan() || goodput < LEAST_GOODPUT {
         let message = format!(
             "the job makes no progress: a failure every {}, while a checkpoint takes {}, detection {} and a restart {}",

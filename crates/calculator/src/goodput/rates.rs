@@ -1,7 +1,7 @@
-//! How often components interrupt a job, and how far published clusters differ.
+//! Interruption rates of components, and their spread over published clusters.
 //!
-//! Responsible for: reading `catalog/reliability`, and for scaling it to a number of components. The causes of one published run give the
-//! middle and its breakdown; the totals of all published clusters give the range. Refuses to count switches and cables: their
+//! Responsible for: reading `catalog/reliability`, and scaling it to a number of components. The causes of one published run give the
+//! middle and its breakdown; the totals of all published clusters give the range. Excludes numbers of switches and cables: their
 //! interruptions are scaled by NICs, each with one link.
 
 use railwright_spec::choice;
@@ -10,10 +10,10 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::{Deserialize, Serialize};
 
-/// Where the causes come from.
+/// Source of the causes.
 pub const CAUSES_SOURCE: &str =
     "arXiv 2407.21783, Table 5: 419 unexpected interruptions in 54 days on 16,384 H100 in 2,048 hosts";
-/// What was observed: 54 days of 16,384 accelerators with one NIC each, in 2,048 hosts.
+/// Size of the observed run: 54 days of 16,384 accelerators with one NIC each, in 2,048 hosts.
 const OBSERVED: Counts = Counts { devices: 16_384, hosts: 2048, nics: 16_384 };
 const OBSERVED_HOURS: f64 = 54.0 * 24.0;
 
@@ -43,10 +43,10 @@ choice!(Component {
 });
 
 impl Component {
-    /// All of them, the most frequent cause first.
+    /// All components, the most frequent cause first.
     pub const ALL: [Self; 5] = [Self::Gpu, Self::Software, Self::Host, Self::Network, Self::Nic];
 
-    /// As it is written.
+    /// Identifier.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -71,13 +71,13 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// The parts of a cluster, with one NIC for each device.
+    /// Components of a cluster, with one NIC per device.
     pub fn of_cluster(cluster: &Cluster) -> Self {
         let hosts = cluster.devices.div_ceil(cluster.devices_per_node.max(1));
         Self { devices: cluster.devices, hosts, nics: cluster.devices }
     }
 
-    /// How many there are of what a component is scaled by.
+    /// Number of units by which a component's rate is scaled.
     pub const fn of(&self, component: Component) -> u64 {
         match component {
             Component::Gpu | Component::Software => self.devices,
@@ -87,7 +87,7 @@ impl Counts {
     }
 }
 
-/// What counts of one line of `interruptions.csv`; its cause and its confidence are for readers.
+/// Evaluated columns of one line of `interruptions.csv`; its cause and its confidence are documentation.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Cause {
     component: Component,
@@ -106,13 +106,13 @@ enum Answer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Published {
-    /// The cluster or run.
+    /// Name of the cluster or run.
     pub cluster: String,
     /// Interruptions per thousand servers and day.
     pub failures_per_thousand_node_days: f64,
     /// Accelerators per server.
     pub devices_per_node: f64,
-    /// Where it is published.
+    /// Source of the publication.
     pub source: String,
     /// `retrieved` or `recalled`.
     pub confidence: String,
@@ -132,18 +132,18 @@ impl Published {
 pub struct Rate {
     /// The component.
     pub component: Component,
-    /// Number of them in the job.
+    /// Number of this component in the job.
     pub count: u64,
     /// Mean hours between failures of one.
     pub mtbf_hours: f64,
     /// Share of the failures that take a host out of the job until it is repaired.
     pub takes_host: f64,
-    /// Whether the rate was specified rather than taken from the catalogue.
+    /// True if the rate was specified, false if it is from the catalogue.
     pub is_specified: bool,
 }
 
 impl Rate {
-    /// Failures of all of them in an hour: `count / MTBF`.
+    /// Failures per hour of all of them: `count / MTBF`.
     pub fn per_hour(&self) -> f64 {
         self.count as f64 / self.mtbf_hours
     }
@@ -171,7 +171,7 @@ impl Reliability {
         })
     }
 
-    /// Rates of the components of a job. `specified` has hours between failures of one component, which win.
+    /// Rates of the components of a job. `specified` has hours between failures of one component and overrides the catalogue.
     pub fn rates(&self, counts: &Counts, specified: &[(Component, f64)]) -> Vec<Rate> {
         let rate = |component: Component| {
             let causes = || self.causes.iter().filter(move |cause| cause.component == component);
@@ -190,7 +190,7 @@ impl Reliability {
         Component::ALL.into_iter().map(rate).collect()
     }
 
-    /// How often a published cluster fails over the run whose causes are known, per device: 1 for that run.
+    /// Failure rate per device of a published cluster, relative to the run with known causes: 1 for that run.
     pub fn factor(&self, one: &Published) -> f64 {
         let all: f64 = self.causes.iter().map(|cause| cause.interruptions).sum();
         let own = 1000.0 * 24.0 * all / (OBSERVED_HOURS * OBSERVED.hosts as f64);

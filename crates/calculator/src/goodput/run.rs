@@ -1,7 +1,7 @@
 //! Goodput of a resolved run: from its devices, its states and its checkpoints.
 //!
-//! Responsible for: the bytes of a checkpoint, and the share of the calendar that `estimate`, `size`, `search` and `network design` divide
-//! by. Refuses to assume a time of a checkpoint: without one the share is what the run sets.
+//! Responsible for: the bytes of a checkpoint, and the share of the calendar for `estimate`, `size`, `search` and `network design`. A
+//! checkpoint time is never assumed: without one, the share is the run's setting.
 
 use super::answer::{Assumed, Question, goodput};
 use super::rates::Counts;
@@ -14,44 +14,44 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::{Run, Writing};
 use serde::Serialize;
 
-/// The share that is taken where a job makes no progress: an upper bound.
+/// Share of a job without progress: an upper bound.
 const LEAST: f64 = 1e-3;
 
-/// Origin of the goodput of a run.
+/// Failure model behind the goodput of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Failures {
     /// Goodput at the highest published failure rate.
     pub lowest: f64,
-    /// Goodput at the lowest.
+    /// Goodput at the lowest published failure rate.
     pub highest: f64,
     /// Mean time between failures of the whole job.
     pub mtbf: Seconds,
     /// Time from the start of a checkpoint until it is restorable.
     pub checkpoint: Seconds,
-    /// Bytes of a checkpoint, where its time follows from the bandwidth of the storage.
+    /// Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checkpoint_bytes: Option<Bytes>,
-    /// Time of training between checkpoints, the one with the highest goodput.
+    /// Training time between checkpoints with the highest goodput.
     pub interval: Seconds,
     /// Assumed values with sources.
     pub assumed: Vec<Assumed>,
 }
 
-/// The share of the calendar in which a run makes progress.
+/// The share of the calendar with progress of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Availability {
     /// The share, above 0 and at most 1.
     pub share: f64,
-    /// Where it comes from, if failures are modelled.
+    /// The failure model, if failures are modelled.
     pub failures: Option<Failures>,
     /// Warnings.
     pub warning: Option<Warning>,
 }
 
-/// Bytes of a checkpoint that a run can go on from: `n (p + m + s)`, with the trained parameters `n` and, in bytes for each, the weights `p`,
-/// master weights `m` and moments `s`. Mixed precision with Adam has 2 + 4 + 8 = 14 bytes. FSDP and ZeRO-3 shard the master weights
-/// themselves, so `p` is 0 there. Adapters are saved alone. Gradients are not saved.
+/// Bytes of a checkpoint from which a run can continue: `n (p + m + s)`, with the trained parameters `n` and, in bytes for each, the
+/// weights `p`, master weights `m` and moments `s`. Mixed precision with Adam has 2 + 4 + 8 = 14 bytes. FSDP and ZeRO-3 shard the master
+/// weights themselves, so `p` is 0 there. Only adapters are saved, if there are any. Gradients are not saved.
 pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
     let trained = plan.adapters().map_or_else(
         || {
@@ -70,7 +70,7 @@ pub fn checkpoint_bytes(model: &Model, plan: &Plan) -> Bytes {
     Bytes::new(trained * (weights + master + moment_bytes(plan)))
 }
 
-/// The share of the calendar in which a run makes progress: what it sets, or what failures leave of it.
+/// The share of the calendar with progress of a run: its setting, or the goodput under failures.
 pub fn availability(run: &Run) -> Availability {
     let Some(checkpoints) = run.training.checkpoints else {
         return Availability { share: run.training.availability, failures: None, warning: None };
@@ -83,7 +83,7 @@ pub fn availability(run: &Run) -> Availability {
         }
     };
     let counts = Counts::of_cluster(&run.cluster);
-    // A stall that is longer than the checkpoint takes ends with it.
+    // A stall longer than the checkpoint ends with it.
     let stall = checkpoints.stall.map(|stall| if stall < checkpoint { stall } else { checkpoint });
     match goodput(&Question { stall, ..Question::new(counts, checkpoint) }) {
         Ok(answer) => {

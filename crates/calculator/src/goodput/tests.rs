@@ -1,4 +1,4 @@
-//! The closed forms against an event-by-event simulation that shares no formula with them, and against published ratios.
+//! The closed forms compared with an event-by-event simulation that shares no formula with them, and with published ratios.
 
 use super::answer::{Question, goodput};
 use super::rates::Counts;
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// What a simulation counts, in seconds.
+/// Times counted by a simulation, in seconds.
 #[derive(Debug, Default)]
 struct Spent {
     whole: f64,
@@ -152,12 +152,12 @@ fn the_optimum_is_one_and_young_and_daly_are_near_it() {
             assert!(job.ettr(best * factor) < job.ettr(best), "{mtbf} {stall} {factor}");
         }
         if stall < mtbf / 5.0 {
-            // Daly's series ends at this order, Young's before: it is too long by about a third of the stall and more.
+            // Daly's series ends at this order, Young's before it: Young's interval is too long by about a third of the stall and more.
             assert!(close(job.daly().get(), best.get(), 0.01), "{:?} {best:?}", job.daly());
             assert!(close(job.young().get(), best.get(), 0.3), "{:?} {best:?}", job.young());
         }
     }
-    // The write in the background does not move the optimum until it lasts longer than the interval.
+    // The background write does not change the optimum until it takes longer than the interval.
     let short = job(10_000.0, 10.0, 100.0, 600.0, 300.0);
     assert_eq!(short.optimal_interval(), job(10_000.0, 10.0, 0.0, 0.0, 0.0).optimal_interval());
     let long = job(10_000.0, 10.0, 3000.0, 600.0, 300.0);

@@ -1,6 +1,6 @@
 //! The price of one operation and of one exchange of a layer's program.
 //!
-//! Responsible for: which law and which rate of the software generation each kernel takes. Refuses to know what a layer consists of.
+//! Responsible for: the model and the software generation's rate of each kernel. Excludes the contents of a layer.
 
 use crate::collectives::Collective;
 use crate::costing::Costing;
@@ -12,7 +12,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 use railwright_step::Phase;
 
-/// What an operation costs at the measured rate, and the sustained over the measured rate.
+/// Cost of an operation at the burst rate, and the sustained over the burst rate.
 pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Cost, f64) {
     let device = &costing.machine.device;
     let pass = match operation.phase {
@@ -30,7 +30,7 @@ pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Co
             (costing.grouped_gemm([groups, m, n, k], format, pass), rate)
         }
         Kernel::Attention { shape, ranks } => {
-            // The whole sequence's kernel sets the rate; the rank does its share of the work.
+            // The whole sequence's kernel determines the rate; the rank executes its share of the work.
             let cost = device.attention(&shape, costing.attention_kernel, pass);
             let share =
                 Cost { time: cost.time / ranks, flop: cost.flop / ranks, bytes: cost.bytes / ranks, ..cost };
@@ -47,29 +47,29 @@ pub(super) fn operation(costing: &Costing<'_>, operation: &Operation<'_>) -> (Co
     }
 }
 
-/// A square product of some arithmetic, at the rate of the matrix units at this size.
+/// Time of a square GEMM of this arithmetic, at the rate of the matrix units for its size.
 fn square(device: &Device, flop: Flop) -> Seconds {
     let side = (flop.get() / 2.0).cbrt().max(1.0);
     device.gemm(side, side, side, DataType::Bf16, Pass::Forward).time
 }
 
-/// A chunked scan: its products of chunk width sustain about a fifth of a large product's rate, and its streams follow:
-/// `t = 5 t(product) + t(bytes)`.
+/// Cost of a chunked scan. Its GEMMs of chunk width sustain about a fifth of a large GEMM's rate, and its element-wise kernels follow: `t =
+/// 5 t(product) + t(bytes)`.
 fn scan(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
     let time = square(device, flop) * 5.0 + device.memory_bound(bytes).time;
     Cost { time, flop, bytes, source: Source::Derived }
 }
 
-/// How much slower the vector units are than the matrix units in bf16: A100 19.5 against 312 TFLOP/s, H100 67 against 989.
+/// Rate of the matrix units over that of the vector units in bf16: A100 312 against 19.5 TFLOP/s, H100 989 against 67.
 const VECTOR_RATIO: f64 = 16.0;
 
-/// A selective scan has no matrix product, so the vector units or the memory set its pace: `max(flop / vector rate, bytes / bandwidth)`.
+/// Cost of a selective scan. It has no GEMM, so the vector units or the memory limit it: `max(flop / vector rate, bytes / bandwidth)`.
 fn selective(device: &Device, flop: Flop, bytes: Bytes) -> Cost {
     let time = (square(device, flop) * VECTOR_RATIO).max(device.memory_bound(bytes).time);
     Cost { time, flop, bytes, source: Source::Derived }
 }
 
-/// Small products with so much traffic and arithmetic: the longer of both (Williams 2009, the roofline).
+/// Cost of small GEMMs with this traffic and arithmetic: the longer of both (Williams 2009, the roofline).
 fn roofline(costing: &Costing<'_>, bytes: Bytes, flop: Flop) -> Cost {
     let traffic = costing.machine.device.memory_bound(bytes);
     let peak = costing.cluster.accelerator.peak_rate(costing.plan.precision.activations);
@@ -93,11 +93,11 @@ pub(super) fn time(costing: &Costing<'_>, exchange: &Exchange) -> Seconds {
     time / costing.software.collective_rate
 }
 
-/// What a tensor-parallel collective across domains waits for proxy threads, seconds: `passes x ranks x wait x spread`, with one pass
-/// of the ring's steps for a gather or a scatter and two for an all-reduce.
+/// Wait of a tensor-parallel collective across domains for proxy threads, in seconds: `passes x ranks x wait x spread`, with one pass of
+/// the ring's steps for a gather or a scatter and two for an all-reduce.
 ///
-/// Ring steps follow one another (NCCL's ring, n - 1 steps a pass), so the device idles and nothing hides the wait. Measured: times of one size
-/// of message and of eight times as much differ by the bytes alone, with the same constant in both.
+/// Ring steps are sequential (NCCL's ring, n - 1 steps a pass), so the device idles and nothing hides the wait. Measured: times of one size
+/// of message and of eight times that size differ only by the bytes, with the same constant in both.
 fn wait(costing: &Costing<'_>, exchange: &Exchange, operation: Collective, group: &Group) -> Seconds {
     if exchange.dimension != Dimension::Tensor || group.is_inside_domain() {
         return Seconds::ZERO;
@@ -119,7 +119,7 @@ pub(super) fn exposed(exchange: &Exchange, work: &Work, time: Seconds) -> f64 {
     }
 }
 
-/// Growth of what a collective waits for proxies with the nodes of its group: every further one adds an eighth.
+/// Growth of the wait for proxies with the nodes of a collective's group: each additional node adds an eighth.
 pub(crate) fn spread(group: &Group) -> f64 {
     1.0 + (group.domains() - 1) as f64 / 8.0
 }

@@ -1,11 +1,11 @@
-//! What of a layer's forward pass runs again before its backward pass.
+//! Forward work of a layer that runs again before its backward pass.
 
 use crate::work::{Dimension, Family, Work};
 use railwright_spec::model::{FeedForward, Layer, Mixer};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use railwright_spec::quantity::Seconds;
 
-/// The recomputed work of a layer under a policy, for a layer that the policy covers.
+/// The recomputed work of a layer under a policy that covers it.
 pub(super) fn of(policy: &Recompute, layer: &Layer, forward: &Work) -> Work {
     match policy {
         Recompute::None => Work::default(),
@@ -41,7 +41,7 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
         // Up-projections are the larger part of latent attention's input projections.
         RecomputeModule::LatentUpProjection if !matches!(layer.mixer, Mixer::Latent(_)) => Work::default(),
         RecomputeModule::LatentUpProjection => part(forward, &[(Family::AttentionInput, 0.6)], &[]),
-        // Every second product is kept, and so are attention and communication; everything cheap runs again.
+        // Every second GEMM is kept, and so are attention and communication; all inexpensive operators run again.
         RecomputeModule::Operators => part(
             forward,
             &[
@@ -59,7 +59,7 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
     }
 }
 
-/// The shares of a forward pass that are named; launches go with the share of compute time.
+/// The given shares of a forward pass; launches are proportional to compute time.
 fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f64)]) -> Work {
     let mut work = Work::default();
     for &(family, share) in families {

@@ -1,12 +1,11 @@
-//! What one layer keeps of one micro batch between its forward and its backward pass, operator by operator.
+//! Activations of one layer kept for one micro-batch between its forward and backward pass, operator by operator.
 //!
-//! Responsible for: the tensors that automatic differentiation saves, their widths and cuts, and what recompute drops.
-//! Refuses to know stages and schedules.
+//! Responsible for: the tensors saved by automatic differentiation, their widths and shards, and the tensors dropped by recompute. Excludes
+//! stages and schedules.
 //!
-//! Notation: T tokens of the micro batch on this rank, Ts the same cut by sequence parallelism, h hidden width, q, k, v, o
-//! widths of queries, keys, values and attention output on this rank, f inner width on this rank, a bytes of an activation, i
-//! bytes of a product's saved input. With 2-byte activations, dropout and unfused attention the sum is Korthikanti's
-//! sbh(34 + 5as/h).
+//! Notation: T tokens of the micro-batch on this rank, Ts the same after sequence parallelism, h hidden width, q, k, v, o widths of
+//! queries, keys, values and attention output on this rank, f inner width on this rank, a bytes of an activation, i bytes of a GEMM's saved
+//! input. With 2-byte activations, dropout and unfused attention the sum is Korthikanti's sbh(34 + 5as/h).
 
 mod inputs;
 
@@ -16,24 +15,24 @@ use crate::treatment::Treatment;
 use railwright_spec::model::{FeedForward, Layer, Mixer, Mlp, Model, Module, Span, Usage};
 use railwright_spec::plan::{AttentionKernel, ContextKind, Plan, Recompute, RecomputeModule};
 
-/// Bytes that one layer keeps and needs for one micro-batch.
+/// Activation memory of one layer for one micro-batch, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct LayerBytes {
     /// Kept from forward to backward.
     pub saved: f64,
-    /// More, while the layer's backward pass runs: recomputed tensors and gradients of activations.
+    /// Additional memory during the layer's backward pass: recomputed tensors and gradients of activations.
     pub working: f64,
 }
 
-/// A tensor saved: module, bytes, and whether the recompute policy keeps it.
+/// A saved tensor: module, bytes, and true if the recompute policy keeps it.
 pub(crate) type Emit<'a> = &'a mut dyn FnMut(Module, f64, bool);
 
-/// Sizes that all layers of a run share.
+/// Sizes common to all layers of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Tokens of a micro-batch on one rank.
     pub tokens: f64,
-    /// The same, cut by sequence parallelism.
+    /// Tokens of a micro-batch on one rank after sequence parallelism.
     pub cut_tokens: f64,
     /// Tensor parallel degree.
     pub tp: f64,
@@ -41,11 +40,11 @@ pub(crate) struct Sizes {
     pub hidden: f64,
     /// Bytes of an activation.
     pub a: f64,
-    /// Bytes of the saved input of a product whose weight is trained.
+    /// Bytes of the saved input of a GEMM with a trained weight.
     pub input: f64,
     /// Bytes of the saved input of a gated activation function.
     pub inner: f64,
-    /// Bytes of a dropout mask's element, 0 without dropout.
+    /// Bytes per element of a dropout mask, 0 without dropout.
     pub mask: f64,
     /// Keys that a token can see.
     pub sequence: f64,
@@ -73,7 +72,7 @@ pub(crate) fn sizes(model: &Model, plan: &Plan, software: &MemorySoftware) -> Si
     }
 }
 
-/// Whether attention keeps its probabilities.
+/// Tests whether attention keeps its probabilities.
 fn is_unfused(plan: &Plan, software: &MemorySoftware) -> bool {
     match plan.attention_kernel {
         AttentionKernel::Unfused => true,
@@ -82,7 +81,7 @@ fn is_unfused(plan: &Plan, software: &MemorySoftware) -> bool {
     }
 }
 
-/// What the policy does to a layer: nothing, all of it, or some modules.
+/// Recompute of a layer: nothing, all of it, or some modules.
 #[derive(Clone, Copy)]
 enum Policy<'a> {
     Keep,
@@ -99,7 +98,7 @@ impl Policy<'_> {
         }
     }
 
-    /// Whether a tensor that no module names is kept.
+    /// Tests whether tensors outside of the named modules are kept.
     fn keeps_rest(self) -> bool {
         match self {
             Self::Keep => true,
@@ -108,13 +107,13 @@ impl Policy<'_> {
         }
     }
 
-    /// Whether an output is kept that the operator policy saves.
+    /// Tests whether outputs are kept that the operator policy saves.
     fn keeps_operator(self) -> bool {
         !matches!(self, Self::Full)
     }
 }
 
-/// The policy of a layer that the plan's recompute covers, or does not.
+/// The policy of a layer, depending on the plan's recompute covering it.
 pub(crate) fn covered(plan: &Plan, recomputed: bool) -> &Recompute {
     if recomputed { &plan.recompute } else { &Recompute::None }
 }
@@ -145,7 +144,7 @@ pub(crate) fn emit(
     feed_forward(layer, plan, software, (sizes, &inputs), policy, sink);
 }
 
-/// The input of a column-cut product, once for all products that share it, at `bytes` per element.
+/// Bytes of the input of a column-parallel GEMM, once for all GEMMs that share it, at `bytes` per element.
 fn shared_input(software: &MemorySoftware, sizes: &Sizes, bytes: f64) -> f64 {
     let tokens = if software.gathered_inputs { sizes.tokens } else { sizes.cut_tokens };
     bytes * sizes.hidden * tokens
@@ -164,7 +163,7 @@ fn mixer(
         sink(module, a * inputs.ranks(module) * tokens, policy.keeps_rest());
     }
     for (index, mixer) in layer.mixer.each().iter().enumerate() {
-        // Mixers side by side read one input; one behind another has a norm, and so an input, of its own.
+        // Parallel mixers share one input. Sequential ones have separate norms, and so separate inputs.
         let shares = index > 0 && layer.norms <= 2;
         one_mixer(layer, mixer, plan, software, sizes, policy, &mut |module, bytes, kept| {
             if !(shares && module == Module::AttentionInput) {
@@ -174,7 +173,7 @@ fn mixer(
     }
 }
 
-/// Widths of a mixer with a state or a convolution: what its projection in makes and what its projection out reads.
+/// Widths of a mixer with a state or a convolution: output of its input projection and input of its output projection.
 fn recurrent_widths(layer: &Layer, mixer: &Mixer) -> (f64, f64) {
     let product = |module| {
         let weights = layer.weights.iter().filter(move |w| w.module == module);
@@ -228,8 +227,8 @@ fn one_mixer(
         Mixer::Latent(la) => {
             let heads = la.heads as f64 / tp;
             let width = (la.qk_nope_head_dim + la.qk_rope_head_dim) as f64;
-            // Latents and the rotated key, replicated over tensor-parallel ranks; the normed latents are the up-projections' inputs
-            // and are made again with them.
+            // Latents and the rotated key, replicated over tensor-parallel ranks. The normed latents are the up-projections' inputs and are
+            // recomputed with them.
             let latent = (la.q_lora_rank.unwrap_or(0) + la.kv_lora_rank) as f64;
             sink(Module::AttentionInput, a * (latent + la.qk_rope_head_dim as f64) * cut_tokens, rest);
             let up = inputs.latent();
@@ -238,13 +237,13 @@ fn one_mixer(
             (heads, heads * width, heads * width, value, value)
         }
         Mixer::Linear(_) | Mixer::StateSpace(_) | Mixer::Selective(_) | Mixer::Convolution(_) => {
-            // The projections in front of the short convolution, and the scan's output. The state-space kernel holds convolution and
-            // scan in one and makes the convolved projections again; linear attention keeps them.
+            // The projections before the short convolution, and the scan's output. The state-space kernel fuses convolution and scan and
+            // recomputes the convolved projections; linear attention keeps them.
             let (wide, out) = recurrent_widths(layer, mixer);
             let (wide, out) = (wide / tp, out / tp);
             let convolved = match mixer {
                 Mixer::StateSpace(_) | Mixer::Selective(_) => 0.0,
-                // The gated value and the convolved one, of three widths that came in.
+                // The gated and the convolved value, of three input widths.
                 Mixer::Convolution(_) => 2.0 / 3.0,
                 _ => 1.0,
             };
@@ -259,7 +258,7 @@ fn one_mixer(
     sink(Module::AttentionInput, shared_input(software, sizes, input), normed);
     let latent = matches!(mixer, Mixer::Latent(_));
     let latent_kept = !latent || up_projection;
-    // Up-projected keys and values come out of the rotation as tensors of their own: no fused buffer lives on as a view.
+    // Rotation copies up-projected keys and values: no fused buffer survives as a view.
     let qkv_extra = if latent { 0.0 } else { software.qkv_extra };
     // The operator policy keeps queries and values: every second product of q, k, v, out, gate, up, down.
     sink(Module::AttentionCore, a * (q + v) * tokens, policy.keeps_operator() && latent_kept);
@@ -286,13 +285,13 @@ fn one_mixer(
         }
     }
     if plan.context_parallel > 1 && plan.context_kind == ContextKind::Ulysses {
-        // The copies that the all-to-all makes.
+        // Copies made by the all-to-all.
         sink(Module::AttentionCore, a * (q + k + v) * tokens, rest);
     }
     sink(Module::AttentionOutput, mask * hidden * cut_tokens, rest);
 }
 
-/// gate and up (or the one inner product), and the input of the down projection.
+/// Emits gate and up (or the one inner GEMM's output), and the input of the down projection.
 fn mlp(
     mlp: &Mlp,
     width: f64,
@@ -301,7 +300,7 @@ fn mlp(
     (sizes, down): (&Sizes, f64),
 ) -> (f64, f64) {
     let products = if mlp.gated { 2.0 } else { 1.0 };
-    // The kernel that keeps gate and up narrow is the gated one.
+    // Only the gated kernel keeps gate and up in the narrow format.
     let inner = if mlp.gated { sizes.inner } else { sizes.a };
     let before = inner * products * width * tokens;
     let after = (down + software.inner_extra) * width * tokens;
@@ -330,7 +329,7 @@ fn feed_forward(
             }
             let (before, after) =
                 mlp(dense, dense.intermediate_size as f64 / tp, tokens, software, (sizes, down));
-            // Of gate and up the operator policy keeps one, and the down projection's output.
+            // The operator policy keeps one of gate and up, and the down projection's output.
             let one = if dense.gated { before / 2.0 } else { 0.0 };
             sink(Module::Mlp, before - one, policy.keeps_operator() && whole);
             sink(Module::Mlp, one, rest && whole);
@@ -345,11 +344,11 @@ fn feed_forward(
         FeedForward::MixtureOfExperts(moe) => {
             let whole = policy.keeps(RecomputeModule::Moe);
             let kept = rest && whole;
-            // Scores and probabilities in fp32, and the mask that routes.
+            // Scores and probabilities in fp32, and the routing mask.
             sink(Module::Router, 9.0 * moe.experts as f64 * cut_tokens, kept);
             let [input, down] = inputs.mlp(Module::Experts);
             let [shared_in, shared_down] = inputs.mlp(Module::SharedExpert);
-            // The router's product is not narrow, and shared experts read the tensor that it keeps.
+            // The router's GEMM is not in a narrow format, and shared experts read the same tensor.
             let router_input = if inputs.of(Module::Router).max(shared_in) > 0.0 { a } else { 0.0 };
             sink(
                 Module::Router,
@@ -363,7 +362,7 @@ fn feed_forward(
             sink(Module::Experts, a * inputs.ranks(Module::Experts) * routed, kept);
             sink(Module::Experts, before, whole && policy.keeps_operator());
             sink(Module::Experts, after, activation && whole);
-            // The experts' outputs wait to be weighted and added.
+            // The experts' outputs are kept until they are weighted and added.
             sink(Module::Experts, software.expert_output * hidden * routed, kept);
             if moe.shared_intermediate_size > 0 {
                 let shared = Mlp { intermediate_size: moe.shared_intermediate_size, ..moe.expert.clone() };
@@ -378,7 +377,7 @@ fn feed_forward(
     }
 }
 
-/// Tokens that the experts of one rank work on: every token visits `top_k` experts, spread evenly but for the imbalance.
+/// Tokens processed by the experts of one rank: every token visits `top_k` experts, distributed evenly except for the imbalance.
 fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
     let tokens = sizes.tokens / sizes.tp * plan.expert_tensor_parallel.max(1) as f64;
     let imbalance = plan.expert_imbalance.max(1.0);
@@ -386,7 +385,7 @@ fn routed_tokens(top_k: f64, plan: &Plan, sizes: &Sizes) -> f64 {
     tokens * top_k * load
 }
 
-/// Sums a layer that the plan's recompute covers, or does not.
+/// Memory of a layer, depending on the plan's recompute covering it.
 pub(crate) fn layer_bytes(
     model: &Model,
     layer: &Layer,
@@ -400,7 +399,7 @@ pub(crate) fn layer_bytes(
     treated_bytes(model, layer, plan, software, sizes, &Treatment { recompute, offload })
 }
 
-/// Sums a layer: kept memory, and additional memory of its backward pass.
+/// Sums the memory of a layer: kept, and additional during its backward pass.
 pub(crate) fn treated_bytes(
     model: &Model,
     layer: &Layer,
@@ -418,9 +417,9 @@ pub(crate) fn treated_bytes(
     LayerBytes { saved: saved * share, working }
 }
 
-/// Gradients of activations that live at once in the backward pass of a layer: of the residual stream (twice), of the inner
-/// width, and of scores when they are in memory, in the format of their softmax (its result's gradient and its input's); with
-/// sequence parallelism also the gathered input and its gradient.
+/// Activation gradients alive at once in the backward pass of a layer: of the residual stream (twice), of the inner width, and of scores if
+/// they are in memory. Scores have the format of their softmax (gradients of its result and its input). With sequence parallelism also the
+/// gathered input and its gradient.
 fn gradients(model: &Model, layer: &Layer, plan: &Plan, software: &MemorySoftware, sizes: &Sizes) -> f64 {
     let Sizes { tokens, cut_tokens, tp, a, .. } = *sizes;
     let h = model.hidden_size as f64;

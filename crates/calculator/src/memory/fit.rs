@@ -1,16 +1,16 @@
-//! Whether a need fits a device, with what probability, and what nearness to the limit costs.
+//! Fit of a predicted need on a device, its probability, and the slowdown near the limit.
 //!
-//! Responsible for: the step from a predicted peak and its error's spread to a verdict. Refuses to predict the peak.
+//! Responsible for: the conversion of a predicted peak and its error's spread to a verdict. Does not predict the peak.
 
 use railwright_spec::quantity::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// Probability of fitting from which a plan counts as one that fits, for reports, the search and the regret of validation. One run in ten
-/// then needs another try.
+/// Minimum probability of fitting of a plan that fits, for reports, the search and the regret of validation. One run in ten then needs
+/// another try.
 pub const SURE_TO_FIT: f64 = 0.9;
 
-/// Probability of fitting below which a plan counts as one that does not fit: running out of memory is the more likely end. The predicted
-/// need is the median of the real one, so this is where the prediction exceeds the device.
+/// Probability of fitting below which a plan counts as out of memory: the more likely outcome. The predicted need is the median of the real
+/// one, so this is where the prediction exceeds the device.
 pub const EVEN_CHANCE: f64 = 0.5;
 
 /// Predicted memory fit of a plan.
@@ -27,7 +27,7 @@ pub enum Fit {
 }
 
 impl Fit {
-    /// The state at a probability of fitting.
+    /// The verdict for a probability of fitting.
     pub fn of(probability: f64) -> Self {
         if probability >= SURE_TO_FIT {
             Self::Fits
@@ -38,7 +38,7 @@ impl Fit {
         }
     }
 
-    /// Whether the prediction itself stays within the device.
+    /// Tests whether the predicted need itself is within the device.
     pub fn is_within(self) -> bool {
         self != Self::DoesNotFit
     }
@@ -56,7 +56,7 @@ pub fn probability_of_fitting(need: Bytes, available: Bytes, sigma: f64) -> f64 
     normal((available / need).ln() / sigma.max(1e-6))
 }
 
-/// The most that may be needed of a device for a probability of fitting: the inverse of [`probability_of_fitting`], by bisection.
+/// Maximum need for a probability of fitting: the inverse of [`probability_of_fitting`], by bisection.
 pub fn most_that_fits(probability: f64, available: Bytes, sigma: f64) -> Bytes {
     let (mut fits, mut fails) = (0.0, available.get().max(1.0) * 1e3);
     for _ in 0..200 {
@@ -80,8 +80,8 @@ fn normal(x: f64) -> f64 {
     if x >= 0.0 { 1.0 - tail } else { tail }
 }
 
-/// Factor by which steps slow down near the limit: the allocator frees its cache and asks again. Measured steps grow from about 92%
-/// of the device's memory and take three times as long and more at the limit.
+/// Slowdown of steps near the limit: the allocator frees its cache and retries. Measured steps slow down from about 92% of the device's
+/// memory, to three times as long and more at the limit.
 pub fn retry_slowdown(used_share: f64) -> f64 {
     const STARTS: f64 = 0.92;
     const AT_LIMIT: f64 = 3.0;
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn what_just_fits_fits_with_that_probability() {
-        // 90% of a normal lies below 1.2816 standard deviations.
+        // 90% of a normal distribution is below 1.2816 standard deviations.
         let most = most_that_fits(0.9, Bytes::from_gib(80.0), 0.05);
         assert!((most.gib() - 80.0 / (1.281_551_6_f64 * 0.05).exp()).abs() < 1e-5, "{most:?}");
         assert!(probability_of_fitting(most, Bytes::from_gib(80.0), 0.05) >= 0.9);
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn three_states_follow_the_probability() {
         let of = |need| Fit::of(probability_of_fitting(Bytes::from_gib(need), Bytes::from_gib(80.0), 0.05));
-        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) a quarter of one.
+        // ln(80 / 75) is 1.29 standard deviations, ln(80 / 79) is a quarter of one.
         assert_eq!(of(75.0), Fit::Fits);
         assert_eq!(of(79.0), Fit::AtRisk);
         assert_eq!(of(80.1), Fit::DoesNotFit);

@@ -1,6 +1,6 @@
 //! Logits and loss on the last stage.
 //!
-//! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Refuses to know layers.
+//! Responsible for: bytes per logit at the loss and while waiting for the backward pass. Independent of layers.
 
 use super::activations::Sizes;
 use super::parameters::vocabulary_rows;
@@ -11,7 +11,7 @@ use railwright_spec::plan::Plan;
 /// Bytes of the head for one micro-batch.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct HeadBytes {
-    /// Kept while it waits: the final norm's and the head's inputs, and the softmax.
+    /// Kept until the backward pass: the final norm's and the head's inputs, and the softmax.
     pub saved: f64,
     /// At the peak of the loss, `saved` of this micro-batch included.
     pub peak: f64,
@@ -31,11 +31,11 @@ pub(crate) fn head_bytes(model: &Model, plan: &Plan, software: &MemorySoftware, 
     let logits = vocabulary_rows(model, plan) * gathered * sizes.tokens;
     let inputs = (sizes.a + sizes.input) * sizes.hidden * sizes.cut_tokens * predictions;
     let saved = inputs + software.logit_saved_bytes * logits * predictions;
-    // Losses of further predictions come one after another: their saved parts add, their peaks do not.
-    // A loss in chunks gathers and holds the logits of one chunk at a time.
+    // Losses of further predictions are sequential: their saved parts add, their peaks do not. A loss in chunks gathers and holds the
+    // logits of one chunk at a time.
     let temporary = ((software.logit_bytes - software.logit_saved_bytes).max(0.0) + returned)
         / software.logit_chunks.max(1.0);
-    // A host that waits for transfers between stages does not run ahead: runs of two stages and more have no room for these.
+    // A host that waits for transfers between stages does not run ahead: runs with two or more stages do not hold these.
     let waiting = if plan.pipeline_parallel == 1 { software.waiting_hidden } else { 0.0 };
     let peak = saved + temporary * logits + (software.loss_hidden + waiting) * sizes.hidden * sizes.tokens;
     HeadBytes { saved, peak }
@@ -47,7 +47,7 @@ mod tests {
     use crate::memory::activations::sizes;
     use crate::memory::{SoftwareCatalogue, testing};
 
-    /// A loss on gathered logits holds as much as one without tensor parallelism, but for the head's inputs.
+    /// A loss on gathered logits holds as much as one without tensor parallelism, except for the head's inputs.
     #[test]
     fn gathered_logits_are_not_cut() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -66,8 +66,8 @@ mod tests {
         assert!(cut < 0.4 * alone && (gathered / alone / 1.2 - 1.0).abs() < 0.02, "{cut} {gathered} {alone}");
     }
 
-    /// PyTorch's loss on gathered logits: the 16-bit ones that the all-gather returns, their fp32 copy, the log-softmax and the
-    /// gradients of both, 2 + 4 + 4 + 4 + 4 bytes; on one device nothing is gathered, but the head's output is held all the same.
+    /// PyTorch's loss on gathered logits: the 16-bit ones returned by the all-gather, their fp32 copy, the log-softmax and the gradients of
+    /// both, 2 + 4 + 4 + 4 + 4 bytes. On one device there is no gather, but the head's output is held as well.
     #[test]
     fn a_plain_loss_on_gathered_logits_holds_eighteen_bytes() {
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn a_large_vocabulary_costs_gigabytes() {
-        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, cut by tensor parallelism.
+        // 8,192 tokens of a 128,256-word vocabulary at 10 bytes a logit: 9.8 GiB, sharded by tensor parallelism.
         let model = testing::llama(4096, 14336, 32, 8, 2, 128_256);
         let mut plan = testing::plan();
         plan.sequence_length = 8192;

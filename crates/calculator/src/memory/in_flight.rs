@@ -1,7 +1,7 @@
-//! How many micro batches wait for their backward pass, in closed form by schedule.
+//! Number of micro-batches between forward and backward pass, in closed form by schedule.
 //!
-//! Responsible for: counts at the peak of a stage, as each schedule's file in `railwright_spec::plan` has them. Refuses to order
-//! operations; the schedule does that, and a test there can hold these counts against it.
+//! Responsible for: counts at the peak of a stage, from each schedule's file in `railwright_spec::plan`. Excludes the order of operations:
+//! see the schedule, whose tests can compare it with these counts.
 
 use railwright_spec::plan::{Counts, Plan};
 

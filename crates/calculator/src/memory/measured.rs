@@ -1,4 +1,4 @@
-//! Published peaks of real runs, against the model: anchors that keep the constants honest.
+//! Model compared with published peaks of real runs: anchors for the constants.
 
 use super::sum::{prepare, stage_sum};
 use super::{MemoryInput, MemorySoftware, SoftwareCatalogue, peak, published_peak, testing};
@@ -30,8 +30,8 @@ fn gpt(layers: u64, hidden: u64, heads: u64, vocab: u64, positions: u64) -> Mode
     from_dimensions(dimensions).expect("a model")
 }
 
-/// Zero Bubble Pipeline Parallelism (Qi 2023, tables 3 and 4): gigabytes of the fullest device, nothing recomputed, unfused
-/// attention with dropout, fp16; the ends hold one layer fewer.
+/// Zero Bubble Pipeline Parallelism (Qi 2023, tables 3 and 4): gigabytes of the device with the largest peak, no recompute, unfused
+/// attention with dropout, fp16; the ends have one layer fewer.
 #[test]
 fn zero_bubble_schedules() {
     let small = gpt(30, 4096, 32, 50257, 1024);
@@ -66,8 +66,8 @@ fn zero_bubble_schedules() {
     }
 }
 
-/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes that the device shows, 8 x A100 80 GB
-/// nodes, full recompute, ZeRO stage 1, fp16 gradients.
+/// The training chronicles of a 176-billion-parameter model (BigScience 2022): gigabytes reported by the device, 8 x A100 80 GB nodes, full
+/// recompute, ZeRO stage 1, fp16 gradients.
 #[test]
 fn deepspeed_zero_one_with_full_recompute() {
     for (layers, hidden, heads, tp, pp, dp, micro_batch, measured, tolerance) in [
@@ -185,7 +185,7 @@ fn nanotron_sweep() {
 }
 
 /// The DeepSeek-V3 report (arXiv 2412.19437, sections 3.2 and 4.2): 2,048 H800 of 80 GB, 16 stages of DualPipe, experts over 64 ranks,
-/// ZeRO-1, no tensor parallelism, norms, up-projections and SwiGLU's output made again, moments in 16 bits. It ran.
+/// ZeRO-1, no tensor parallelism. Norms, up-projections and SwiGLU's output are recomputed, moments have 16 bits. It ran.
 #[test]
 fn deepseek_v3_trains_in_80_gb() {
     let model = by_name("deepseek-v3").expect("in the catalogue");
@@ -215,7 +215,7 @@ fn deepseek_v3_trains_in_80_gb() {
     };
     let wide = peak_of(&software);
     assert!(wide.least().gib() < 79.1, "{}", wide.least().gib());
-    // Their own kernels store SwiGLU's input in fp8 (section 3.3.3): 17 micro batches of four layers, 8 + 1 experts of 2 x 2,048.
+    // Their own kernels store SwiGLU's input in fp8 (section 3.3.3): 17 micro-batches of four layers, 8 + 1 experts of 2 x 2,048.
     software.narrow_inner = true;
     let narrow = peak_of(&software);
     let saved = 17.0 * 4.0 * 4096.0 * 9.0 * 4096.0;
@@ -257,8 +257,8 @@ fn adapters_of_a_70b_model_train_on_one_node() {
     }
 }
 
-/// The allocation table that llm.q's README prints (IST-DASLab, 2025): Qwen2.5-0.5B on one card, 8 x 1,024 tokens, fp8 products on
-/// 16-bit states, blocks recomputed: moments 2 x 942, gradients 942, activations 4,505, weights 682 + 601 MiB.
+/// The allocation table in llm.q's README (IST-DASLab, 2025): Qwen2.5-0.5B on one card, 8 x 1,024 tokens, fp8 GEMMs on 16-bit states,
+/// blocks recomputed: moments 2 x 942, gradients 942, activations 4,505, weights 682 + 601 MiB.
 #[test]
 fn planned_buffers_of_a_small_model() {
     let model = from_dimensions(Dimensions {
@@ -290,13 +290,13 @@ fn planned_buffers_of_a_small_model() {
     let stage = stage_sum(&input, &prepare(&input), 0);
     let states = f64::from(3 * 942 + 682 + 601) * 1_048_576.0;
     assert!((stage.resident / states - 1.0).abs() < 0.02, "{}", stage.resident / states);
-    // Of the activations 1.5 GiB are not explained: workspaces of attention's backward pass are among them.
+    // 1.5 GiB of the activations are unexplained: they include workspaces of attention's backward pass.
     let e = peak(&input).allocated.get() / (states + 4505.0 * 1_048_576.0) - 1.0;
     assert!((-0.2..0.0).contains(&e), "{e:+.3}");
 }
 
 /// Qwen3 4B on one H100, 65,536 tokens, adapters of rank 16 on every projection, blocks recomputed, head and loss fused (prime-rl's
-/// baselines, January 2026): 41.99 GiB reserved, where whole logits alone would take 130 GiB.
+/// baselines, January 2026): 41.99 GiB reserved; whole logits alone would take 130 GiB.
 #[test]
 fn a_fused_loss_holds_no_logits() {
     let model = by_name("qwen3-4b").expect("in the catalogue");

@@ -1,4 +1,4 @@
-//! The moments of a step at which a stage's memory can peak.
+//! The times of a step at which a stage's memory can peak.
 
 use serde::Serialize;
 
@@ -11,8 +11,8 @@ pub enum Moment {
     Loss,
     /// In the backward pass, with the most micro-batches alive.
     Backward,
-    /// At the end of the backward pass, when all gradients have come into being and the activations are gone.
+    /// At the end of the backward pass, when all gradients exist and the activations are freed.
     BackwardEnd,
-    /// While the optimizer steps.
+    /// During the optimizer step.
     OptimizerStep,
 }

@@ -1,7 +1,6 @@
-//! A stage's memory over the step: what is taken and given back as its passes run.
+//! A stage's memory over the step: allocations and releases of its passes.
 //!
-//! Responsible for: turning the order of passes into events whose peak is the report's. Refuses to time anything; the schedule's
-//! engine did.
+//! Responsible for: conversion of the order of passes to events, whose peak is the report's. Excludes timing: see the schedule's engine.
 
 use super::MemoryInput;
 use super::sum::{Prepared, StageSum, edges, gives_head_back, overheads, prepare, stage_sum};
@@ -9,13 +8,14 @@ use crate::schedule::{OperationKind, TimedOperation};
 use railwright_spec::quantity::Seconds;
 use railwright_step::{MemoryEvents, MemoryKind, Time};
 
-/// Maximum events of a stage with separate layers; above it, a pass is one event.
+/// Maximum number of events of a stage with separate layers. Above it, a pass is one event.
 const FINE_EVENTS: usize = 100_000;
 
-/// Memory of a stage over its passes, up to the end of the step at `step_end`: the optimizer steps between the last pass and then.
+/// Memory of a stage over its passes, up to the end of the step at `step_end`, in seconds. The optimizer step fills the time after the last
+/// pass.
 ///
-/// Forward passes take what each layer saves; backward passes take their working set and give back layer by layer; logits live
-/// from the end of a forward pass to the start of its backward pass. The driver's context and fragmentation are there all along.
+/// Forward passes allocate what each layer saves. Backward passes allocate their working set and free layer by layer. Logits live from the
+/// end of a forward pass to the start of its backward pass. The driver's context and fragmentation are constant.
 pub fn over_time(
     input: &MemoryInput<'_>,
     stage: usize,
@@ -74,7 +74,7 @@ pub fn over_time(
     log.finish()
 }
 
-/// What is there from the start.
+/// Logs the memory that exists from the start of the step.
 fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &mut Log) {
     let (dense, routed) = (&prepared.per.dense, &prepared.per.routed);
     let of = |dense: f64, routed: f64| sum.held.dense * dense + sum.held.routed * routed;
@@ -94,15 +94,15 @@ fn resident(input: &MemoryInput<'_>, prepared: &Prepared, sum: &StageSum, log: &
     log.take(Seconds::ZERO, MemoryKind::Overhead, device - allocated);
 }
 
-/// What one micro-batch takes on one chunk.
+/// Memory of one micro-batch on one chunk, in bytes.
 struct ChunkEvents {
     /// Saved by each layer, in order.
     layers: Vec<f64>,
     /// Saved outside of the layers.
     edge: f64,
-    /// Saved by the head, and more while the loss is computed.
+    /// Saved by the head, and additional during the loss.
     head: Option<(f64, f64)>,
-    /// Whether the head gives that back before the layers' backward pass begins.
+    /// True if the head frees that before the layers' backward pass begins.
     gives_head_back: bool,
 }
 
@@ -158,13 +158,13 @@ impl ChunkEvents {
     }
 }
 
-/// The moment when `i` of `n` layers of a pass are done.
+/// Time at which `i` of `n` layers of a pass are complete.
 fn part(pass: &TimedOperation, i: usize, n: usize) -> Seconds {
     let (start, end) = (pass.start.get(), pass.end.get());
     Seconds::new(start + (end - start) * i as f64 / n.max(1) as f64)
 }
 
-/// Events by time; at one moment in the order of their making, so that a peak of no duration is kept.
+/// Events by time. Simultaneous events keep the order of their creation, so that a peak without duration is kept.
 #[derive(Default)]
 struct Log(Vec<(Time, MemoryKind, i64)>);
 
@@ -182,7 +182,7 @@ impl Log {
     }
 
     fn finish(mut self) -> MemoryEvents {
-        // Stable: what was made first comes first.
+        // A stable sort keeps the order of creation.
         self.0.sort_by_key(|event| event.0);
         let mut events = MemoryEvents::default();
         for (time, kind, bytes) in self.0 {

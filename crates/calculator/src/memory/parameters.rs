@@ -1,23 +1,23 @@
-//! Memory that does not depend on the batch: parameters, gradients, optimizer states, and the buffers that gather them.
+//! Memory independent of the batch: parameters, gradients, optimizer states, and the buffers that gather them.
 //!
-//! Responsible for: bytes per parameter under every kind of sharding. Refuses to know activations.
+//! Responsible for: bytes per parameter under every kind of sharding. Excludes activations.
 
 use super::software::MemorySoftware;
 use railwright_spec::model::{Cut, Layer, Model, Module, Usage, Weight};
 use railwright_spec::plan::{Optimizer, Plan};
 
-/// Parameters of some part of the model that one rank holds before data-parallel sharding.
+/// Parameters of a part of the model on one rank before data-parallel sharding.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Held {
-    /// Trained: everything that is sharded over data-parallel ranks.
+    /// Trained parameters that are sharded over data-parallel ranks.
     pub dense: f64,
-    /// Trained: routed experts, sharded over replicas of the expert.
+    /// Trained parameters of routed experts, sharded over replicas of the expert.
     pub routed: f64,
-    /// As `dense`, but frozen.
+    /// Frozen parameters that correspond to `dense`.
     pub frozen_dense: f64,
-    /// As `routed`, but frozen.
+    /// Frozen parameters that correspond to `routed`.
     pub frozen_routed: f64,
-    /// Of the model's own, weights of matrix products.
+    /// Weights of the model's own GEMMs.
     pub matmul: f64,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn embedding(model: &Model, plan: &Plan) -> Held {
     collect(&model.embedding, model, plan)
 }
 
-/// Head and final norm on one rank. A tied head repeats the word embedding unless the embedding lies on the same stage.
+/// Head and final norm on one rank. A tied head repeats the word embedding unless the embedding is on the same stage.
 pub(crate) fn head(model: &Model, plan: &Plan, with_embedding: bool) -> Held {
     let mut sum = collect(model.final_norm.iter().chain(&model.head), model, plan);
     if model.tied_embeddings && !with_embedding {
@@ -129,21 +129,21 @@ pub(crate) fn head(model: &Model, plan: &Plan, with_embedding: bool) -> Held {
     sum
 }
 
-/// Bytes per parameter of every kind, dense and routed apart.
+/// Bytes per parameter of every kind, for dense and routed ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PerParameter {
-    /// Of dense parameters.
+    /// Bytes per dense parameter.
     pub dense: Shares,
-    /// Of routed experts.
+    /// Bytes per parameter of routed experts.
     pub routed: Shares,
-    /// Narrow copies, per matrix-product weight.
+    /// Bytes of narrow copies per GEMM weight.
     pub narrow: f64,
-    /// Less per matrix-product weight, where only the narrow format is kept.
+    /// Bytes saved per GEMM weight if only the narrow format is kept.
     pub narrower: f64,
 }
 
 impl PerParameter {
-    /// Weights as the forward pass reads them.
+    /// Bytes of the weights that the forward pass reads.
     pub(crate) fn parameters(&self, held: Held) -> f64 {
         let wide = held.dense * self.dense.parameters + held.routed * self.routed.parameters;
         let wide = wide + held.frozen_dense * self.dense.frozen + held.frozen_routed * self.routed.frozen;
@@ -155,25 +155,25 @@ impl PerParameter {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Shares {
     pub parameters: f64,
-    /// A parameter that is not trained.
+    /// A frozen parameter.
     pub frozen: f64,
     pub gradients: f64,
     pub master: f64,
     pub moments: f64,
     pub bucket: f64,
-    /// Only while the optimizer steps.
+    /// Only during the optimizer step.
     pub stepping: f64,
 }
 
-/// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 divides the 12, stage 2 also
-/// the gradients, stage 3 all).
+/// Bytes per parameter under a plan (ZeRO, Rajbhandari 2020: 2 + 2 + 12 bytes, of which stage 1 shards the 12, stage 2 also the gradients,
+/// stage 3 all).
 pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParameter {
     let copies = copies_in_pipeline(plan);
     let dense = shares(plan, software, plan.shard_group() as f64, copies);
     let routed = shares(plan, software, routed_shard_group(plan), copies);
     let precision = &plan.precision;
     let narrow = if precision.compute.is_narrow() { software.narrow_weight_bytes } else { 0.0 };
-    // A frozen weight needs no wide copy to step from.
+    // A frozen weight has no optimizer step and needs no wide copy.
     let frozen = plan.optimizer == Optimizer::Lora && plan.sharding.zero_stage < 3;
     let narrower = if frozen && precision.compute.is_narrow() {
         let device = 1.0 - plan.offload.parameters.clamp(0.0, 1.0);
@@ -184,13 +184,13 @@ pub(crate) fn per_parameter(plan: &Plan, software: &MemorySoftware) -> PerParame
     PerParameter { dense, routed, narrow, narrower }
 }
 
-/// Copies of every parameter along one pipeline. Where micro-batches enter at both ends, each parameter lies on a stage and on its
-/// mirror image (DeepSeek-V3 report, table 2), and what ZeRO shards is cut over both.
+/// Copies of every parameter along one pipeline. If micro-batches enter at both ends, each parameter is on a stage and on its mirror image
+/// (DeepSeek-V3 report, table 2). ZeRO then shards over both.
 fn copies_in_pipeline(plan: &Plan) -> f64 {
     plan.schedule.copies(plan.pipeline_parallel) as f64
 }
 
-/// Ranks that share one copy of an expert: all its replicas, but no more than hybrid sharding allows.
+/// Ranks that share one copy of an expert: all its replicas, limited by hybrid sharding.
 pub(crate) fn routed_shard_group(plan: &Plan) -> f64 {
     if plan.sharding.zero_stage == 0 {
         return 1.0;
@@ -201,7 +201,7 @@ pub(crate) fn routed_shard_group(plan: &Plan) -> f64 {
     (replicas / hybrid).max(1) as f64
 }
 
-/// Bytes of the optimizer's moments for each parameter that is trained.
+/// Bytes of the optimizer's moments per trained parameter.
 pub(crate) fn moment_bytes(plan: &Plan) -> f64 {
     let moment = plan.precision.moments.bytes();
     match plan.optimizer {
@@ -225,7 +225,7 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
     let parameters = if keeps_shard { precision.parameters.bytes() / cut(3) * kept } else { 0.0 };
     Shares {
         parameters,
-        // Where the master weights are the shard, a frozen weight has them and nothing else.
+        // If the master weights are the shard, a frozen weight has only them.
         frozen: if keeps_shard { parameters } else { master / cut(1) * kept },
         gradients: precision.gradients.bytes() / if plan.holds_gradient_shards() { cut(2) } else { 1.0 },
         master: device * master / cut(1),
@@ -236,25 +236,24 @@ fn shares(plan: &Plan, software: &MemorySoftware, group: f64, copies: f64) -> Sh
 }
 
 impl Shares {
-    /// All that lives through the step.
+    /// Bytes that exist throughout the step.
     pub(crate) fn resident(&self) -> f64 {
         self.parameters + self.gradients + self.master + self.moments + self.bucket
     }
 }
 
-/// Parameters of a stage on one rank.
+/// Numbers of parameters of a stage on one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Extent {
-    /// Of its largest layer.
+    /// Parameters of its largest layer.
     pub largest: f64,
-    /// Of all layers.
+    /// Parameters of all layers.
     pub layers: f64,
-    /// Of embedding and head.
+    /// Parameters of embedding and head.
     pub ends: f64,
 }
 
-/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment: of all parameters of a stage, and of those that are
-/// trained.
+/// Bytes of ZeRO-3's gathered parameters and full gradients at the busiest moment: for all parameters of a stage, and for the trained ones.
 pub(crate) fn gathered(plan: &Plan, software: &MemorySoftware, all: Extent, trained: Extent) -> (f64, f64) {
     if plan.sharding.zero_stage < 3 {
         return (0.0, 0.0);

@@ -1,8 +1,7 @@
-//! The fast path of memory for a search: layers are sized once, then many pipelines, recompute depths and shardings are added up from
-//! them.
+//! Fast path of memory for a search: layers are sized once, and many pipelines, recompute depths and shardings are summed from them.
 //!
-//! Responsible for: the same [`Peak`] as [`super::peak`], to the last bit, from parts that outlive one plan. Refuses plans whose stages
-//! differ in what they recompute.
+//! Responsible for: a bit-identical [`Peak`] to [`super::peak`], from parts that are reused over plans. Excludes plans whose stages differ
+//! in recompute.
 
 use super::held::HeldParts;
 use super::moment::Moment;
@@ -14,7 +13,7 @@ use crate::partition;
 use railwright_spec::model::Model;
 use railwright_spec::plan::Plan;
 
-/// The stages of a pipeline that can be its fullest, with their layers and what is alive on them.
+/// Stages of a pipeline that can have the largest peak, with their layers and micro-batches alive.
 #[derive(Clone, Debug)]
 pub struct StageLayout(Vec<OnStage>);
 
@@ -26,9 +25,9 @@ struct OnStage {
 }
 
 impl StageLayout {
-    /// Of a plan: degrees, schedule, split and micro-batches decide.
+    /// Stages of a plan. Depends on parallel sizes, schedule, split and micro-batches.
     ///
-    /// A stage with the layers of the one before and no more micro-batches alive needs no more, so it is left out.
+    /// A stage with the layers of a previous one and no more micro-batches alive needs no more, so it is excluded.
     pub fn new(model: &Model, plan: &Plan, software: &MemorySoftware) -> Self {
         let mut stages: Vec<OnStage> = Vec::new();
         for (stage, chunks) in layout(model, plan, software.stage_split).into_iter().enumerate() {
@@ -48,7 +47,7 @@ impl StageLayout {
 }
 
 impl OnStage {
-    /// Whether a stage has the same layers as another and nowhere more micro-batches alive.
+    /// Tests whether a stage has the same layers as another and no more micro-batches alive on any chunk.
     fn is_no_more(&self, known: &Self, model: &Model) -> bool {
         let layers = |c: &StageLayers| &model.layers[c.start..c.start + c.count];
         known.chunks.len() == self.chunks.len()
@@ -66,7 +65,7 @@ impl OnStage {
 pub struct ParameterBytes(PerParameter);
 
 impl ParameterBytes {
-    /// Of a plan: sharding, precision and optimizer decide, and whether the schedule keeps two copies.
+    /// Bytes for a plan. Depends on sharding, precision and optimizer, and on two copies in the schedule.
     pub fn new(plan: &Plan, software: &MemorySoftware) -> Self {
         Self(per_parameter(plan, software))
     }
@@ -75,7 +74,7 @@ impl ParameterBytes {
         &self.0
     }
 
-    /// What no sharding of some goes below: the least of each kind.
+    /// Lower bound over several shardings: the minimum of each kind.
     #[must_use]
     pub fn least(self, other: Self) -> Self {
         let shares = |a: Shares, b: Shares| Shares {
@@ -102,12 +101,12 @@ impl ParameterBytes {
 pub struct PeakParts(Prepared);
 
 impl PeakParts {
-    /// Sizes them under the plan's policy. The stages come with each layout.
+    /// Sizes the parts under the plan's policy. The stages are added per layout.
     pub fn new(input: &MemoryInput<'_>, held: &HeldParts) -> Self {
         Self(prepare_layers(input, held.clone(), Vec::new()))
     }
 
-    /// The same under another policy of the plan.
+    /// The same parts under another policy of the plan.
     #[must_use]
     pub fn recomputing(&self, input: &MemoryInput<'_>) -> Self {
         let mut parts = self.clone();
@@ -119,12 +118,12 @@ impl PeakParts {
         parts
     }
 
-    /// Takes over how many layers the plan recomputes.
+    /// Sets the number of recomputed layers from the plan.
     pub fn set_layers(&mut self, plan: &Plan) {
         self.0.recomputed_layers = partition::recomputed_layers(plan);
     }
 
-    /// The stages of a pipeline before anything is sharded. `held` is of the same layout.
+    /// The stages of a pipeline before sharding. `held` is of the same layout.
     pub fn unsharded(
         &self,
         input: &MemoryInput<'_>,
@@ -140,11 +139,11 @@ impl PeakParts {
     }
 }
 
-/// The parameters that each stage of a layout holds, before anything is sharded: shared by all micro-batches, recompute and shardings.
+/// Parameters of each stage of a layout before sharding: common to all micro-batches, recompute and shardings.
 #[derive(Clone, Debug)]
 pub struct HeldStages(Vec<StageSum>);
 
-/// Stages with what they compute under one recompute and one micro-batch, before anything is sharded: shared by all shardings.
+/// Stages with their activations under one recompute and one micro-batch, before sharding: common to all shardings.
 #[derive(Clone, Debug)]
 pub struct UnshardedStages(Vec<(usize, StageSum)>);
 
@@ -165,7 +164,7 @@ impl UnshardedStages {
 }
 
 impl HeldParts {
-    /// On the stages of a layout.
+    /// Parameters on the stages of a layout.
     pub fn on(&self, model: &Model, software: &MemorySoftware, layout: &StageLayout) -> HeldStages {
         let of = |(_, chunks): (usize, &[StageLayers])| {
             let mut sum = StageSum::empty(software);
@@ -176,9 +175,9 @@ impl HeldParts {
     }
 }
 
-/// The least of a stage, whatever it computes.
+/// Lower bound of a stage's memory, independent of its activations.
 impl HeldStages {
-    /// What the fullest stage needs while its optimizer steps: a lower bound of [`Peak`] under any recompute and micro-batch.
+    /// Need of the largest stage during the optimizer step: a lower bound of [`Peak`] under any recompute and micro-batch.
     pub fn step(&self, input: &MemoryInput<'_>, bytes: ParameterBytes, layout: &StageLayout) -> Peak {
         let mut worst = (0, (0.0, Moment::OptimizerStep));
         for ((stage, _), held) in layout.stages().zip(&self.0) {

@@ -1,4 +1,4 @@
-//! What must hold of any plan.
+//! Properties of any plan.
 
 use super::{MemoryInput, SoftwareCatalogue, peak, testing};
 use proptest::prelude::*;
@@ -42,8 +42,8 @@ fn gib(plan: &Plan, software: &str) -> f64 {
     peak(&MemoryInput { model: &model, cluster: &cluster, plan, software, in_flight: None }).device.gib()
 }
 
-/// Activations of one layer of [`gib`]'s model on one rank: `s·b·h·(34 + 5·a·s/h)` bytes, not shared by tensor parallelism
-/// (Korthikanti et al. 2022, equation 1). A fragmented allocator reserves up to a quarter more.
+/// Activations of one layer of [`gib`]'s model on one rank: `s·b·h·(34 + 5·a·s/h)` bytes, not sharded by tensor parallelism (Korthikanti et
+/// al. 2022, equation 1). A fragmented allocator reserves up to a quarter more.
 fn layer_gib(plan: &Plan) -> f64 {
     let [s, b, h, a] =
         [plan.sequence_length / plan.context_parallel, plan.micro_batch, 2048, 16].map(|count| count as f64);
@@ -62,7 +62,7 @@ proptest! {
         prop_assert!(gib(&smaller, software) <= before, "half the micro-batch");
         let mut recomputed = plan.clone();
         recomputed.recompute = Recompute::Full { layers: None };
-        // The recomputed layer is held together with its input: with few layers alive that costs more than it saves.
+        // The recomputed layer is held together with its input: with few layers alive this exceeds the saving.
         let most = before + 1.25 * layer_gib(&plan);
         prop_assert!(gib(&recomputed, software) <= most, "full recompute");
         if (1..3).contains(&plan.sharding.zero_stage) {

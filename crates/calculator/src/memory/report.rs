@@ -1,7 +1,7 @@
-//! The memory report: every stage, every item by kind, module and layer, at the moment of the peak.
+//! The memory report: every stage, and every item by kind, module and layer, at the time of the peak.
 //!
-//! Responsible for: naming what [`super::sum`] adds. Refuses to compute anything of its own: the items of a stage add up to its
-//! peak, which a test holds against the fast path.
+//! Responsible for: names of the terms of [`super::sum`]. Has no calculation of its own: the items of a stage sum to its peak, which a test
+//! compares with the fast path.
 
 use super::MemoryInput;
 use super::activations::emit;
@@ -19,7 +19,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Weights as the forward pass reads them.
+    /// Weights that the forward pass reads.
     Parameters,
     /// Accumulated gradients.
     Gradients,
@@ -41,7 +41,7 @@ pub enum Kind {
     OptimizerTemporaries,
     /// Libraries' workspaces.
     Workspace,
-    /// Reserved by the allocator and not used.
+    /// Reserved by the allocator but unused.
     Fragmentation,
     /// The driver's context and the communicators, outside the allocator.
     Context,
@@ -55,7 +55,7 @@ pub struct Item {
     pub kind: Kind,
     /// Module, if any.
     pub module: Option<Module>,
-    /// Of which layer of the model, from 0, if of one.
+    /// Layer of the model, from 0. `None` for memory outside of layers.
     pub layer: Option<u32>,
     /// Amount.
     pub bytes: Bytes,
@@ -67,42 +67,41 @@ pub struct Item {
 pub struct StageReport {
     /// The stage, from 0.
     pub stage: usize,
-    /// Its layers, chunk by chunk: first and count.
+    /// Layers, chunk by chunk: first and count.
     pub layers: Vec<(usize, usize)>,
-    /// Micro batches alive, chunk by chunk.
+    /// Micro-batches alive, chunk by chunk.
     pub in_flight: Vec<f64>,
     /// Time of the peak.
     pub moment: Moment,
-    /// Contents of memory at that time; adds up to `device`.
+    /// Contents of memory at that time, which sum to `device`.
     pub items: Vec<Item>,
-    /// Bytes of tensors.
+    /// Bytes allocated by tensors.
     pub allocated: Bytes,
     /// Bytes reserved by the allocator.
     pub reserved: Bytes,
-    /// Memory as shown by the device.
+    /// Memory reported by the device.
     pub device: Bytes,
 }
 
-/// Memory of all stages against the device's.
+/// Memory of all stages, compared with the device's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
-    /// Every stage.
+    /// Reports of all stages.
     pub stages: Vec<StageReport>,
-    /// The one that needs most.
+    /// Index of the stage with the largest need.
     pub worst: usize,
     /// Memory of the device.
     pub device_memory: Bytes,
     /// Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails.
     pub margin: Bytes,
-    /// The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
-    /// can be used.
+    /// Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory, of which about half is usable.
     pub least: Bytes,
-    /// Whether that fits, by the probability.
+    /// Verdict by the probability of fitting.
     pub fit: Fit,
     /// Probability that it fits, from the spread of past errors.
     pub probability_of_fitting: f64,
-    /// Whether the peak is so near the limit that the allocator will retry and the step slow down.
+    /// True if the peak is close enough to the limit to cause allocator retries and slower steps.
     pub near_limit: bool,
 }
 
@@ -133,7 +132,7 @@ pub fn report(input: &MemoryInput<'_>) -> MemoryReport {
     }
 }
 
-/// What is there at the peak's moment.
+/// Items that exist at the time of the peak.
 #[derive(Clone, Copy)]
 struct At {
     /// Saved activations.

@@ -1,7 +1,7 @@
 //! Memory of a stage available to the activations of its layers.
 //!
-//! Responsible for: taking a stage's sum apart into what its layers keep and everything else, so that a
-//! solver can try many choices without summing the stage again. Independent of the choices.
+//! Responsible for: splitting a stage's sum into the memory of its layers and the rest, so that a solver can try many choices without
+//! repeating the sum. Independent of the choices.
 
 use super::moment::Moment;
 use super::stages::{StageLayers, arrange};
@@ -15,12 +15,12 @@ pub struct StageRoom {
     sum: StageSum,
     /// Its virtual stages.
     pub chunks: Vec<StageLayers>,
-    /// Micro batches alive on each of them.
+    /// Micro-batches alive on each of them.
     pub alive: Vec<f64>,
 }
 
 impl StageRoom {
-    /// Allocated bytes at the peak, with what the layers keep of all micro-batches alive and the working set of the hungriest.
+    /// Allocated bytes at the peak, given the activations of all micro-batches alive and the largest working set of a layer.
     pub fn allocated(&self, activations: Bytes, working: Bytes) -> Bytes {
         let mut sum = self.sum;
         sum.activations += activations.get();
@@ -42,7 +42,7 @@ impl StageRoom {
     }
 }
 
-/// What all rooms of a run share.
+/// Inputs common to all stages of a run.
 pub(crate) struct Rooms<'a> {
     input: MemoryInput<'a>,
     prepared: Prepared,
@@ -75,7 +75,7 @@ impl<'a> Rooms<'a> {
         StageRoom { sum, chunks, alive }
     }
 
-    /// The most that may be allocated for a probability of fitting: the inverse of the report's verdict.
+    /// Maximum allocation for a probability of fitting: the inverse of the report's verdict.
     pub(crate) fn limit(&self, probability: f64) -> Bytes {
         let MemoryInput { cluster, plan, software, .. } = self.input;
         let least = most_that_fits(probability, cluster.accelerator.memory, software.sigma);
@@ -84,13 +84,13 @@ impl<'a> Rooms<'a> {
         Bytes::new((least.get() - outside) / (1.0 + (reserved - 1.0) / 2.0))
     }
 
-    /// The least that the device must have for so much to be allocated, as [`super::MemoryReport::least`].
+    /// Minimum device memory for this allocation, as [`super::MemoryReport::least`].
     pub(crate) fn least(&self, allocated: Bytes) -> Bytes {
         let (reserved, device) = overheads(allocated.get(), self.input.plan, self.input.software);
         Bytes::new(device - (reserved - allocated.get()) * 0.5)
     }
 
-    /// What the device shows when so much is allocated, as [`super::Peak::device`].
+    /// Memory reported by the device for this allocation, as [`super::Peak::device`].
     pub(crate) fn device(&self, allocated: Bytes) -> Bytes {
         let (_, device) = overheads(allocated.get(), self.input.plan, self.input.software);
         Bytes::new(device)

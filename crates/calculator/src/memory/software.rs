@@ -1,6 +1,6 @@
-//! What a software generation keeps in memory: a few physical constants each, from `catalog/memory.toml`.
+//! Memory behaviour of a software generation: a few physical constants each, from `catalog/memory.toml`.
 //!
-//! Responsible for: reading the constants and their inheritance. Refuses to hold anything that belongs to one run.
+//! Responsible for: reading the constants and their inheritance. Contains no constants of single runs.
 
 use crate::software::{features_of, generation_of};
 pub use railwright_spec::plan::StageSplit;
@@ -11,7 +11,7 @@ use std::sync::{LazyLock, OnceLock};
 
 const BUILT_IN: &str = railwright_catalog::MEMORY;
 
-/// The generation whose constants an unknown one takes.
+/// The generation whose constants replace those of an unknown one.
 const FALLBACK: &str = "megatron-core-2025";
 
 /// Tensors of softmax attention kept for the backward pass with `auto`.
@@ -29,16 +29,16 @@ fn even() -> StageSplit {
     StageSplit::Even
 }
 
-/// A figure of peak memory, as frameworks print it.
+/// A peak-memory metric, as printed by frameworks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Published {
-    /// Bytes of tensors.
+    /// Bytes allocated by tensors.
     Allocated,
     /// Bytes reserved by the allocator.
     Reserved,
-    /// Memory as shown by the device.
+    /// Memory reported by the device.
     Device,
 }
 
@@ -49,7 +49,7 @@ pub enum Published {
 pub struct MemorySoftware {
     /// The software generation.
     pub id: String,
-    /// Where the constants come from.
+    /// Origin of the constants.
     pub source: String,
     /// Attention with `auto`.
     pub attention: AttentionMemory,
@@ -59,77 +59,76 @@ pub struct MemorySoftware {
     /// Bytes per attention score kept in addition to the softmax output and the dropout mask and output
     /// (copies for scaling, masks).
     pub score_extra: f64,
-    /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, cut by sequence
-    /// parallelism.
+    /// Bytes per element of the residual stream kept in each layer beyond the operators' own inputs, sharded by sequence parallelism.
     pub hidden_extra: f64,
-    /// The same, but not cut by tensor or sequence parallelism.
+    /// The same, but not sharded by tensor or sequence parallelism.
     pub hidden_replicated: f64,
     /// Bytes per element of queries, keys and values kept beyond one copy of each (rotation in fp32, transposes).
     pub qkv_extra: f64,
     /// Bytes per element of the inner width kept beyond gate, up and product (the activation's own output).
     pub inner_extra: f64,
-    /// Bytes per element of the experts' outputs kept to be weighted by the router (0 where the weight enters before the down projection).
+    /// Bytes per element of the experts' outputs kept until the router weights them (0 if the weight is applied before the down
+    /// projection).
     pub expert_output: f64,
-    /// Whether sequence-parallel inputs of cut products are kept gathered.
+    /// True if sequence-parallel inputs of tensor-parallel GEMMs are kept gathered.
     pub gathered_inputs: bool,
-    /// Whether narrow formats keep a product's input in the narrow format (else in the activation format).
+    /// True if narrow formats keep a GEMM's input in the narrow format (otherwise in the activation format).
     pub narrow_inputs: bool,
-    /// Whether a narrow copy of attention's output is kept for the output projection, in addition to the wide
-    /// one kept by attention.
+    /// True if a narrow copy of attention's output is kept for the output projection, in addition to the wide one kept by attention.
     pub narrow_attention_output: bool,
-    /// Whether narrow formats keep a gated activation function's input in the narrow format too.
+    /// True if narrow formats also keep a gated activation function's input in the narrow format.
     pub narrow_inner: bool,
     /// Bytes per weight of narrow copies that outlive a micro-batch.
     pub narrow_weight_bytes: f64,
-    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro-batch, not cut: gathered
-    /// buffers that the stream of another kernel still holds because the host runs ahead.
+    /// Under tensor parallelism, bytes per element of a stage's residual stream kept with every micro-batch, not sharded. These are
+    /// gathered buffers that the stream of another kernel still holds because the host runs ahead.
     pub stage_replicated: f64,
-    /// The same when the tensor-parallel group spans scale-up domains: the host then seldom runs ahead.
+    /// The same if the tensor-parallel group spans scale-up domains: the host then rarely runs ahead.
     pub stage_replicated_across: f64,
-    /// Whether a stage's output is kept until its backward pass.
+    /// True if a stage's output is kept until its backward pass.
     pub keeps_stage_output: bool,
     /// Bytes per logit at the peak of the loss.
     pub logit_bytes: f64,
-    /// Bytes per logit that wait for the backward pass.
+    /// Bytes per logit kept for the backward pass.
     pub logit_saved_bytes: f64,
-    /// Whether every rank of a tensor group holds the logits of the whole vocabulary, gathered for a loss that is not vocabulary-parallel.
+    /// True if every rank of a tensor group holds the logits of the whole vocabulary, gathered for a loss that is not vocabulary-parallel.
     pub gathered_logits: bool,
-    /// Pieces in which the loss is computed; what waits for the backward pass is not cut.
+    /// Number of chunks of the loss. Memory kept for the backward pass is not divided.
     pub logit_chunks: f64,
-    /// Bytes per element of the last hidden state, not cut, at the peak of the loss.
+    /// Bytes per element of the last hidden state, not sharded, at the peak of the loss.
     pub loss_hidden: f64,
-    /// Bytes per element of the last hidden state, not cut, of gathered buffers that the host has given up and another stream has not: the
-    /// host runs ahead of the device, unless transfers between pipeline stages hold it.
+    /// Bytes per element of the last hidden state, not sharded, of gathered buffers that the host has freed and another stream has not. The
+    /// host runs ahead of the device, unless transfers between pipeline stages delay it.
     pub waiting_hidden: f64,
-    /// Whether gradients come into being only as the backward pass reaches them (with one micro-batch they are not there at the
-    /// loss), rather than living in a buffer.
+    /// True if the backward pass creates gradients as it reaches them, false if they have a permanent buffer. With one micro-batch, none of
+    /// the former exist at the loss.
     pub lazy_gradients: bool,
     /// Bytes per parameter of flat buffers that data parallelism adds.
     pub gradient_bucket: f64,
     /// Bytes per stepped parameter that sharded optimizers keep in addition to master weights and moments
     /// (fp32 gradients).
     pub optimizer_extra: f64,
-    /// Bytes per stepped parameter that the optimizer needs for a moment.
+    /// Temporary bytes per stepped parameter in the optimizer.
     pub optimizer_temporary: f64,
-    /// ZeRO-3: whether the shard is kept in the low-precision format in addition to the master copy.
+    /// ZeRO-3: true if the shard is kept in the low-precision format in addition to the master copy.
     pub keeps_low_precision_shard: bool,
-    /// ZeRO-3: layers whose parameters are gathered at once.
+    /// ZeRO-3: number of layers with gathered parameters at once.
     pub gathered_layers: f64,
-    /// ZeRO-3: layers whose full gradients live at once.
+    /// ZeRO-3: number of layers with full gradients at once.
     pub gradient_layers: f64,
-    /// ZeRO-3: whether embedding and head stay gathered together through forward and backward.
+    /// ZeRO-3: true if embedding and head stay gathered together through forward and backward.
     pub gathers_root: bool,
-    /// Workspaces inside the allocator (matrix products, attention), in MiB.
+    /// Workspaces inside the allocator (GEMMs, attention), in MiB.
     pub workspace_mib: f64,
     /// The driver's context and code, outside the allocator, in MiB.
     pub context_mib: f64,
     /// Each communicator's buffers, outside the allocator, in MiB.
     pub communicator_mib: f64,
-    /// What the allocator reserves over what is allocated, at the peak.
+    /// Reserved over allocated memory at the peak.
     pub reserved_over_allocated: f64,
-    /// Which figure the framework's users publish as peak memory.
+    /// Metric that the framework's users publish as peak memory.
     pub published: Published,
-    /// Whether the published figure is the first stage's (the rank that logs), rather than the fullest stage's.
+    /// True if the published figure is the first stage's (the rank that logs), false if it is the largest stage's.
     pub published_by_first_stage: bool,
     /// Standard deviation of ln(measured / predicted), for the probability of fitting.
     pub sigma: f64,
@@ -139,7 +138,7 @@ pub struct MemorySoftware {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SoftwareCatalogue {
     generations: BTreeMap<String, Stacks>,
-    /// In the order of the file: later ones win where two change one constant.
+    /// Features in the order of the file: if two change one constant, the later one applies.
     features: Vec<MemoryFeature>,
 }
 
@@ -151,23 +150,23 @@ struct File {
     feature: Vec<MemoryFeature>,
 }
 
-/// What a feature of `catalog/software.toml` changes of any generation's constants.
+/// Changes of any generation's constants by a feature of `catalog/software.toml`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MemoryFeature {
     /// The feature.
     id: String,
-    /// What its constants rest on.
+    /// Evidence for its constants.
     source: String,
     /// The constants.
     #[serde(default)]
     changes: Changes,
-    /// Lower limits of constants: what unfused operators hold in addition. A generation that already holds more stays as it is.
+    /// Lower limits of constants: additional memory of unfused operators. A generation that already holds more is unchanged.
     #[serde(default)]
     at_least: Least,
 }
 
-/// Constants that a feature changes; what is absent stays.
+/// Constants that a feature changes; absent ones are unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Changes {
@@ -177,7 +176,7 @@ struct Changes {
     gathered_logits: Option<bool>,
 }
 
-/// Lower limits that a feature sets; 0 sets none.
+/// Lower limits that a feature sets; 0 is no limit.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[allow(clippy::struct_field_names, reason = "keys of the catalogue")]
@@ -187,11 +186,11 @@ struct Least {
     inner_extra: f64,
 }
 
-/// More features than this have too many combinations to leave room for.
+/// Maximum number of features. More have too many combinations for the table.
 const MOST_FEATURES: usize = 10;
 
-/// A generation and its constants under each combination of features, worked out when first asked for. Bit `n` of a place stands for the
-/// feature at `n`; place 0 is the generation alone.
+/// A generation and its constants under each combination of features, calculated at first use. Bit `n` of an index is the feature at `n`;
+/// index 0 is the generation alone.
 #[derive(Clone, Debug, PartialEq)]
 struct Stacks {
     plain: MemorySoftware,
@@ -199,20 +198,19 @@ struct Stacks {
 }
 
 impl SoftwareCatalogue {
-    /// The catalogue that ships with the program.
+    /// Parses the bundled catalogue.
     pub fn built_in() -> Result<Self, Problem> {
         Self::parse(BUILT_IN)
     }
 
-    /// The same, read once.
+    /// The bundled catalogue, parsed once.
     pub fn shared() -> Result<&'static Self, Problem> {
         static SHARED: LazyLock<Result<SoftwareCatalogue, Problem>> =
             LazyLock::new(SoftwareCatalogue::built_in);
         SHARED.as_ref().map_err(Clone::clone)
     }
 
-    /// From text in the format of `catalog/memory.toml`: an entry inherits missing fields from an earlier
-    /// one.
+    /// Parses text in the format of `catalog/memory.toml`: an entry inherits missing fields from an earlier one.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let file: File = toml::from_str(text).map_err(|e| {
             let problem = Problem::new(e.message()).in_file("memory.toml");
@@ -256,7 +254,7 @@ impl SoftwareCatalogue {
         Ok(Self { generations: all, features })
     }
 
-    /// The constants of a generation with its features; those of the newest calibrated Megatron Core when it is unknown.
+    /// The constants of a generation with its features. For an unknown one, those of the newest calibrated Megatron Core.
     pub fn get(&self, id: &str) -> &MemorySoftware {
         let own = generation_of(id);
         let own = if self.generations.contains_key(own) { own } else { FALLBACK };
@@ -277,7 +275,7 @@ impl SoftwareCatalogue {
         }
     }
 
-    /// Whether a generation has constants of its own.
+    /// Tests whether a generation has its own constants.
     pub fn has(&self, id: &str) -> bool {
         self.generations.contains_key(generation_of(id))
     }
@@ -356,10 +354,10 @@ mod tests {
         for feature in &named {
             let changes =
                 |id: &str| catalogue.get(&format!("{id}+cuda-graphs+{feature}")) != catalogue.get(id);
-            // One generation has it already.
+            // One generation already has it.
             assert!(catalogue.generations.keys().filter(|id| !changes(id)).count() < 6, "{feature}");
         }
-        // Both files name the same features.
+        // Both files have the same features.
         own.sort_unstable();
         let mut sorted = named.clone();
         sorted.sort_unstable();
@@ -369,7 +367,7 @@ mod tests {
         assert_eq!(get("no-such+fused-loss"), get(&format!("{FALLBACK}+fused-loss")));
     }
 
-    /// Features of different tensors add up, in any order of their names.
+    /// Features of different tensors are additive, in any order of their names.
     #[test]
     fn features_are_laid_over_one_another() {
         let catalogue = SoftwareCatalogue::built_in().expect("reads");
@@ -380,7 +378,7 @@ mod tests {
         assert_eq!(both.hidden_extra, catalogue.get("torchtitan-2025+plain-norm").hidden_extra);
     }
 
-    /// Unfused operators hold more than fused ones, never less: no constant of any generation falls.
+    /// Unfused operators never hold less than fused ones: no constant of any generation decreases.
     #[test]
     fn plain_operators_lower_no_constant() {
         let catalogue = SoftwareCatalogue::built_in().expect("reads");
@@ -393,7 +391,7 @@ mod tests {
             let plain = extra(&format!("{id}+plain-norm+plain-activation+plain-softmax"));
             assert!(own.iter().zip(plain).all(|(own, plain)| plain >= *own), "{id}: {own:?} {plain:?}");
         }
-        // 16 bytes of norms that keep the fp32 input and the normalised value are more than 12.
+        // Norms that keep the fp32 input and the normalised value hold 16 bytes, more than 12.
         assert_eq!(extra("torch-3d-2023+plain-norm"), extra("torch-3d-2023"));
         assert_eq!(extra("megatron-core-2025+plain-norm")[0], 12.0);
     }

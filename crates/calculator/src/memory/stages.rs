@@ -1,6 +1,6 @@
-//! Which layers lie on which stage and chunk.
+//! Assignment of layers to stages and chunks.
 //!
-//! Responsible for: the split when the plan gives none, and the place of embedding and head. Refuses to judge the split.
+//! Responsible for: the default split, and the place of embedding and head. Does not validate the split.
 
 use super::software::StageSplit;
 use crate::partition;
@@ -12,17 +12,17 @@ use railwright_spec::plan::{Plan, by_compute};
 pub struct StageLayers {
     /// The virtual stage, in pipeline order.
     pub chunk: usize,
-    /// The first layer.
+    /// Index of the first layer.
     pub start: usize,
-    /// Number.
+    /// Number of layers.
     pub count: usize,
-    /// Whether the embedding lies in front of them.
+    /// True if the embedding precedes them.
     pub embedding: bool,
-    /// Whether the head lies behind them.
+    /// True if the head follows them.
     pub head: bool,
 }
 
-/// Layers of each chunk in pipeline order (virtual stage 0 first): what the plan gives, else the generation's way.
+/// Layers of each chunk in pipeline order (virtual stage 0 first): those of the plan, otherwise by the generation's rule.
 pub fn layers_per_chunk(model: &Model, plan: &Plan, split: StageSplit) -> Vec<u64> {
     if split == StageSplit::Compute && plan.layers_per_stage.is_none() {
         by_compute(model, partition::virtual_stages(plan) as usize)
@@ -36,7 +36,7 @@ pub(crate) fn layout(model: &Model, plan: &Plan, split: StageSplit) -> Vec<Vec<S
     arrange(model, plan, &layers_per_chunk(model, plan, split))
 }
 
-/// The same for given layers per virtual stage.
+/// The chunks of every stage for given layers per virtual stage.
 pub(crate) fn arrange(model: &Model, plan: &Plan, counts: &[u64]) -> Vec<Vec<StageLayers>> {
     let stages = plan.pipeline_parallel.max(1) as usize;
     let mut start = 0;
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn layers_that_do_not_divide_leave_room_for_the_head() {
-        // The head of 32,000 x 1,024 is worth two of these layers.
+        // The head of 32,000 x 1,024 has the cost of two of these layers.
         let model = testing::llama(1024, 4096, 8, 8, 10, 32000);
         let mut plan = testing::plan();
         plan.pipeline_parallel = 4;
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn compute_split_counts_the_head_as_four_layers() {
-        // Llama-shaped, h 2048, f 8192, 16 layers, 131,072 words: the head is as heavy as four layers.
+        // Llama-shaped, h 2048, f 8192, 16 layers, 131,072 words: the head has the cost of four layers.
         let model = testing::llama(2048, 8192, 32, 32, 16, 131_072);
         let mut plan = testing::plan();
         plan.pipeline_parallel = 8;

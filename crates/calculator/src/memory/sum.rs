@@ -1,7 +1,7 @@
-//! Adds up a stage's memory at each moment that can be its peak.
+//! Sums of a stage's memory at each time that can be its peak.
 //!
-//! Responsible for: the numbers, once per kind of layer and then per stage; search calls [`peak`], which does only this.
-//! Refuses to name items; the report does, from the same functions.
+//! Responsible for: the numbers, once per kind of layer and then per stage; a search calls only [`peak`]. Item names are in the report,
+//! which uses the same functions.
 
 use super::activations::{LayerBytes, Sizes, covered, layer_bytes, sizes, treated_bytes};
 use super::head::{HeadBytes, head_bytes};
@@ -25,18 +25,18 @@ const MIB: f64 = 1_048_576.0;
 pub struct Peak {
     /// The stage, from 0.
     pub stage: usize,
-    /// Time.
+    /// Time of the peak.
     pub moment: Moment,
-    /// Bytes of tensors (torch's `max_memory_allocated`).
+    /// Bytes allocated by tensors (torch's `max_memory_allocated`).
     pub allocated: Bytes,
     /// Bytes reserved by the allocator (torch's `max_memory_reserved`).
     pub reserved: Bytes,
-    /// Memory as shown by the device: reserved, the driver's context and the communicators.
+    /// Memory reported by the device: reserved, the driver's context and the communicators.
     pub device: Bytes,
 }
 
 impl Peak {
-    /// The least that the stage runs with, as in [`super::MemoryReport`].
+    /// Minimum memory with which the stage runs, as in [`super::MemoryReport`].
     pub fn least(&self) -> Bytes {
         self.device - (self.reserved - self.allocated) * 0.5
     }
@@ -49,7 +49,7 @@ pub(crate) struct KindBytes {
     pub recomputed: LayerBytes,
 }
 
-/// What all stages share.
+/// Inputs common to all stages.
 #[derive(Clone)]
 pub(crate) struct Prepared {
     pub kinds: Vec<KindBytes>,
@@ -59,11 +59,11 @@ pub(crate) struct Prepared {
     pub(super) held: HeldParts,
     pub stages: Vec<Vec<StageLayers>>,
     pub recomputed_layers: u64,
-    /// Where stages differ in what they recompute: who recomputes what, and each kind of layer under each treatment.
+    /// Treatments by stage and layer, and each kind of layer under each treatment. `None` if stages do not differ in recompute.
     pub by_stage: Option<ByStage>,
 }
 
-/// Treatments of layers where stages differ.
+/// Treatments of layers if stages differ.
 #[derive(Clone)]
 pub(crate) struct ByStage {
     pub coverage: Coverage,
@@ -72,7 +72,7 @@ pub(crate) struct ByStage {
 }
 
 impl Prepared {
-    /// What a layer of a stage keeps and needs: the one of its virtual stage with this index.
+    /// Kept and working memory of a layer: the one of its virtual stage with this index.
     pub(super) fn layer(&self, kind: usize, chunk: &StageLayers, index: usize) -> &LayerBytes {
         match &self.by_stage {
             Some(by) => &by.bytes[kind][by.coverage.of(chunk.chunk, index)],
@@ -81,7 +81,7 @@ impl Prepared {
         }
     }
 
-    /// The policy that falls on it, and the share of it that is in host memory.
+    /// The policy of the layer, and the share of its activations in host memory.
     pub(super) fn treatment<'a>(
         &'a self,
         plan: &'a Plan,
@@ -102,19 +102,19 @@ impl Prepared {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StageSum {
     pub held: Held,
-    /// Parameters of layers and ends, all of them and those that are trained.
+    /// Parameters of layers, embedding and head: all of them, and the trained ones.
     pub all: Extent,
     pub trained: Extent,
     pub resident: f64,
     /// Activations of all micro-batches alive.
     pub activations: f64,
-    /// Head's saved tensors of all micro-batches alive.
+    /// Tensors saved by the head for all micro-batches alive.
     pub head: f64,
-    /// Of these, what the micro-batch in its backward pass has given back before the layers' turn comes.
+    /// Part of these that the micro-batch in its backward pass has freed before the layers' backward pass.
     pub head_done: f64,
-    /// More at the loss.
+    /// Additional memory at the loss.
     pub loss: f64,
-    /// More in the backward pass of the hungriest layer.
+    /// Additional memory in the backward pass of the layer with the largest working set.
     pub working: f64,
     /// Gradients that do not exist yet at the loss and at the start of the backward pass.
     pub lazy_gradients: f64,
@@ -126,7 +126,7 @@ pub(crate) struct StageSum {
 }
 
 impl StageSum {
-    /// Of a stage that holds nothing yet.
+    /// Sums of an empty stage.
     pub(super) fn empty(software: &MemorySoftware) -> Self {
         Self { workspace: software.workspace_mib * MIB, ..Self::default() }
     }
@@ -143,7 +143,7 @@ impl StageSum {
             + self.pipeline_buffers
     }
 
-    /// Allocated bytes at a moment.
+    /// Allocated bytes at a time.
     pub(crate) fn at(&self, moment: Moment) -> f64 {
         match moment {
             Moment::Loss => self.waiting() + self.loss,
@@ -155,7 +155,7 @@ impl StageSum {
         }
     }
 
-    /// The peak and its moment.
+    /// The peak and its time.
     pub(crate) fn peak(&self) -> (f64, Moment) {
         [Moment::Loss, Moment::Backward, Moment::BackwardEnd, Moment::OptimizerStep]
             .into_iter()
@@ -169,7 +169,7 @@ pub(crate) fn prepare(input: &MemoryInput<'_>) -> Prepared {
     prepare_layers(input, HeldParts::new(model, plan), layout(model, plan, software.stage_split))
 }
 
-/// The same with parameters that were sized before, and stages as they are handed in: none, where a search has them by shape.
+/// Prepares layers with known parameters and given stages. A search that has stages by shape passes none.
 pub(super) fn prepare_layers(
     input: &MemoryInput<'_>,
     held: HeldParts,
@@ -232,7 +232,7 @@ pub(crate) fn stage_sum(input: &MemoryInput<'_>, prepared: &Prepared, stage: usi
     chunks_sum(input, prepared, chunks, &alive)
 }
 
-/// The same for a stage with these chunks and a number of micro-batches in flight.
+/// Sums of a stage with these chunks and a number of micro-batches in flight.
 fn chunks_sum(
     input: &MemoryInput<'_>,
     prepared: &Prepared,
@@ -246,14 +246,14 @@ fn chunks_sum(
     sum
 }
 
-/// Whether the loss and the head are through with both of their gradients before the layers' backward pass begins: not where the
-/// gradients of weights wait for a pass of their own.
+/// Tests whether the loss and the head finish both of their gradients before the layers' backward pass begins. False if the gradients of
+/// weights have a separate pass.
 pub(crate) fn gives_head_back(schedule: Schedule) -> bool {
     !schedule.divides_backward()
 }
 
-/// Multi-token prediction's layers keep their activations through the loss of one micro-batch; the recompute policy covers them
-/// where it covers all layers.
+/// Multi-token prediction's layers keep their activations through the loss of one micro-batch. The recompute policy covers them if it
+/// covers all layers.
 fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     input.model.multi_token_prediction.as_ref().map_or(0.0, |mtp| {
         let all = prepared.recomputed_layers == u64::MAX;
@@ -266,7 +266,7 @@ fn multi_token_working(input: &MemoryInput<'_>, prepared: &Prepared) -> f64 {
     })
 }
 
-/// Communicators that a rank opens: one per parallel dimension in use, pipeline neighbours on both sides.
+/// Number of communicators of a rank: one per parallel dimension in use, and pipeline neighbours on both sides.
 pub(crate) fn communicators(plan: &Plan) -> f64 {
     let used = |degree: u64, count: f64| if degree > 1 { count } else { 0.0 };
     used(plan.tensor_parallel, 1.0)
@@ -276,14 +276,14 @@ pub(crate) fn communicators(plan: &Plan) -> f64 {
         + used(plan.expert_parallel, 1.0)
 }
 
-/// Allocated to reserved and to what the device shows.
+/// Reserved memory and memory reported by the device, from the allocation.
 pub(crate) fn overheads(allocated: f64, plan: &Plan, software: &MemorySoftware) -> (f64, f64) {
     let reserved = allocated * software.reserved_over_allocated.max(1.0);
     let outside = (software.context_mib + communicators(plan) * software.communicator_mib) * MIB;
     (reserved, reserved + outside)
 }
 
-/// The worst stage's peak, fast: for search.
+/// The worst stage's peak, by the fast path of a search.
 pub fn peak(input: &MemoryInput<'_>) -> Peak {
     let prepared = prepare(input);
     let worst = (0..prepared.stages.len())
@@ -292,8 +292,7 @@ pub fn peak(input: &MemoryInput<'_>) -> Peak {
     finish(input, worst)
 }
 
-/// The figure that the framework's users would publish for the run: allocated, reserved or the device's, of the worst stage or
-/// of the rank that logs.
+/// Peak memory as the framework's users would publish it: allocated, reserved or the device's, of the worst stage or of the rank that logs.
 pub fn published_peak(input: &MemoryInput<'_>) -> Bytes {
     let software = input.software;
     let peak = if software.published_by_first_stage {
@@ -320,7 +319,7 @@ pub(super) fn finish(input: &MemoryInput<'_>, (stage, (allocated, moment)): (usi
 }
 
 impl StageSum {
-    /// Takes over the parameters of a stage that holds these chunks.
+    /// Sets the parameters of a stage with these chunks.
     pub(super) fn hold(&mut self, parts: &HeldParts, model: &Model, chunks: &[StageLayers]) {
         let with_embedding = chunks.iter().any(|chunk| chunk.embedding);
         let (mut all, mut trained) = (Extent::default(), Extent::default());
@@ -344,8 +343,7 @@ impl StageSum {
         (self.all, self.trained) = (all, trained);
     }
 
-    /// Takes over what the chunks of a stage keep and need while they compute, with a number of micro-batches in flight. Sharding does not
-    /// change it.
+    /// Sets the activations and working memory of the chunks of a stage, with a number of micro-batches in flight. Independent of sharding.
     pub(super) fn compute(
         &mut self,
         input: &MemoryInput<'_>,
@@ -378,7 +376,7 @@ impl StageSum {
         }
     }
 
-    /// Takes over a sharding: the states of the parameters held, and the buffers of what is gathered.
+    /// Sets a sharding: states of the parameters, and buffers of gathered ones.
     pub(super) fn shard(&mut self, input: &MemoryInput<'_>, per: &PerParameter) {
         let MemoryInput { plan, software, .. } = *input;
         self.states(per);
@@ -389,7 +387,7 @@ impl StageSum {
         (self.gathered, self.gradient_buffers) = gathered(plan, software, self.all, self.trained);
     }
 
-    /// What the states of the parameters held take through the step, and while the optimizer steps.
+    /// Sets the memory of the parameters' states: throughout the step, and during the optimizer step.
     pub(super) fn states(&mut self, per: &PerParameter) {
         let held = self.held;
         let cost = |dense, routed| held.dense * dense + held.routed * routed;

@@ -87,7 +87,7 @@ pub(crate) fn llama(h: u64, f: u64, heads: u64, kv: u64, layers: usize, vocabula
     model(h, vocabulary, layer, layers, false)
 }
 
-/// A GPT-shaped decoder, four times as wide inside, tied.
+/// A GPT-shaped decoder with inner width 4h and tied embedding.
 pub(crate) fn gpt(h: u64, heads: u64, layers: usize, vocabulary: u64) -> Model {
     let (at, mut weights) = attention(h, heads, heads);
     weights.push(matmul("up_proj", Module::Mlp, 4 * h, h, Cut::Column));
@@ -136,7 +136,7 @@ pub(crate) fn mixture(h: u64, f: u64, experts: u64, top_k: u64) -> Model {
     model(h, 32000, layer, 16, false)
 }
 
-/// One device, one sequence of 1,024 tokens, bf16 with fp32 master weights, nothing sharded or recomputed.
+/// One device, one sequence of 1,024 tokens, bf16 with fp32 master weights, without sharding and recompute.
 pub(crate) fn plan() -> Plan {
     Plan {
         tensor_parallel: 1,
@@ -188,7 +188,7 @@ pub(crate) fn plan() -> Plan {
     }
 }
 
-/// Constants that add nothing to the operators' own tensors.
+/// Constants without additions to the operators' own tensors.
 pub(crate) fn neutral() -> MemorySoftware {
     MemorySoftware {
         id: "neutral".to_owned(),

@@ -1,4 +1,4 @@
-//! FLOP counts against published ones, and the visible keys against counting them one by one.
+//! FLOP counts compared with published ones, and formulas for visible keys compared with counting.
 
 use super::*;
 use railwright_spec::model::{
@@ -28,8 +28,8 @@ fn llama_3_405b_at_8k_is_6n_and_attention() {
 
 #[test]
 fn gpt_3_is_as_narayanan_counts_it() {
-    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a second forward pass; without it the
-    // layers count 72 instead of 96, and the head, which is not recomputed, 6 B s h V as before.
+    // Narayanan et al. 2021 (arXiv 2104.04473), equation 3: 96 B s l h^2 (1 + s/(6h) + V/(16 l h)) with a second forward pass. Without it
+    // the layers count 72 instead of 96, and the head, which is not recomputed, 6 B s h V as before.
     let (l, h, s, v) = (96.0, 12288.0, 2048.0, model("gpt3-175b").vocabulary as f64);
     let expected = 72.0 * l * h * h * (1.0 + s / (6.0 * h)) + 6.0 * h * v;
     near(per_token(&model("gpt3-175b"), 2048, Convention::FullAttention).get(), expected, 1e-9);
@@ -37,8 +37,8 @@ fn gpt_3_is_as_narayanan_counts_it() {
 
 #[test]
 fn costs_per_token_that_deepseek_published() {
-    // "Insights into DeepSeek-V3" (arXiv 2505.09343), table 2: GFLOP of training per token at 4,096 tokens.
-    // Their counts leave out the prediction of further tokens.
+    // "Insights into DeepSeek-V3" (arXiv 2505.09343), table 2: GFLOP of training per token at 4,096 tokens. Their counts exclude the
+    // prediction of further tokens.
     for (name, published, share) in [
         ("deepseek-v2-236b", 155.0, 0.005),
         ("deepseek-v3-671b", 250.0, 0.005),
@@ -72,7 +72,7 @@ fn a_token_uses_the_experts_that_it_is_routed_to() {
     let mixtral = model("mixtral-8x7b");
     let all = per_token(&mixtral, 1, Convention::CausalAttention).get();
     near(all / 6.0, 12.88e9 - 32000.0 * 4096.0, 1e-3);
-    // Without a number of experts nothing is shared out.
+    // Without a number of experts, the share is 1.
     let mut none = mixtral.clone();
     for layer in &mut none.layer_kinds {
         if let FeedForward::MixtureOfExperts(moe) = &mut layer.feed_forward {
@@ -82,7 +82,7 @@ fn a_token_uses_the_experts_that_it_is_routed_to() {
     near(per_token(&none, 1, Convention::CausalAttention).get() / 6.0, 46.70e9 - 32000.0 * 4096.0, 1e-3);
 }
 
-/// The mean number of keys that a query sees, counted.
+/// The mean number of keys visible to a query, by counting.
 fn counted(sequence: u64, sees: impl Fn(u64, u64) -> bool) -> f64 {
     let seen = (0..sequence).map(|query| (0..=query).filter(|&key| sees(query, key)).count() as f64);
     seen.sum::<f64>() / sequence as f64
@@ -97,7 +97,7 @@ fn attention(span: Span, sparse_top_k: Option<u64>) -> Mixer {
 fn queries_see_the_keys_that_a_count_finds() {
     const S: u64 = 2048;
     let keys = |span, top| {
-        // Two products of every query head, 5 and 7 wide, two operations for each element.
+        // Two GEMMs of every query head, 5 and 7 wide, two operations per element.
         mixer(&attention(span, top), S as f64, Convention::CausalAttention) / (2.0 * 3.0 * (5.0 + 7.0))
     };
     near(keys(Span::Causal, None), counted(S, |_, _| true), 1e-3);
@@ -106,7 +106,7 @@ fn queries_see_the_keys_that_a_count_finds() {
     near(keys(Span::Window(99_999), None), counted(S, |_, _| true), 1e-3);
     near(keys(Span::Chunk(256), None), counted(S, |query, key| query / 256 == key / 256), 5e-3);
     near(keys(Span::Chunk(99_999), None), counted(S, |_, _| true), 1e-3);
-    // An index keeps some keys of those that are visible.
+    // An index keeps some of the visible keys.
     near(keys(Span::Causal, Some(256)), counted(S, |query, key| query - key < 256), 5e-3);
     near(keys(Span::Window(512), Some(256)), counted(S, |query, key| query - key < 256), 5e-3);
     assert_eq!((keys(Span::Bidirectional, None), keys(Span::Memory(0), None)), (2048.0, 2048.0));
@@ -129,7 +129,7 @@ fn mixers_count_their_elements() {
         sparse_top_k: None,
     });
     assert_eq!(count(&latent), 2.0 * 128.0 * 320.0 * 1000.0);
-    // Two multiply-adds for each element of state: it is updated and read (Dao and Gu 2024, arXiv 2405.21060, section 6).
+    // Two multiply-adds per element of state, for update and read-out (Dao and Gu 2024, arXiv 2405.21060, section 6).
     let linear = Mixer::Linear(LinearAttention {
         key_heads: 16,
         value_heads: 32,

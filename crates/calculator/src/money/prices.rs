@@ -1,4 +1,4 @@
-//! Which price is used, and since when it holds.
+//! Selection of the applied price, with its date.
 
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::quantity::Dollars;
@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 const PRICES: &str = railwright_catalog::RENTAL_PRICES;
 
-/// A price and where it was read.
+/// A price with its source.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DatedPrice {
     /// The price.
     pub amount: Dollars,
-    /// Lowest and highest that were seen, where a range is known.
+    /// Lowest and highest observed price, if known.
     pub range: Option<(Dollars, Dollars)>,
-    /// Date and source, or that the user gave it.
+    /// Date and source; or the user's setting.
     pub source: String,
 }
 
@@ -47,7 +47,7 @@ pub fn electricity_price() -> DatedPrice {
             range: None,
             source: format!("{date}: {source}"),
         },
-        // The text is part of the program, and a test reads it; there is nothing that a user could do.
+        // The text is part of the program and a test parses it, so a user cannot correct an error.
         Err(_) => DatedPrice {
             amount: Dollars::ZERO,
             range: None,
@@ -56,12 +56,12 @@ pub fn electricity_price() -> DatedPrice {
     }
 }
 
-/// The run's own price of a kilowatt-hour, else the catalogue's.
+/// The run's own price of a kilowatt-hour, otherwise the catalogue's.
 pub(super) fn electricity(cost: &Cost) -> DatedPrice {
     cost.electricity_price.map_or_else(electricity_price, DatedPrice::given)
 }
 
-/// The run's own price of a device-hour, else the catalogue's typical one, if it has any.
+/// The run's own price of a device-hour, otherwise the catalogue's typical one. `None` without either.
 pub(super) fn device_price(accelerator: &Accelerator, cost: &Cost) -> Option<DatedPrice> {
     let from_catalogue = || {
         let price = accelerator.price.as_ref()?;

@@ -1,4 +1,4 @@
-//! Bills against published trainings and by hand.
+//! Bills compared with published trainings and with calculations by hand.
 
 use super::*;
 use railwright_spec::run::{RunSpec, parse};
@@ -38,7 +38,7 @@ price_per_device_hour = 2.0
 #[test]
 fn deepseek_v3_cost_matches_its_report() {
     let run = run(DEEPSEEK_V3, &[]);
-    // The step time that follows from 180K GPU-hours per trillion tokens: about 19.9 s.
+    // Step time for 180K GPU-hours per trillion tokens: about 19.9 s.
     let step = Seconds::new(180e3 * 3600.0 / 2048.0 / (1e12 / run.plan.tokens_per_step() as f64));
     near(step.get(), 19.9, 0.01);
     let bill = bill(&run, step).expect("tokens");
@@ -68,8 +68,8 @@ fn llama_3_405b_takes_the_hours_of_its_card() {
     assert!(bill.device_price.expect("in the catalogue").source.contains("2026"));
 }
 
-/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W; 291.42 t CO2 at Meta's grid factor of 0.423
-/// kg/kWh, which is the energy below, machines alone.
+/// Llama 2 (arXiv 2307.09288), table 2: 70B took 1,720,320 GPU-hours at 400 W. 291.42 t CO2 at Meta's grid factor of 0.423 kg/kWh is the
+/// energy below, for the machines alone.
 #[test]
 fn llama_2_energy_is_power_times_hours() {
     let hours = 1_720_320.0;

@@ -1,18 +1,18 @@
 //! Time of fused attention kernels.
 //!
-//! Responsible for the shape of attention (who sees how many keys) and for the law of kernels that keep scores on chip.
-//! Refuses projections around attention, and kernels that write scores to memory (those are composed in `unfused`).
+//! Responsible for: the shape of attention (number of visible keys), and the model of kernels that keep scores on chip. Excludes
+//! projections around attention, and kernels that write scores to memory (see `unfused`).
 //!
-//! Law, per pass, with blocks of 128 queries as the unit of work of one multiprocessor:
+//! Model, per pass, with blocks of 128 queries as the unit of work of one multiprocessor:
 //!
 //! t = floor + (C^4 + M^4)^(1/4), seconds
 //!
 //! C = f * 2 * 128 (d_qk + d_v) / (e P / U) * max(u (s + s0 + s1), q (S + s0)),  M = bytes / (0.85 B)
 //!
-//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and
-//! S the largest number of keys that a query sees, s0 what starting a block costs as keys, s1 the masked half of diagonal
-//! blocks, e the share of peak P at a head width, q how exposed the longest block is, f = 1 forward and 2.5 backward (which
-//! has its own e and s0). Constants: `catalog/operators/attention.csv`.
+//! with u = batch * heads * ceil(queries / 128) / U blocks per multiprocessor (at least 1, partly rounded up), s the mean and S the largest
+//! number of keys visible to a query, s0 the start of a block in keys, s1 the masked half of diagonal blocks, e the share of peak P at a
+//! head width, q the exposed share of the longest block, f = 1 forward and 2.5 backward (which has its own e and s0). Constants:
+//! `catalog/operators/attention.csv`.
 
 use super::catalogue;
 use super::gemm::{GemmLaw, UNKNOWN_UNITS};
@@ -22,7 +22,7 @@ use railwright_spec::model::Span;
 use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
-/// Arithmetic of the backward pass over the forward pass: five products of scores' size against two.
+/// Arithmetic of the backward pass over the forward pass: five GEMMs of scores' size against two.
 const BACKWARD_FLOP: f64 = 2.5;
 
 /// Queries in a block.
@@ -33,18 +33,18 @@ const BLOCK: f64 = 128.0;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum AttentionKernel {
-    /// Scores are written to memory: batched products with soft-max between them, over the full square.
+    /// Scores are written to memory: batched GEMMs with softmax between them, over the full square.
     Unfused {
-        /// Whether scale, mask and soft-max are one kernel.
+        /// True if scale, mask and softmax are one kernel.
         fused_softmax: bool,
-        /// Whether probabilities are dropped out.
+        /// True if probabilities have dropout.
         dropout: bool,
-        /// The format of the products and of the scores between them.
+        /// The format of the GEMMs and of the scores between them.
         format: DataType,
     },
     /// FlashAttention 1.
     Flash1,
-    /// FlashAttention 2, and what frameworks bundle of it.
+    /// FlashAttention 2, and versions of it bundled with frameworks.
     Flash2,
     /// FlashAttention 3 (Hopper).
     Flash3,
@@ -57,8 +57,8 @@ pub enum AttentionKernel {
 pub struct AttentionShape {
     /// Sequences.
     pub batch: f64,
-    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism sees on
-    /// average half of all keys: describe it with that many keys and [`Span::Bidirectional`].
+    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism sees half of all keys on
+    /// average: pass that number of keys and [`Span::Bidirectional`].
     pub query_length: f64,
     /// Keys per sequence.
     pub key_length: f64,
@@ -75,8 +75,8 @@ pub struct AttentionShape {
 }
 
 impl AttentionShape {
-    /// Mean number of keys that a query sees: for queries at positions a..b that see the last w keys, the mean of
-    /// min(position, w); causal is w = b.
+    /// Mean number of keys visible to a query: for queries at positions a..b that see the last w keys, the mean of min(position, w); causal
+    /// is w = b.
     pub fn mean_keys(&self) -> f64 {
         let end = self.key_length;
         let start = (end - self.query_length).max(0.0);
@@ -92,7 +92,7 @@ impl AttentionShape {
         ((window * window - start * start) / 2.0 + window * (end - window)) / (end - start)
     }
 
-    /// The largest number of keys that a query sees.
+    /// The largest number of keys visible to a query.
     pub fn most_keys(&self) -> f64 {
         match self.span {
             Span::Bidirectional | Span::Memory(_) | Span::Causal => self.key_length,
@@ -100,7 +100,7 @@ impl AttentionShape {
         }
     }
 
-    /// FLOP of the forward pass: 2 * batch * heads * queries * mean keys * (d_qk + d_v), masked scores not counted.
+    /// FLOP of the forward pass: 2 * batch * heads * queries * mean keys * (d_qk + d_v), without masked scores.
     pub fn forward_flop(&self) -> Flop {
         let scores = self.batch * self.heads * self.query_length * self.mean_keys();
         Flop::new(2.0 * scores * (self.head_dim + self.value_dim))
@@ -130,13 +130,13 @@ struct AttentionLaw {
     source: Source,
 }
 
-/// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of B200 (10.0): what was built for the
-/// one does not run on the other, so that neither's share of the peak is evidence for the other's.
+/// Graphics cards of Blackwell (compute capability 12.0) have the matrix instructions of Ada, not those of B200 (10.0). Kernels of one do
+/// not run on the other, so neither's share of the peak is evidence for the other's.
 fn has_kernels_of_its_own(accelerator: &Accelerator) -> bool {
     accelerator.architecture == "Blackwell RTX"
 }
 
-/// Head widths at which the share of peak is known.
+/// Head widths with a known share of peak.
 const WIDTHS: [f64; 4] = [64.0, 128.0, 192.0, 256.0];
 
 impl AttentionLaw {
@@ -156,7 +156,7 @@ impl AttentionLaw {
         })
     }
 
-    /// Where no attention was measured: two thirds of what products reach, the ratio on A100 and H100.
+    /// Fallback without attention measurements: two thirds of the GEMM efficiency, the ratio on A100 and H100.
     fn from_products(products: &GemmLaw) -> Self {
         let share = products.efficiency() * 0.67;
         Self {
@@ -180,7 +180,7 @@ impl AttentionLaw {
         }
     }
 
-    /// Share of peak at a head width, linear between the known ones; narrower heads lose in proportion.
+    /// Share of peak at a head width, linear between the known ones; proportionally less for narrower heads.
     fn share(&self, width: f64) -> f64 {
         let [first, .., last] = self.shares;
         if width <= WIDTHS[0] {
@@ -196,7 +196,7 @@ impl AttentionLaw {
     }
 }
 
-/// Kernels exist for head widths in steps of 32; what lies between is padded.
+/// Kernels exist for head widths in steps of 32; other widths are padded.
 fn padded(width: f64) -> f64 {
     (width / 32.0).ceil() * 32.0
 }
@@ -221,9 +221,9 @@ impl AttentionLaws {
         let common = AttentionLaw::from_products(products);
         let [flash2, flash3, cudnn] =
             ["flash2", "flash3", "cudnn"].map(|k| AttentionLaw::find(accelerator, k));
-        // A generation that does not exist on an architecture means the nearest that does: newer ones are not built for old
-        // hardware, older ones run on new hardware with its old instructions (on Blackwell at Hopper's pace, 0.37 of
-        // 989 TFLOP/s against 0.58 of 2250).
+        // A generation that does not exist on an architecture is replaced by the nearest that does. Newer ones are not built for old
+        // hardware; older ones run on new hardware with its old instructions (on Blackwell at Hopper's pace, 0.37 of 989 TFLOP/s against
+        // 0.58 of 2250).
         let old = flash2.or_else(|| flash3.or(cudnn).map(|law| law.scaled(0.3))).unwrap_or(common);
         let new = flash3.or(cudnn).or(flash2).unwrap_or(common);
         Self {
@@ -237,7 +237,7 @@ impl AttentionLaws {
         }
     }
 
-    /// Multiplies the shortest time of every kernel.
+    /// Multiplies the minimum time of every kernel.
     pub(super) fn scale_floors(&mut self, factor: f64) {
         for law in [&mut self.flash1, &mut self.flash2, &mut self.flash3, &mut self.cudnn] {
             law.floor *= factor;

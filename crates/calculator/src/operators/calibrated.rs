@@ -1,13 +1,13 @@
 //! Calibrated operator models: rates relative to the default models, by work.
 //!
-//! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between
-//! activations: libraries choose other kernels for them, with too few measurements.
+//! Responsible for: available rates in the order of requested formats. Excludes batched GEMMs between activations: libraries select other
+//! kernels for them, with too few measurements.
 
 use super::{Cost, Pass, Source};
 use railwright_spec::calibration::{Calibration, Operators, Rate, Regime, rate_at};
 use railwright_spec::precision::DataType;
 
-/// The points of a rate, and whether they were measured within a run.
+/// The points of a rate, and true if they were measured within a run.
 #[derive(Clone, Debug)]
 struct Curve {
     points: Box<[(f64, f64)]>,
@@ -28,7 +28,7 @@ impl Curve {
     }
 }
 
-/// All rates of a calibration that correct laws.
+/// All rates of a calibration that correct models.
 #[derive(Clone, Debug)]
 pub(super) struct Corrections {
     products: [Option<Curve>; DataType::ALL.len()],
@@ -44,7 +44,7 @@ impl Corrections {
             products: DataType::ALL.map(|data_type| calibration.products(data_type).map(Curve::of)),
             forward: of(Operators::AttentionForward),
             backward: of(Operators::AttentionBackward),
-            // What runs sustain of streams is in the generation's passes: it stands for how many kernels there are, too.
+            // The generation's passes already include the sustained rate of element-wise kernels, because they represent their number, too.
             streams: of(Operators::Elementwise).filter(|curve| !curve.is_sustained),
         }
     }

@@ -1,14 +1,14 @@
 //! The operator tables in `/catalog/operators`, embedded.
 //!
-//! Responsible for finding the one row that serves an accelerator. Rows are found by text and only the found
-//! row is parsed, so that a cold start takes microseconds.
+//! Responsible for: finding the row of an accelerator. Rows are found by text and only the found row is parsed, so that a cold start takes
+//! microseconds.
 
 use super::Source;
 use railwright_spec::cluster::Accelerator;
 
-/// Laws of matrix products; regenerate with `catalog/operators/distill.py`.
+/// Constants of GEMMs; regenerate with `catalog/operators/distill.py`.
 pub(super) const GEMM: &str = railwright_catalog::GEMM_RATES;
-/// Laws of fused attention.
+/// Constants of fused attention.
 pub(super) const ATTENTION: &str = railwright_catalog::ATTENTION_RATES;
 
 /// A row of a table: accelerator, architecture, variant (number format or kernel), then numbers.
@@ -18,12 +18,12 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The accelerator that it was measured on, by identifier.
+    /// Identifier of the measured accelerator.
     pub(super) fn accelerator(self) -> &'static str {
         self.line.split(',').next().unwrap_or_default()
     }
 
-    /// The number in column `index`; a cell that is not a number reads as `missing`.
+    /// The number in column `index`; `missing` if the cell is not a number.
     pub(super) fn number(self, index: usize, missing: f64) -> f64 {
         self.line.split(',').nth(index).and_then(|cell| cell.parse().ok()).unwrap_or(missing)
     }
@@ -39,13 +39,13 @@ fn family(architecture: &str) -> &str {
     architecture.split([' ', '+']).next().unwrap_or(architecture)
 }
 
-/// Cards for PCIe slots run at lower power than modules, so a card stands for a card.
+/// Cards for PCIe slots run at lower power than modules, so a card is replaced only by a card.
 fn is_card(id: &str) -> bool {
     id.contains("pcie")
 }
 
-/// The row for `accelerator` and `variant`: its own, else of the same architecture and form, else of the same
-/// architecture, else of the same family; the first of equals.
+/// The row for `accelerator` and `variant`: its own, otherwise of the same architecture and form, otherwise of the same architecture,
+/// otherwise of the same family. The first of equal ones.
 pub(super) fn find(table: &'static str, accelerator: &Accelerator, variant: &str) -> Option<(Row, Source)> {
     let mut best: Option<(Row, u8)> = None;
     for line in table.lines().skip(1) {

@@ -1,21 +1,20 @@
-//! Time of matrix products.
+//! Time of GEMMs.
 //!
-//! Responsible for the law of a product and of a group of equal products. Refuses casts of narrow inputs and launch
-//! overhead.
+//! Responsible for: the model of a GEMM and of a group of equal GEMMs. Excludes casts of narrow inputs and launch overhead.
 //!
-//! The law counts output tiles: a product is cut into tiles of 256x128 down to 64x64, each multiprocessor computes one
-//! tile at a time, and the last wave may be partly empty. Kernels also cut the inner dimension (split-k) when that fills
-//! waves. The fastest of those choices is what a tuned library picks:
+//! The model counts output tiles: a GEMM is divided into tiles of 256x128 down to 64x64, and each multiprocessor computes one tile at a
+//! time. The last wave may be partly empty. Kernels also split the inner dimension (split-k) if that fills waves. A tuned library selects
+//! the fastest of those choices:
 //!
 //! t = floor + ((C^4 + M^4))^(1/4)
 //!
 //! C = min over tiles a x b and splits s of max(1, w ceil(v) + (1-w) v) / s * 2 a b (k + k0 + (s-1) ks) / (r e P / U), seconds
 //!
-//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach,
-//! r <= 1 the relative rate of smaller tiles, k0 what filling and draining a tile costs as elements of k, ks what one more
-//! split costs, w how strictly waves are quantised; M = bytes / (h B), seconds, with B the memory bandwidth.
-//! Grouped products in one call: C / g for the work, and sqrt(work^2 + (groups c)^2) with c what each group costs to issue.
-//! Constants are fitted per accelerator and number format; see `catalog/operators/gemm.csv` for residuals.
+//! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach, r <= 1 the
+//! relative rate of smaller tiles, k0 the filling and draining of a tile in elements of k, ks the cost of one more split, w the strictness
+//! of wave quantisation; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
+//! sqrt(work^2 + (groups c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
+//! `catalog/operators/gemm.csv` for residuals.
 
 use super::catalogue::{self, Row};
 use super::{Cost, Pass, Source};
@@ -36,15 +35,15 @@ const TILES: [(f64, f64, usize); 6] = [
 /// Default number of multiprocessors (that of B200).
 pub(super) const UNKNOWN_UNITS: f64 = 148.0;
 
-/// Ways to cut the inner dimension.
+/// Numbers of splits of the inner dimension.
 const SPLITS: [f64; 6] = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0];
 
-/// Products in one number format on one accelerator.
+/// Model of GEMMs in one number format on one accelerator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct GemmLaw {
     /// Multiprocessors.
     units: f64,
-    /// Seconds per element of k that one wave of 64x64 outputs takes at each of the four relative rates.
+    /// Seconds per element of k for one wave of 64x64 outputs, at each of the four relative rates.
     seconds_per_area: [f64; 4],
     k_start: f64,
     split_k: f64,
@@ -59,13 +58,13 @@ pub(super) struct GemmLaw {
     peak: f64,
     bandwidth: f64,
     source: Source,
-    /// Whether matrix units do the arithmetic; else elements are loaded one by one, and alignment costs nothing.
+    /// True if matrix units do the arithmetic. Otherwise elements are loaded one by one, and alignment has no cost.
     has_matrix_units: bool,
-    /// What rows off the memory grid cost a single product, as a factor of time.
+    /// Factor of time of a single GEMM with rows off the memory grid.
     unaligned: f64,
 }
 
-/// The constants of the law, as a row holds them.
+/// The constants of the model, as in a row.
 struct Constants {
     efficiency: f64,
     k_start: f64,
@@ -81,7 +80,7 @@ struct Constants {
 }
 
 impl Constants {
-    /// What an accelerator without measurements of its architecture gets: the middle of the fitted ones.
+    /// Constants for an accelerator without measurements of its architecture: the middle of the fitted ones.
     const COMMON: Self = Self {
         efficiency: 0.72,
         k_start: 150.0,
@@ -113,7 +112,7 @@ impl Constants {
         }
     }
 
-    /// From the best rate that a sweep of shapes found; a typical large shape reaches about 0.92 of that.
+    /// Constants from the best rate of a sweep of shapes; a typical large shape reaches about 0.92 of that.
     fn from_ceiling(accelerator: &Accelerator) -> Self {
         let peak = accelerator.peak_rate(DataType::Bf16);
         match (accelerator.measured_matmul, peak) {
@@ -125,18 +124,18 @@ impl Constants {
     }
 }
 
-/// Waves from which splitting the inner dimension is not worth its price: the last wave is a few per cent of the whole.
+/// Number of waves above which split-k is not tried: the last wave is a few per cent of the whole.
 const SPLIT_BELOW: f64 = 16.0;
 
-/// The next whole number of a positive one: [`f64::ceil`] is a library call on baseline processors, adding and taking away
-/// 2^52 rounds to a whole number in two instructions that also work on vectors.
+/// Rounds a positive number up: [`f64::ceil`] is a library call on baseline processors. Adding and subtracting 2^52 rounds to an integer in
+/// two instructions that also work on vectors.
 fn ceil(x: f64) -> f64 {
     const WHOLE: f64 = 4_503_599_627_370_496.0;
     let rounded = (x + WHOLE) - WHOLE;
     if rounded < x { rounded + 1.0 } else { rounded }
 }
 
-/// The variants of the table that may serve a number format, best first.
+/// The variants of the table for a number format, best first.
 fn variants(data_type: DataType) -> &'static [&'static str] {
     match data_type {
         DataType::Fp32 | DataType::Tf32 | DataType::Fp16 | DataType::Bf16 => &["bf16"],
@@ -145,7 +144,7 @@ fn variants(data_type: DataType) -> &'static [&'static str] {
     }
 }
 
-/// The formats that products in `data_type` may run in, best first: one without hardware runs in the next wider one.
+/// The formats in which GEMMs in `data_type` may run, best first: one without hardware runs in the next wider one.
 fn chain(data_type: DataType) -> &'static [DataType] {
     match data_type {
         DataType::Nvfp4 => &[DataType::Nvfp4, DataType::Fp8, DataType::Bf16],
@@ -157,16 +156,16 @@ fn chain(data_type: DataType) -> &'static [DataType] {
     }
 }
 
-/// Whether products in `data_type` want whole 16 bytes of each row. Matrix units of narrow formats and of TF32 do: their operands are moved in
-/// vectors of 16 bytes (cuBLAS, "Tensor Core Usage"; CUTLASS' `DefaultGemmConfiguration` for `OpClassTensorOp` has 128 bits). Products in fp32 do
-/// not: on NVIDIA they run on the ordinary units, whose kernels take single elements (CUTLASS' for `OpClassSimt`: `kAlignmentA = kAlignmentB =
-/// 1`), and AMD's matrix instructions in fp32 take one element a lane.
+/// Tests whether GEMMs in `data_type` require whole 16 bytes of each row. Matrix units of narrow formats and of TF32 do: their operands are
+/// moved in vectors of 16 bytes (cuBLAS, "Tensor Core Usage"; CUTLASS' `DefaultGemmConfiguration` for `OpClassTensorOp` has 128 bits).
+/// GEMMs in fp32 do not: on NVIDIA they run on the ordinary units, whose kernels take single elements (CUTLASS' for `OpClassSimt`:
+/// `kAlignmentA = kAlignmentB = 1`), and AMD's matrix instructions in fp32 take one element a lane.
 fn has_matrix_units(accelerator: &Accelerator, data_type: DataType) -> bool {
     let runs_in = chain(data_type).iter().find(|t| accelerator.peak_rate(**t).is_some());
     runs_in.copied().unwrap_or(data_type) != DataType::Fp32
 }
 
-/// The peak that products in `data_type` run against.
+/// Peak of GEMMs in `data_type`, in FLOP/s.
 fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
     let found = chain(data_type)
         .iter()
@@ -175,10 +174,10 @@ fn peak(accelerator: &Accelerator, data_type: DataType) -> f64 {
     found.map_or(1e12, |rate| rate.get().max(1.0))
 }
 
-/// Filling a tile's pipeline, draining it and adding splits up are latencies of memory and registers: they take time, not arithmetic. The
-/// constants count them as elements of k at the rate of the format that they were fitted for, so where the law of matrix units serves a wider
-/// format (`P` against `P'`) the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100, where products in fp32 of 12
-/// to 1024 take 3 to 9 us against a peak that is a seventh of the matrix units'.
+/// Scale of the start of a tile. Filling a tile's pipeline, draining it and adding splits are latencies of memory and registers: they take
+/// time, not arithmetic. The constants count them as elements of k at the rate of the format of the fit. If the model of matrix units is
+/// used for a wider format (`P` against `P'`), the same seconds are fewer elements: `k0' = k0 min(1, P / P')`. Measured on V100, where
+/// GEMMs in fp32 of 12 to 1024 take 3 to 9 us against a peak that is a seventh of the matrix units'.
 fn start_scale(data_type: DataType, peak: f64, fitted: f64) -> f64 {
     match data_type {
         DataType::Fp32 | DataType::Tf32 => (peak / fitted.max(1.0)).min(1.0),
@@ -186,26 +185,26 @@ fn start_scale(data_type: DataType, peak: f64, fitted: f64) -> f64 {
     }
 }
 
-/// The largest power of two of bytes that rows of `dimension` elements all start at.
+/// The largest power of two of bytes to which all rows of `dimension` elements are aligned.
 fn row_alignment(dimension: f64, element: f64) -> u32 {
-    // Scales of block formats lie apart: 1.03 bytes per element are rows of 1 byte per element.
+    // Scales of block formats are stored separately: 1.03 bytes per element are rows of 1 byte per element.
     let whole = if element >= 1.0 { element.floor() } else { 0.5 };
     1 << ((dimension * whole) as u64).trailing_zeros().min(7)
 }
 
-/// FLOP/s of the kernels that libraries have for rows off the memory grid: loads of single elements and the matrix instructions of 2018,
-/// whatever the part. Measured on H100 (2048 to 8192 tokens x 768 inputs x 50257 outputs, three passes, mean of times): 122e12 to 131e12, a
-/// fifth to a sixth of the rate with 50304 outputs (`catalog/operators/measured.csv`); A100 loses half of its 284e12.
+/// FLOP/s of library kernels for rows off the memory grid: loads of single elements and the matrix instructions of 2018, independent of the
+/// part. Measured on H100 (2048 to 8192 tokens x 768 inputs x 50257 outputs, three passes, mean of times): 122e12 to 131e12, a fifth to a
+/// sixth of the rate with 50304 outputs (`catalog/operators/measured.csv`); A100 loses half of its 284e12.
 const UNALIGNED_RATE: f64 = 142e12;
 
-/// The least that rows off the grid cost: padding 50257 outputs to 50304 is worth a quarter of a small model's step on A100, whose
-/// products with them are about a third.
+/// Minimum factor for rows off the grid: padding 50257 outputs to 50304 saves a quarter of a small model's step on A100, whose GEMMs with
+/// them are about a third.
 const UNALIGNED_LEAST: f64 = 2.0;
 
 /// Columns of the narrowest tile.
 const NARROWEST_TILE: f64 = 64.0;
 
-/// What rows off the grid cost products in a format, as a factor of time: `max(2, e P / 142e12)` in 16 bits.
+/// Factor of time of GEMMs in a format with rows off the grid: `max(2, e P / 142e12)` in 16 bits.
 fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
     match data_type {
         DataType::Bf16 | DataType::Fp16 => (peak * efficiency / UNALIGNED_RATE).max(UNALIGNED_LEAST),
@@ -213,12 +212,12 @@ fn unaligned_factor(data_type: DataType, peak: f64, efficiency: f64) -> f64 {
     }
 }
 
-/// What a contiguous dimension that starts rows off the memory grid costs a single product on matrix units, as a factor of time. Rows that
-/// are not multiples of 16 bytes cannot be loaded whole. From 16 bytes on little is lost (8192 tokens x 14400 inputs x
-/// 1800 outputs lose no more than a few per cent against 1728 outputs in published sweeps of step times).
+/// Factor of time of a single GEMM on matrix units for a contiguous dimension that starts rows off the memory grid. Rows that are not
+/// multiples of 16 bytes cannot be loaded whole. From 16 bytes on the loss is small: in published sweeps of step times, 8192 tokens x 14400
+/// inputs x 1800 outputs lose no more than a few per cent against 1728 outputs.
 fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     match row_alignment(dimension, element) {
-        // Rows that even pairs of elements do not divide; a side narrower than any tile has kernels of its own.
+        // Rows not divisible by even pairs of elements. A side narrower than any tile has separate kernels.
         0..=2 if dimension >= NARROWEST_TILE => unaligned,
         0..16 => UNALIGNED_LEAST,
         16 => 1.05,
@@ -227,29 +226,29 @@ fn misalignment(dimension: f64, element: f64, unaligned: f64) -> f64 {
     }
 }
 
-/// The same for batches of products, where libraries have no path to matrix units below 16 bytes: A100 ran the products of
-/// unfused attention with head widths 108 and 150 at 10 to 11 TFLOP/s (from published step times with 96 and 128 heads of
-/// one hidden size), a twelfth of the usual.
+/// The same factor for batches of GEMMs, where libraries have no path to matrix units below 16 bytes. A100 ran the GEMMs of unfused
+/// attention with head widths 108 and 150 at 10 to 11 TFLOP/s, a twelfth of the usual. The rates are from published step times with 96 and
+/// 128 heads of one hidden size.
 fn batched_misalignment(dimension: f64, element: f64) -> f64 {
     if row_alignment(dimension, element) < 16 { 12.0 } else { 1.0 }
 }
 
-/// Share of the peak that products reach where nothing but the matrix units limits them.
+/// Share of the peak that GEMMs reach if only the matrix units limit them.
 const CEILING: f64 = 0.95;
 
-/// Times the watts per FLOP/s of its relative from which a part is relieved.
+/// Minimum ratio of watts per FLOP/s to those of the related part for a higher efficiency.
 const POWER_MARGIN: f64 = 1.5;
 
-/// The efficiency of a part that another part's law serves.
+/// The efficiency of a part that uses another part's model.
 ///
-/// Large parts run products at the power limit: what share of the peak `P` they sustain follows the watts `W` that they have for it. A
-/// part with more watts per FLOP/s than its relative sustains as much more of its peak, up to what the units can take:
-/// `e' = min(0.95, e max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The power of a board feeds more than its matrix units, so that a smaller
-/// difference counts for nothing; a part with fewer watts keeps its relative's share.
-/// Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
+/// Large parts run GEMMs at the power limit: the share of the peak `P` that they sustain depends on the watts `W` available. A part with
+/// more watts per FLOP/s than the related part sustains proportionally more of its peak, up to the limit of the units: `e' = min(0.95, e
+/// max(1, r / 1.5))` with `r = (W'/P') / (W/P)`. The power of a board feeds more than its matrix units, so a smaller difference has no
+/// effect; a part with fewer watts keeps the related part's share. Evidence: GeForce RTX 4090 (165 TFLOP/s, 450 W) trains at 0.97 of its
+/// peak where the law of L40S (362 TFLOP/s, 350 W) has 0.64.
 fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, data_type: DataType) -> f64 {
     let watts = |accelerator: &Accelerator| Some(accelerator.power?.get() / peak(accelerator, data_type));
-    // The power of `Hopper+Grace` is the processor's too.
+    // The power of `Hopper+Grace` includes the processor.
     let relief = relative
         .filter(|_| !own.architecture.contains('+'))
         .and_then(|relative| Some(watts(own)? / watts(relative)?.max(1e-30)));
@@ -257,12 +256,13 @@ fn relieved(efficiency: f64, own: &Accelerator, relative: Option<&Accelerator>, 
     if relief > 1.0 { (efficiency * relief).min(CEILING).max(efficiency) } else { efficiency }
 }
 
-/// The share of the memory bandwidth that products of a part get which another part's law serves.
+/// Share of the memory bandwidth for GEMMs of a part that uses another part's model.
 ///
-/// A multiprocessor keeps a bounded number of bytes in flight, so that by Little's law it moves a bounded number of bytes a second, however
-/// fast the memory is. With `b = B / U` bytes a second for each of `U` multiprocessors, a part that feeds each of them less than its relative
-/// gets a larger share, up to that of long streams: `h' = max(h, min(0.85, h b / b'))`; one that feeds each of them more keeps the share.
-/// Evidence: the fitted shares fall with GB/s per multiprocessor, 0.99 at 19 (A100), 0.87 at 25 (H100), 0.81 at 36 (H200), 0.68 at 54 (B200).
+/// A multiprocessor keeps a bounded number of bytes in flight. By Little's law it moves a bounded number of bytes per second, independent
+/// of the memory's rate. With `b = B / U` bytes a second for each of `U` multiprocessors, a part with less bandwidth for each than the
+/// related part gets a larger share: `h' = max(h, min(0.85, h b / b'))`. The upper limit is that of long element-wise kernels. A part with
+/// more keeps the share. Evidence: the fitted shares fall with GB/s per multiprocessor, 0.99 at 19 (A100), 0.87 at 25 (H100), 0.81 at 36
+/// (H200), 0.68 at 54 (B200).
 fn fed(share: f64, own: &Accelerator, relative: Option<&Accelerator>) -> f64 {
     let per_unit = |accelerator: &Accelerator| {
         let units = accelerator.compute_units.filter(|units| *units > 0)?;
@@ -270,7 +270,7 @@ fn fed(share: f64, own: &Accelerator, relative: Option<&Accelerator>) -> f64 {
     };
     let ratio = relative.and_then(|relative| Some(per_unit(relative)? / per_unit(own)?));
     let ratio = ratio.filter(|ratio| ratio.is_finite()).unwrap_or(1.0);
-    // A TPU's few cores stream through their own memory engines.
+    // A TPU's few cores have separate memory engines.
     let ratio = if own.architecture.starts_with("TPU") { 1.0 } else { ratio };
     share.max((share * ratio).min(super::memory::SHARE))
 }
@@ -311,7 +311,7 @@ impl GemmLaw {
             bandwidth,
             source,
             has_matrix_units: has_matrix_units(accelerator, data_type),
-            // Measured on Hopper; elsewhere the least, until it is measured there.
+            // Measured on Hopper; the minimum elsewhere, without measurements.
             unaligned: if accelerator.architecture.starts_with("Hopper") {
                 unaligned_factor(data_type, peak, constants.efficiency)
             } else {
@@ -320,7 +320,7 @@ impl GemmLaw {
         }
     }
 
-    /// The larger of what two contiguous dimensions cost by `factor`; 1 where no matrix units are fed.
+    /// The larger of the costs of two contiguous dimensions by `factor`; 1 without matrix units.
     fn aligned(&self, factor: impl Fn(f64, f64) -> f64, dimensions: [f64; 2]) -> f64 {
         if !self.has_matrix_units {
             return 1.0;
@@ -328,7 +328,7 @@ impl GemmLaw {
         dimensions.into_iter().map(|dimension| factor(dimension, self.element)).fold(1.0, f64::max)
     }
 
-    /// Seconds of arithmetic of `groups` products of m x k by k x n: C of the module's equation.
+    /// Seconds of arithmetic of `groups` GEMMs of m x k by k x n: C of the module's equation.
     fn arithmetic(&self, groups: f64, m: f64, n: f64, k: f64) -> f64 {
         let per_unit = groups / self.units;
         let mut best = f64::INFINITY;
@@ -346,7 +346,7 @@ impl GemmLaw {
         best
     }
 
-    /// One product of a linear layer, or `groups` of them in one kernel; see [`super::Device::gemm`].
+    /// One GEMM of a linear layer, or `groups` of them in one kernel; see [`super::Device::gemm`].
     pub(super) fn cost(&self, groups: f64, m: f64, n: f64, k: f64, pass: Pass, accumulate: bool) -> Cost {
         if !(groups > 0.0 && m > 0.0 && n > 0.0 && k > 0.0) {
             return Cost { source: self.source, ..Cost::ZERO };
@@ -374,26 +374,26 @@ impl GemmLaw {
         self.bounded(flop, bytes, self.overlap(arithmetic, bytes))
     }
 
-    /// `batch` independent products in one kernel, every operand read once.
+    /// `batch` independent GEMMs in one kernel, with every operand read once.
     pub(super) fn batched(&self, batch: f64, m: f64, n: f64, k: f64) -> Cost {
         if !(batch > 0.0 && m > 0.0 && n > 0.0 && k > 0.0) {
             return Cost { source: self.source, ..Cost::ZERO };
         }
-        // What follows reads activations, never narrower than 16 bits.
+        // The next operator reads activations, never narrower than 16 bits.
         let bytes = batch * ((m * k + n * k) * self.element + self.element.max(2.0) * m * n);
         let aligned = self.aligned(batched_misalignment, [n, k]);
         let arithmetic = self.arithmetic(batch, m, n, k) * aligned;
         self.bounded(2.0 * batch * m * n * k, bytes, self.overlap(arithmetic, bytes))
     }
 
-    /// Arithmetic and movement at once, softly: (C^4 + M^4)^(1/4), seconds.
+    /// Smooth maximum of concurrent arithmetic and memory traffic: (C^4 + M^4)^(1/4), seconds.
     fn overlap(&self, arithmetic: f64, bytes: f64) -> f64 {
         let moving = bytes * self.seconds_per_byte;
         let (arithmetic, moving) = (arithmetic * arithmetic, moving * moving);
         (arithmetic * arithmetic + moving * moving).sqrt().sqrt()
     }
 
-    /// The kernel's floor on top, and never below the data sheet's roofline.
+    /// Adds the kernel's floor, and limits the time by the data sheet's roofline.
     fn bounded(&self, flop: f64, bytes: f64, seconds: f64) -> Cost {
         let roofline = (flop / self.peak).max(bytes / self.bandwidth);
         let time = (self.floor + seconds).max(roofline);
@@ -405,13 +405,13 @@ impl GemmLaw {
         }
     }
 
-    /// Multiplies the shortest time of a kernel and of a group.
+    /// Multiplies the minimum time of a kernel and of a group.
     pub(super) fn scale_floors(&mut self, factor: f64) {
         self.floor *= factor;
         self.per_group *= factor;
     }
 
-    /// The share of the data sheet's peak that large products reach.
+    /// Share of the data sheet's peak that large GEMMs reach.
     pub(super) fn efficiency(&self) -> f64 {
         2.0 * self.units / (self.peak * self.seconds_per_area[0])
     }

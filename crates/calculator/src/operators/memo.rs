@@ -7,13 +7,13 @@ use super::{Cost, Pass};
 use railwright_spec::precision::DataType;
 use std::sync::{Mutex, PoisonError};
 
-/// Entries; a power of two. A product that falls on another's place replaces it.
+/// Number of entries; a power of two. A GEMM replaces another one at the same index.
 const PLACES: usize = 4096;
 
-/// What a product's price depends on: groups, rows, columns, inner dimension, format and pass.
+/// Key of a GEMM's price: groups, rows, columns, inner dimension, format and pass.
 type Key = ([u64; 4], DataType, Pass);
 
-/// Prices of products on one device. Fastest where each thread has its own.
+/// Prices of GEMMs on one device. Fastest with one per thread.
 #[derive(Debug)]
 pub struct ProductMemo(Mutex<Vec<Option<(Key, Cost)>>>);
 
@@ -24,7 +24,7 @@ impl Default for ProductMemo {
 }
 
 impl ProductMemo {
-    /// The price of `groups` products of m x k by k x n, worked out by `price` when it is not in the table.
+    /// The price of `groups` GEMMs of m x k by k x n, calculated by `price` if it is not in the table.
     pub(crate) fn get(
         &self,
         sizes: [f64; 4],

@@ -1,20 +1,20 @@
-//! Kernels that only move memory.
+//! Kernels bound by memory.
 //!
-//! Responsible for how much of the memory bandwidth a streaming kernel gets. Refuses to know caches: a working set that the
-//! last-level cache would hold is priced as if it came from memory.
+//! Responsible for: the share of the memory bandwidth of an element-wise kernel. Excludes caches: a working set within the last-level cache
+//! is priced as if it were in memory.
 
 use super::{Cost, Source};
 use railwright_spec::cluster::Accelerator;
 use railwright_spec::quantity::{Bytes, Flop, Seconds};
 
-/// Share of the data sheet's bandwidth that long streams get: copies and element-wise kernels reach 0.80 to 0.92 on
-/// A100, H100 and MI300X; the products of the calibration tables that are bound by memory fit 0.76 to 0.99.
+/// Share of the data sheet's bandwidth for long kernels: copies and element-wise kernels reach 0.80 to 0.92 on A100, H100 and MI300X.
+/// Memory-bound GEMMs of the calibration tables fit 0.76 to 0.99.
 pub(super) const SHARE: f64 = 0.85;
 
-/// A streaming kernel's shortest time on the device.
+/// Minimum time of an element-wise kernel on the device, in seconds.
 const FLOOR: f64 = 2.0e-6;
 
-/// Streaming kernels on one accelerator.
+/// Element-wise kernels on one accelerator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MemoryLaw {
     seconds_per_byte: f64,

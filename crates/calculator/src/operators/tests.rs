@@ -1,4 +1,4 @@
-//! Tests of the laws of operators.
+//! Tests of the operator models.
 
 use super::*;
 use railwright_spec::cluster::accelerator_by_name;
@@ -115,8 +115,8 @@ fn a_measured_ceiling_bounds_an_accelerator_without_tables() {
 
 #[test]
 fn products_in_8_bits_match_a_library_that_the_law_never_saw() {
-    // DeepGEMM on H800 (a Hopper like the H100), 4096 tokens, fp8, TFLOP/s printed in its README. Its fine-grained scales
-    // slow it down, most where k is short, so the law of plain products must lie above it, but not far.
+    // DeepGEMM on H800 (a Hopper like the H100), 4096 tokens, fp8, TFLOP/s printed in its README. Its fine-grained scales slow it down,
+    // most for short k, so the model of plain GEMMs must be above it, but not far.
     let device = Device::new(&accelerator("h800-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
     for (n, k, measured) in [(7168.0, 16384.0, 1358.0), (4096.0, 7168.0, 1304.0)] {
         let cost = device.gemm(4096.0, n, k, DataType::Fp8, Pass::Forward);
@@ -155,8 +155,8 @@ fn unfused_attention_costs_twice_fused_attention_at_8k() {
 
 #[test]
 fn unfused_attention_with_odd_heads_loses_the_matrix_units() {
-    // A published pair of runs, 13824 hidden on A100: 128 heads of 108 cost 147.41 s where 96 of 144 cost 107.12 s. Per
-    // micro batch of 2 x 2048 tokens and layer, on 32 heads of a rank, that is 45 ms over forward twice and backward.
+    // A published pair of runs, 13824 hidden on A100: 128 heads of 108 cost 147.41 s where 96 of 144 cost 107.12 s. Per micro-batch of 2 x
+    // 2048 tokens and layer, on 32 heads of a rank, that is 45 ms over forward twice and backward.
     let layer = |heads: f64, width: f64| {
         let shape = AttentionShape {
             batch: 2.0,
@@ -185,20 +185,20 @@ fn products_in_fp32_have_no_alignment() {
     let device = Device::new(&v100);
     let price = |width, format| device.batched_gemm(16.0, 64.0, 64.0, width, format).time.millis() * 1e3;
     assert!((3.0..12.0).contains(&price(3.0, DataType::Fp32)), "{}", price(3.0, DataType::Fp32));
-    // An odd width costs what its arithmetic costs, in fp32; matrix units in 16 bits lose their whole path.
+    // In fp32 an odd width costs only its arithmetic. In 16 bits it cannot use matrix units at all.
     let at = |width, format| device.batched_gemm(64.0, 2048.0, 2048.0, width, format).time;
     let costlier = |format| at(109.0, format) / at(112.0, format);
     assert!((0.9..1.01).contains(&costlier(DataType::Fp32)), "{}", costlier(DataType::Fp32));
     assert!(costlier(DataType::Fp16) > 4.0, "{}", costlier(DataType::Fp16));
     let single = |columns, format| device.gemm(8192.0, columns, 1024.0, format, Pass::Forward).time;
     assert!(single(50_257.0, DataType::Fp32) <= single(50_304.0, DataType::Fp32) * 1.001);
-    // TF32 on Ampere is a format of matrix units, and keeps what they want.
+    // TF32 on Ampere is a format of matrix units, with their alignment.
     let a100 = railwright_spec::cluster::accelerator_by_name("a100-sxm4-80gb").expect("known");
     let tf32 = |width| Device::new(&a100).batched_gemm(64.0, 2048.0, 2048.0, width, DataType::Tf32).time;
     assert!(tf32(109.0) / tf32(112.0) > 4.0);
 }
 
-/// Unfused attention in fp32 runs its products in fp32, so that neither alignment nor the rate of 16-bit kernels is charged to it.
+/// Unfused attention in fp32 runs its GEMMs in fp32, so it has neither the alignment cost nor the rate of 16-bit kernels.
 #[test]
 fn unfused_attention_in_fp32_is_priced_in_fp32() {
     let v100 = railwright_spec::cluster::accelerator_by_name("v100-pcie-32gb").expect("known");
@@ -217,7 +217,7 @@ fn unfused_attention_in_fp32_is_priced_in_fp32() {
         let kernel = AttentionKernel::Unfused { fused_softmax: true, dropout: true, format };
         device.attention(&shape, kernel, Pass::Forward).time.millis() * 1e3
     };
-    // Two products and three passes over 65,536 scores: a few microseconds each.
+    // Two GEMMs and three passes over 65,536 scores: a few microseconds each.
     assert!((6.0..30.0).contains(&price(DataType::Fp32)), "{}", price(DataType::Fp32));
     assert!(price(DataType::Fp32) < price(DataType::Fp16));
 }
@@ -255,7 +255,7 @@ mod properties {
     }
 
     proptest! {
-        /// More of any dimension never takes less time, as long as rows stay aligned.
+        /// More of any dimension never takes less time, while rows stay aligned.
         #[test]
         fn products_grow_with_every_dimension(
             m in 1u32..300, n in 1u32..300, k in 1u32..300, more in 0usize..3, by in 1u32..50,
@@ -269,7 +269,7 @@ mod properties {
             prop_assert!(price(side) >= before * (1.0 - 1e-12));
         }
 
-        /// No product beats the data sheet's arithmetic, and every finite shape has a finite price.
+        /// No GEMM exceeds the data sheet's arithmetic, and every finite shape has a finite price.
         #[test]
         fn products_respect_the_roofline(
             groups in 1.0..512.0, m in 0.1..1e7, n in 0.1..1e7, k in 0.1..1e7, pass in pass(), device in 0usize..4,
@@ -309,8 +309,8 @@ mod properties {
     }
 }
 
-/// What took 3.2 to 8.9 us each in fp32 on V100 (two public traces, PCIe and SXM2): tiny products, whose tiles fill in a time that has
-/// nothing to do with how slow the format's arithmetic is.
+/// Kernels of 3.2 to 8.9 us each in fp32 on V100 (two public traces, PCIe and SXM2): tiny GEMMs, whose tiles fill in a time independent of
+/// the rate of the format's arithmetic.
 #[test]
 fn tiny_products_without_matrix_units_fill_their_tiles_as_fast() {
     let v100 = accelerator("v100-sxm2-32gb", "Volta", 80, 125.0, 900.0);
@@ -319,7 +319,7 @@ fn tiny_products_without_matrix_units_fill_their_tiles_as_fast() {
     let device = Device::new(&v100);
     let time = |m, n, k, data_type| device.gemm(m, n, k, data_type, Pass::Forward).time.micros();
     assert!(time(512.0, 12.0, 12.0, DataType::Fp32) < 10.0, "{}", time(512.0, 12.0, 12.0, DataType::Fp32));
-    // Large ones stay bound by the arithmetic: 2 x 4096^3 at 15.7 TFLOP/s are 8.75 ms.
+    // Large ones remain compute-bound: 2 x 4096^3 at 15.7 TFLOP/s are 8.75 ms.
     let large = time(4096.0, 4096.0, 4096.0, DataType::Fp32);
     assert!((8_750.0..20_000.0).contains(&large), "{large}");
     assert!(time(512.0, 12.0, 12.0, DataType::Bf16) < 10.0);
@@ -338,7 +338,7 @@ fn a_part_with_more_watts_for_its_peak_sustains_more_of_it() {
     assert!((0.55..0.7).contains(&efficiency("l40s-48gb")));
     assert!((0.85..0.96).contains(&efficiency("rtx4090-24gb")));
     assert!((0.85..0.96).contains(&efficiency("h20-96gb")));
-    // Less power does not make the units better, nor does a processor's.
+    // Less power does not increase the efficiency, nor does a processor's power.
     assert!(efficiency("l4-24gb") < 0.7 && efficiency("gh200-96gb") < 0.85);
 }
 
@@ -359,8 +359,8 @@ fn causal(device: &Device, kernel: AttentionKernel, [keys, heads, width]: [f64; 
     (forward.time.get() + backward.time.get(), forward.flop.get() + backward.flop.get())
 }
 
-/// Two published runs that differ in the accelerator alone: 24 layers of 16 heads of 128 over 65,536 tokens, full recompute, took 43.1 s on A100
-/// and 23.8 s on H100 with FlashAttention 1. Without the products, at their rate for 512 tokens, attention is 1.73 times as fast on H100.
+/// Two published runs that differ only in the accelerator: 24 layers of 16 heads of 128 over 65,536 tokens, full recompute, took 43.1 s on
+/// A100 and 23.8 s on H100 with FlashAttention 1. Without the GEMMs, at their rate for 512 tokens, attention is 1.73 times as fast on H100.
 #[test]
 fn flash_attention_1_gains_on_hopper_what_was_measured() {
     let hopper = Device::new(&accelerator("h100-sxm5-80gb", "Hopper", 132, 989.4, 3350.0));
@@ -369,7 +369,8 @@ fn flash_attention_1_gains_on_hopper_what_was_measured() {
     assert!((gain / 1.73 - 1.0).abs() < 0.12, "{gain}");
 }
 
-/// Attention of graphics cards of Blackwell is not that of B200: heads of 64 reach a third of what products do and more, as on A100.
+/// Attention of graphics cards of Blackwell differs from that of B200: heads of 64 reach a third of the GEMM efficiency and more, as on
+/// A100.
 #[test]
 fn attention_of_cards_follows_their_own_products() {
     let card = accelerator_by_name("rtxpro6000-server").expect("known");
@@ -379,7 +380,8 @@ fn attention_of_cards_follows_their_own_products() {
     assert!((0.3..0.7).contains(&share), "{share}");
 }
 
-/// A product bound by memory: 32,768 tokens x 64 outputs x 64 inputs. B200's law stands for the card, whose multiprocessors are fed a sixth.
+/// A memory-bound GEMM: 32,768 tokens x 64 outputs x 64 inputs. The card uses B200's model, with a sixth of the bandwidth per
+/// multiprocessor.
 #[test]
 fn multiprocessors_that_get_few_bytes_use_all_of_them() {
     let card = accelerator_by_name("rtxpro6000-server").expect("known");

@@ -12,16 +12,16 @@ use railwright_spec::plan::Adapter;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
-/// Widths of an adapter on one rank, and how many of it lie there.
+/// Widths of an adapter on one rank, and the number of adapters on it.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// Inputs of `A`.
+    /// Input width of `A`.
     columns: f64,
-    /// Ranks that `A` makes here, and all that `B` reads.
+    /// Output width of `A` on this rank, and input width of `B`.
     ranks: [f64; 2],
-    /// Outputs of `B`.
+    /// Output width of `B`.
     rows: f64,
-    /// Equal adapters here: of the experts on the rank.
+    /// Number of equal adapters on this rank: those of its experts.
     copies: f64,
 }
 
@@ -46,7 +46,7 @@ impl Shape {
         Self { columns, ranks: [own, rank], rows, copies }
     }
 
-    /// Elements of both matrices.
+    /// Number of elements of both matrices.
     fn parameters(&self) -> f64 {
         self.copies * (self.ranks[0] * self.columns + self.ranks[1] * self.rows)
     }
@@ -57,7 +57,7 @@ impl Shape {
     }
 }
 
-/// The adapters of a layer; nothing where the weights are trained.
+/// Visits the adapters of a layer. None if the weights are trained.
 ///
 /// With `in`, `r` and `out` the widths on the rank and `p` the generation's passes of element-wise kernels, each token moves in elements:
 ///
@@ -65,9 +65,8 @@ impl Shape {
 /// * gradients of inputs `out + 2 r + in` (the same backwards) and `3 p in` (added to the frozen product's),
 /// * gradients of weights `out + in + 2 r`.
 ///
-/// Both matrices are read once in each pass, and their gradients read and written. A pass takes as long as its traffic, or as its
-/// arithmetic at the peak where a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward`
-/// have these kernels.)
+/// Each pass reads both matrices once, and reads and writes their gradients. A pass takes the time of its traffic, or of its arithmetic at
+/// the peak if a high rank makes that longer. (PEFT's `lora.Linear.forward` and Megatron-Bridge's `LoRALinear.forward` have these kernels.)
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let Some(lora) = costing.plan.adapters() else { return };
     let passes = costing.software.elementwise_passes;

@@ -10,9 +10,9 @@ use railwright_step::Phase;
 
 /// Element-wise kernels between the matrices, in bytes that full fusion would move, times the generation's passes.
 ///
-/// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a residual addition
-/// moves `3he` each way; a dropout adds a byte of mask; rotary embedding moves `2e` per rotated query or key element, and so does a
-/// query-key norm. Norms and rotary embedding that are composed of many operators move what was measured of them instead.
+/// Per token of width h and e bytes an element: a norm reads and writes `2he` forward and `3he` backward; a residual addition moves `3he`
+/// each way; a dropout adds a byte of mask; rotary embedding moves `2e` per rotated query or key element, and so does a query-key norm.
+/// Norms and rotary embedding that are composed of many operators move their measured traffic instead.
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let e = costing.activation_bytes;
@@ -66,15 +66,15 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// Bytes that casts of trained weights, or of their gradients, move in a pass of a micro-batch where the software casts in each
-/// (autocast): nothing where weights are kept in the compute format.
+/// Bytes moved by casts of trained weights, or of their gradients, in a pass of a micro-batch if the software casts in each (autocast).
+/// None if weights are kept in the compute format.
 pub(super) fn weight_casts(costing: &Costing<'_>, parameters: f64) -> f64 {
     let precision = &costing.plan.precision;
     let is_cast = precision.master.is_some_and(|master| master.bytes() > precision.parameters.bytes());
     if is_cast { parameters * costing.software.weight_cast_bytes } else { 0.0 }
 }
 
-/// Query and key elements per token that a query-key norm touches.
+/// Query and key elements per token with a query-key norm.
 fn query_norm_width(layer: &Layer) -> f64 {
     let width = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) if a.qk_norm => ((a.heads + a.kv_heads) * a.head_dim) as f64,
@@ -83,7 +83,7 @@ fn query_norm_width(layer: &Layer) -> f64 {
     layer.mixer.each().iter().map(width).sum()
 }
 
-/// Query and key elements per token that rotary embedding touches.
+/// Query and key elements per token with rotary embedding.
 fn rotated_width(layer: &Layer) -> f64 {
     let width = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => ((a.heads + a.kv_heads) * a.head_dim) as f64,
@@ -94,7 +94,7 @@ fn rotated_width(layer: &Layer) -> f64 {
     layer.mixer.each().iter().map(width).sum()
 }
 
-/// Elements per rank that enter the layer's dense matrix products in a micro-batch.
+/// Elements per rank in the inputs of the layer's dense GEMMs in a micro-batch.
 fn projection_inputs(costing: &Costing<'_>, layer: &Layer) -> f64 {
     products::products(layer, costing.plan.tensor_parallel as f64)
         .iter()

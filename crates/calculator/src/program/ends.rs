@@ -12,7 +12,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
-/// The word embedding: a lookup writes `h` elements a token and reads as many; backward adds rows of gradient in fp32.
+/// The word embedding: a lookup writes `h` elements per token and reads the same number; backward adds rows of gradient in fp32.
 pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let unit = costing.tokens * costing.model.hidden_size as f64 * costing.activation_bytes;
     for (phase, units) in [(Phase::Forward, 3.0), (Phase::BackwardWeight, 5.0)] {
@@ -21,7 +21,7 @@ pub(crate) fn embedding(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<
     }
 }
 
-/// With tensor parallelism each rank looks up its rows of the embedding and the sum is exchanged.
+/// With tensor parallelism each rank looks up its rows of the embedding, and an all-reduce sums the results.
 pub(crate) fn embedding_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
     if costing.plan.tensor_parallel > 1 {
         let turns = [Some(Turn::once(Phase::Forward, one_way(costing))), None];
@@ -29,13 +29,13 @@ pub(crate) fn embedding_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(
     }
 }
 
-/// Half an exchange where it is a gather or a scatter; without sequence parallelism it is a whole all-reduce.
+/// Half of an exchange for a gather or a scatter; a whole all-reduce without sequence parallelism.
 fn one_way(costing: &Costing<'_>) -> f64 {
     if costing.plan.sequence_parallel { 0.5 } else { 1.0 }
 }
 
-/// The head and the loss: a product of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross
-/// entropy over the logits, bound by memory.
+/// The head and the loss: a GEMM of tokens x hidden x vocabulary (kept in the activations' format), and softmax with cross entropy over the
+/// logits, bound by memory.
 pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>)) {
     let plan = costing.plan;
     let h = costing.model.hidden_size as f64;
@@ -67,8 +67,8 @@ pub(crate) fn head(costing: &Costing<'_>, visit: &mut impl FnMut(Operation<'_>))
     one(Family::Norm, input, norm, 2.0);
 }
 
-/// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target of the softmax, of
-/// an fp32 number for each token.
+/// Gather of the head's input and reduction of its gradient; and three small reductions for maximum, sum and target of the softmax, of an
+/// fp32 number per token.
 pub(crate) fn head_exchanges(costing: &Costing<'_>, visit: &mut impl FnMut(Exchange)) {
     if costing.plan.tensor_parallel <= 1 {
         return;

@@ -10,7 +10,7 @@ use railwright_spec::plan::ContextKind;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// Every collective of a layer but those of its weights.
+/// Visits every collective of a layer except those of its weights.
 pub(crate) fn layer(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
     if costing.plan.tensor_parallel > 1 {
         tensor(costing, layer, visit);
@@ -23,8 +23,8 @@ pub(crate) fn layer(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// What makes a cut activation of full width whole again and back: an all-reduce, or with sequence parallelism a gather before
-/// and a reduce-scatter behind (the same bytes on the wire; Korthikanti 2022, section 4.2.2).
+/// Exchange that restores a tensor-parallel activation to full width: an all-reduce, or with sequence parallelism a gather before and a
+/// reduce-scatter after (the same bytes on the wire; Korthikanti 2022, section 4.2.2).
 pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
     let operations = if costing.plan.sequence_parallel {
         [Some(Collective::AllGather), Some(Collective::ReduceScatter)]
@@ -41,14 +41,14 @@ pub(super) fn whole_width(costing: &Costing<'_>) -> Exchange {
     }
 }
 
-/// Exchanges of a layer's full-width activation: around its mixers and around its feed-forward, as far as they are cut.
+/// Numbers of exchanges of a layer's full-width activation: around its mixers and around its feed-forward, as far as they are sharded.
 fn halves(costing: &Costing<'_>, layer: &Layer) -> [f64; 2] {
-    // Mixers side by side add up before one exchange; one behind another (with a norm of its own) exchanges for itself.
+    // Parallel mixers are summed before one exchange; sequential ones (with separate norms) have one each.
     let mixers = layer.mixer.each().len();
     let mixers = if layer.norms > 2 { mixers as f64 } else { mixers.min(1) as f64 };
     let is_cut = match &layer.feed_forward {
         FeedForward::Dense(_) => true,
-        // Routed tokens leave from the sequence shard; only a shared expert is cut by tensor parallelism.
+        // Routed tokens are sent from the sequence shard; tensor parallelism shards only a shared expert.
         FeedForward::MixtureOfExperts(moe) => {
             moe.shared_intermediate_size > 0 || !costing.plan.sequence_parallel
         }
@@ -67,12 +67,12 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
     if count <= 0.0 {
         return;
     }
-    // Kernels that overlap pieces of the exchange with pieces of the product reach no further than the scale-up domain.
+    // Kernels that overlap pieces of the exchange with pieces of the GEMM work only within the scale-up domain.
     let overlapped = costing.plan.overlap.tensor && costing.layout.tensor.is_inside_domain();
     let exposed = if overlapped { costing.software.tensor_overlap_exposed } else { 1.0 };
     let exchange = Exchange { overlap: Overlap::Exposed(exposed), ..whole_width(costing) };
     let operations = exchange.operations().count() as f64;
-    // An all-reduce waits as often as the gather and scatter that it is made of.
+    // An all-reduce waits as often as its gather and scatter.
     let turn = |phase| Some(Turn { phase, count, launches: operations * count, stalls: 2.0 * count });
     visit(Exchange { turns: [turn(Phase::Forward), turn(Phase::BackwardInput)], ..exchange });
     if costing.plan.sequence_parallel && costing.trains_weights() {
@@ -88,7 +88,7 @@ fn tensor(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)
     }
 }
 
-/// Elements per token on one rank of queries with outputs, and of keys with values; none for mixers that keep a state instead.
+/// Elements per token on one rank of queries with outputs, and of keys with values. `None` for mixers that keep a state instead.
 fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
     let one = |mixer: &Mixer| match mixer {
         Mixer::Attention(a) => {
@@ -105,11 +105,11 @@ fn context_widths(layer: &Layer, tp: f64) -> Option<(f64, f64)> {
     (widths.0 > 0.0).then_some(widths)
 }
 
-/// Keys and values of the other context ranks.
+/// Exchanges of keys and values with the other context ranks.
 ///
-/// Ring: they arrive while attention runs on those at hand, and only what attention does not cover is exposed; backward moves them
-/// and their gradients. All-gather: exposed, with the reduce-scatter of gradients behind. Ulysses: queries, keys, values and output
-/// change from sequence shards to head shards and back, exposed.
+/// Ring: they arrive during the attention of the previous ones, and only the excess over attention is exposed; backward moves them and
+/// their gradients. All-gather: exposed, with the reduce-scatter of gradients after it. Ulysses: queries, keys, values and output change
+/// from sequence shards to head shards and back, exposed.
 fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange)) {
     let plan = costing.plan;
     let cp = plan.context_parallel as f64;
@@ -128,7 +128,7 @@ fn context(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Exchange
     };
     match plan.context_kind {
         ContextKind::Ring => visit(Exchange {
-            // The last slice of attention has nothing left to hide behind.
+            // The last slice of attention cannot hide any transfer.
             overlap: Overlap::BehindAttention((cp - 1.0) / cp),
             turns: [Some(Turn::once(forward, cp - 1.0)), Some(Turn::once(backward, 2.0 * (cp - 1.0)))],
             ..exchange(Collective::SendReceive, whole / cp)

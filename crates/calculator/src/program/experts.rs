@@ -1,4 +1,4 @@
-//! Routed experts: router, permutation, grouped products, and the tokens that travel to them.
+//! Routed experts: router, permutation, grouped GEMMs, and the dispatch of tokens.
 
 use super::products::{activation, in_phases, routed_products};
 use super::{Exchange, Kernel, Operation, Overlap, Turn};
@@ -12,18 +12,18 @@ use railwright_spec::precision::DataType;
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// Tokens that each tensor rank routes: its sequence shard, or without sequence parallelism an equal part of
-/// the replicated tokens, so that none is processed twice.
+/// Tokens routed by each tensor rank: its sequence shard, or without sequence parallelism an equal part of the replicated tokens, so that
+/// none is processed twice.
 fn source_tokens(costing: &Costing<'_>) -> f64 {
     costing.tokens / costing.plan.tensor_parallel as f64
 }
 
-/// Tokens of the busiest expert over the mean, as far as capacity lets it.
+/// Tokens of the busiest expert relative to the mean, limited by the capacity.
 fn load(plan: &Plan) -> f64 {
     plan.expert_capacity.map_or(plan.expert_imbalance, |c| plan.expert_imbalance.min(c))
 }
 
-/// The collective that takes tokens to their experts, and brings them back.
+/// The collective that sends tokens to their experts and back.
 fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
     if costing.software.fused_expert_dispatch {
         Collective::ExpertDispatch {
@@ -35,7 +35,7 @@ fn dispatch(costing: &Costing<'_>, moe: &MixtureOfExperts) -> Collective {
     }
 }
 
-/// The format of the experts' products: that of the master weights where automatic casts do not reach grouped products.
+/// The format of the experts' GEMMs: that of the master weights if automatic casts do not cover grouped GEMMs.
 fn format(costing: &Costing<'_>) -> DataType {
     match costing.plan.precision.master {
         Some(master) if costing.software.experts_in_master_format => master,
@@ -43,20 +43,20 @@ fn format(costing: &Costing<'_>) -> DataType {
     }
 }
 
-/// Tokens that the experts of one rank work on, each as often as experts of the rank take it.
+/// Tokens processed by the experts of one rank, counted once per expert.
 pub(super) fn held(costing: &Costing<'_>, moe: &MixtureOfExperts) -> f64 {
     let plan = costing.plan;
     source_tokens(costing) * moe.top_k as f64 * plan.expert_tensor_parallel as f64 * load(plan)
 }
 
-/// Width of what travels and of what experts take in: the hidden width, or a latent one.
+/// Width of dispatched tokens and of the experts' inputs: the hidden width, or a latent one.
 fn width(costing: &Costing<'_>, layer: &Layer) -> f64 {
     layer.expert_input_width().unwrap_or(costing.model.hidden_size) as f64
 }
 
-/// Routing and grouped products.
+/// Visits routing and grouped GEMMs.
 ///
-/// With `t` tokens on a rank, top-k routing makes `t k` copies; expert parallelism over `ep` ranks spreads them so that each rank
+/// With `t` tokens on a rank, top-k routing creates `t k` copies. Expert parallelism over `ep` ranks distributes them so that each rank
 /// again holds `t k` copies (times the imbalance), over `experts / ep` local experts.
 pub(super) fn visit(
     costing: &Costing<'_>,
@@ -81,8 +81,8 @@ pub(super) fn visit(
 
     // Router: scores in fp32, top-k, and two permutations that read and write every copy (unpermute also sums).
     let scores = source_tokens * moe.experts as f64 * 4.0 * 6.0;
-    // A fused dispatch permutes as it sends and receives: each copy is written and read once on either side. Experts that are all on
-    // the rank need none.
+    // A fused dispatch permutes while it sends and receives: each copy is written and read once on either side. It is not needed if all
+    // experts are on the rank.
     let is_fused = costing.software.fused_expert_dispatch && plan.expert_parallel > 1;
     let passes = if is_fused { 2.0 } else { 4.0 * costing.software.elementwise_passes };
     let permutations = passes * copies * width * e;
@@ -99,9 +99,9 @@ pub(super) fn visit(
     }
 }
 
-/// Tokens to the experts and back, each way in both passes: `top-k x tokens x width x bytes x load` on each rank (DeepSeek-V3 report,
-/// section 3.2.2). And what expert tensor parallelism gathers and scatters; without sequence parallelism the layer's own all-reduce
-/// joins the parts.
+/// Visits dispatch and combine of tokens, each way in both passes: `top-k x tokens x width x bytes x load` on each rank (DeepSeek-V3
+/// report, section 3.2.2). Includes the gathers and scatters of expert tensor parallelism; without sequence parallelism the layer's own
+/// all-reduce sums the parts.
 pub(super) fn exchanges(
     costing: &Costing<'_>,
     layer: &Layer,

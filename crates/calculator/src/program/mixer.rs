@@ -1,4 +1,4 @@
-//! What mixes tokens: softmax attention, latent attention, linear attention, state spaces.
+//! Token mixers: softmax attention, latent attention, linear attention, state spaces.
 
 use super::{Kernel, Operation};
 use crate::costing::Costing;
@@ -8,17 +8,17 @@ use railwright_spec::model::{Convolution, Layer, Mixer, SelectiveScan, Span};
 use railwright_spec::quantity::{Bytes, Flop};
 use railwright_step::Phase;
 
-/// Kernels that unfused attention launches forward: scores, scale and mask with softmax, dropout, product with values.
+/// Number of kernels of unfused attention forward: scores, scale and mask with softmax, dropout, GEMM with values.
 const UNFUSED_LAUNCHES: f64 = 6.0;
 
-/// The layer's mixers.
+/// Visits the layer's mixers.
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     for mixer in layer.mixer.each() {
         one(costing, mixer, visit);
     }
 }
 
-/// A forward and a backward kernel, which launch this many.
+/// Visits a forward and a backward kernel, with their numbers of launches.
 fn both([forward, backward]: [(Kernel, f64); 2], visit: &mut impl FnMut(Operation<'_>)) {
     for (phase, (kernel, launches)) in [(Phase::Forward, forward), (Phase::BackwardInput, backward)] {
         visit(Operation::new(Family::AttentionCore, phase, kernel, launches));
@@ -58,7 +58,7 @@ fn one(costing: &Costing<'_>, mixer: &Mixer, visit: &mut impl FnMut(Operation<'_
     }
 }
 
-/// A learned index that keeps `top_k` keys works on at most a window of as many.
+/// Span of a learned index that keeps `top_k` keys: at most a window of this size.
 fn sparse(span: Span, top_k: u64) -> Span {
     match span {
         Span::Window(n) => Span::Window(n.min(top_k)),
@@ -66,8 +66,8 @@ fn sparse(span: Span, top_k: u64) -> Span {
     }
 }
 
-/// The whole sequence's attention for the heads of one rank. Context parallelism divides its time: balanced rings and gathers
-/// divide the queries, Ulysses the heads, and both leave each rank `1/context_parallel` of the work.
+/// Attention of the whole sequence for the heads of one rank. Context parallelism divides its time: balanced rings and gathers divide the
+/// queries, Ulysses the heads, and both leave each rank `1/context_parallel` of the work.
 fn shape(
     costing: &Costing<'_>,
     heads: u64,
@@ -79,9 +79,9 @@ fn shape(
     let plan = costing.plan;
     let tp = plan.tensor_parallel as f64;
     let sequence = plan.sequence_length as f64;
-    // Packed documents attend to themselves alone: as many short sequences.
+    // Packed documents attend only to themselves, like separate short sequences.
     let length = plan.document_length.map_or(sequence, |d| (d as f64).min(sequence));
-    // Another stack's tokens: as many as it has, or where the data decides as many as there are queries.
+    // Keys from another stack: its number of tokens, or the number of queries if the data determines it.
     let (key_length, span) = match span {
         Span::Memory(0) => (length, Span::Bidirectional),
         Span::Memory(keys) => (keys as f64, Span::Bidirectional),
@@ -108,17 +108,17 @@ fn softmax(costing: &Costing<'_>, shape: AttentionShape, visit: &mut impl FnMut(
 
 /// Tokens of a chunk of a scan (`chunk_size` of Mamba 2's kernels).
 const CHUNK: f64 = 256.0;
-/// How often a chunk's state is written or read: by the kernels of chunk states, of passing states on and of the output.
+/// Reads and writes of a chunk's state, by the kernels of chunk states, of state passing and of the output.
 const STATE_PASSES: f64 = 6.0;
 
-/// Backward passes of scans over forward ones: they make the states again.
+/// Backward passes of scans over forward ones: they recompute the states.
 const SCAN_BACKWARD: f64 = 2.5;
 
 /// A chunked scan over a recurrent state of `state` elements per token with `width` elements of input and output per token.
 ///
-/// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds a token as matrix products of chunk width; it
-/// streams its inputs about four times, and writes and reads an fp32 state per chunk of 256 tokens about six times between its
-/// kernels: `bytes = 4 width tokens e passes + 6 x 4 state tokens / 256`.
+/// The chunked form (Mamba 2, gated delta net) does about `4 x state` multiply-adds per token as GEMMs of chunk width. It reads its inputs
+/// about four times, and writes and reads an fp32 state per chunk of 256 tokens about six times between its kernels: `bytes = 4 width
+/// tokens e passes + 6 x 4 state tokens / 256`.
 fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let flop = Flop::new(8.0 * state * tokens);
@@ -128,12 +128,12 @@ fn scan(costing: &Costing<'_>, (state, width): (f64, f64), visit: &mut impl FnMu
     both([(kernel(1.0), 5.0), (kernel(SCAN_BACKWARD), 10.0)], visit);
 }
 
-/// Floating-point operations per token and element of state of a selective scan: decay, input and update of the state, and its
-/// read-out, `9 B L D N` in all (the count that the authors of Mamba give for their kernel).
+/// Floating-point operations per token and element of state of a selective scan: decay, input and update of the state, and its read-out, `9
+/// B L D N` in total (the count by the authors of Mamba for their kernel).
 const SCAN_FLOP: f64 = 9.0;
 
-/// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state on the chip and writes
-/// the output: `9 D N tokens` operations and `(4 D + 2 N) tokens e` bytes. Backward makes the states again: 2.5 times forward.
+/// A selective scan (Gu and Dao 2023, section 3.3): one kernel reads inputs, steps and gates, keeps its state on the chip and writes the
+/// output: `9 D N tokens` operations and `(4 D + 2 N) tokens e` bytes. Backward recomputes the states: 2.5 times forward.
 fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let (inner, state) = (scan.inner as f64, scan.state_size as f64);
@@ -143,8 +143,8 @@ fn selective(costing: &Costing<'_>, scan: &SelectiveScan, visit: &mut impl FnMut
     both([(kernel(1.0), 2.0), (kernel(SCAN_BACKWARD), 4.0)], visit);
 }
 
-/// A gated short convolution (LFM2): it reads two gates and a value and writes one, with `2 taps` operations an element, so memory
-/// sets its pace: `4 width tokens e`; backward reads those and a gradient and writes three gradients: `8 width tokens e`.
+/// A gated short convolution (LFM2): it reads two gates and a value and writes one, with `2 taps` operations an element, so memory limits
+/// it: `4 width tokens e`. Backward reads those and a gradient and writes three gradients: `8 width tokens e`.
 fn convolution(costing: &Costing<'_>, convolution: &Convolution, visit: &mut impl FnMut(Operation<'_>)) {
     let tokens = costing.tokens / costing.plan.tensor_parallel as f64;
     let unit = convolution.width as f64 * tokens * costing.activation_bytes;

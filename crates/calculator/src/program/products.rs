@@ -1,4 +1,4 @@
-//! Dense matrix products of a layer, read off its weights, and the activation between an MLP's matrices.
+//! Dense GEMMs of a layer, from its weights, and the activation between an MLP's matrices.
 
 use super::{Kernel, Operation};
 use crate::costing::Costing;
@@ -7,7 +7,7 @@ use railwright_spec::model::{Activation, Cut, FeedForward, Layer, Mlp, Module, P
 use railwright_spec::quantity::Bytes;
 use railwright_step::Phase;
 
-/// A fused product's local shape: `rows` outputs and `columns` inputs on one rank.
+/// Local shape of a fused GEMM: `rows` outputs and `columns` inputs on one rank.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Product<'a> {
     pub(crate) label: &'a str,
@@ -16,12 +16,12 @@ pub(crate) struct Product<'a> {
     pub(crate) columns: f64,
 }
 
-/// The dense products of a layer, weights with one label joined.
+/// The dense GEMMs of a layer. Weights with one label are fused.
 pub(crate) fn products(layer: &Layer, tensor_parallel: f64) -> Vec<Product<'_>> {
     joined(layer.weights.iter().filter(|w| !w.is_routed()), tensor_parallel)
 }
 
-/// The products of each routed expert of a layer.
+/// The GEMMs of each routed expert of a layer.
 pub(super) fn routed_products(layer: &Layer, expert_tensor_parallel: f64) -> Vec<Product<'_>> {
     joined(layer.weights.iter().filter(|w| w.is_routed()), expert_tensor_parallel)
 }
@@ -59,7 +59,7 @@ fn family(module: Module) -> Family {
     }
 }
 
-/// A product in the three phases that it has: forward, for the input and, where base weights are trained, for the weight.
+/// Visits the phases of a GEMM: forward, input gradient and, if base weights are trained, weight gradient.
 pub(super) fn in_phases(
     costing: &Costing<'_>,
     (family, name): (Family, &str),
@@ -74,7 +74,7 @@ pub(super) fn in_phases(
     }
 }
 
-/// The dense products, and the activations of the dense or shared MLP.
+/// Visits the dense GEMMs, and the activations of the dense or shared MLP.
 pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut(Operation<'_>)) {
     let tp = costing.plan.tensor_parallel as f64;
     for product in products(layer, tp) {
@@ -95,9 +95,9 @@ pub(super) fn visit(costing: &Costing<'_>, layer: &Layer, visit: &mut impl FnMut
     }
 }
 
-/// The activation of an MLP on `tokens` full-width tokens: gated it reads two widths and writes one, and backward reads three and
-/// writes two; plain it reads one and writes one, and backward reads two and writes one. GELU that is composed of the framework's
-/// operators moves the bytes of each. Its launches are one, as those of composed norms: the host's time per kernel was fitted so.
+/// The activation of an MLP on `tokens` full-width tokens. Gated, it reads two widths and writes one, and backward reads three and writes
+/// two; plain, it reads one and writes one, and backward reads two and writes one. GELU that is composed of the framework's operators moves
+/// the bytes of each. It counts as one launch, as composed norms do: the host's time per kernel was fitted with this count.
 pub(super) fn activation(
     costing: &Costing<'_>,
     mlp: &Mlp,
@@ -115,8 +115,8 @@ pub(super) fn activation(
     }
 }
 
-/// Bytes per element of a GELU that the software composes, forward and backward. Transformers composes that of models with learned
-/// positions (`gelu_new` of GPT-2) and calls one kernel for the rest.
+/// Bytes per element of a GELU composed of several operators, forward and backward. Transformers composes that of models with learned
+/// positions (`gelu_new` of GPT-2) and calls one kernel otherwise.
 fn composed_gelu(costing: &Costing<'_>, mlp: &Mlp) -> Option<[f64; 2]> {
     let is_composed =
         !mlp.gated && mlp.activation == Activation::Gelu && costing.model.position == Position::Learned;

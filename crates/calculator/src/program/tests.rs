@@ -1,4 +1,4 @@
-//! Operations and exchanges of a layer against published counts.
+//! Operations and exchanges of a layer compared with published counts.
 
 use super::*;
 use crate::collectives::Collective;
@@ -8,7 +8,7 @@ use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::{cluster, model};
 use railwright_step::Phase;
 
-/// Operation, group, phase, count and bytes of one.
+/// Operation, group, phase, count and bytes of one exchange.
 type Made = (Collective, ProcessGroup, Phase, f64, f64);
 
 /// Exchanges of the last kind of layer.
@@ -53,8 +53,8 @@ fn tensor_parallelism_reduces_twice_in_each_direction() {
     assert_eq!(gpt_3(false), [one(Phase::Forward), one(Phase::BackwardInput)]);
 }
 
-/// Korthikanti et al. (2022, section 4.2.2): four gathers and four reduce-scatters in a layer instead of the four all-reduces, and a gather
-/// again for each of the two weight gradients whose input was cut.
+/// Korthikanti et al. (2022, section 4.2.2): four gathers and four reduce-scatters in a layer instead of the four all-reduces. Each of the
+/// two weight gradients whose input was sharded has a further gather.
 #[test]
 fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again() {
     let list = gpt_3(true);
@@ -69,8 +69,8 @@ fn sequence_parallelism_gathers_and_scatters_four_times_and_gathers_twice_again(
     assert!(list.iter().all(|e| e.1 == ProcessGroup::Tensor && e.4 == HIDDEN));
 }
 
-/// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 goes to 8 experts and comes back, in both passes: in
-/// two bytes `4096 x 8 x 7168 x 2 = 469,762,048` bytes each way.
+/// DeepSeek-V3 (report, sections 2.1.2 and 4.2): each of 4,096 tokens of width 7,168 is sent to 8 experts and back, in both passes: in two
+/// bytes `4096 x 8 x 7168 x 2 = 469,762,048` bytes each way.
 #[test]
 fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
     let (plan, list) = exchanges_of("deepseek-v3", 512, &|p| {
@@ -90,8 +90,8 @@ fn tokens_go_to_eight_experts_and_come_back_in_both_passes() {
     assert!(own.iter().all(|e| (e.4 / load / 469_762_048.0 - 1.0).abs() < 1e-9), "{own:?}");
 }
 
-/// Arithmetic of a layer's products: `24 s b h^2` forward (Narayanan et al. 2021, section 3, without attention's own), and as much for
-/// inputs and for weights.
+/// Arithmetic of a layer's GEMMs: `24 s b h^2` forward (Narayanan et al. 2021, section 3, without attention's own), and the same for inputs
+/// and for weights.
 #[test]
 fn products_have_the_published_arithmetic_in_every_phase() {
     let model = model::by_name("gpt3-175b").expect("in the catalogue");
@@ -118,8 +118,8 @@ fn products_have_the_published_arithmetic_in_every_phase() {
     }
 }
 
-/// DeepSeek-V3 (report, section 3.2.2): a token goes to 8 experts on at most 4 nodes, so a fused dispatch carries at most 4 copies of it
-/// between nodes, and combine carries them back.
+/// DeepSeek-V3 (report, section 3.2.2): a token is sent to 8 experts on at most 4 nodes. A fused dispatch therefore sends at most 4 copies
+/// of it between nodes, and combine returns them.
 #[test]
 fn tokens_travel_to_at_most_four_nodes() {
     let (_, list) = exchanges_of("deepseek-v3", 512, &|p| {

@@ -1,14 +1,13 @@
-//! What no pipeline takes less than, in a few additions per chunk: for searches that would rather not time it.
+//! Lower bound of a pipeline's time, in a few additions per chunk, for searches that skip the timing.
 //!
-//! Responsible for: a lower bound of [`super::PipelineSummary::duration`], or of its `cycle` where steps follow each other at that pace.
-//! Refuses to estimate: it is never above the truth.
+//! Responsible for: a lower bound of [`super::PipelineSummary::duration`], or of its `cycle` if steps follow each other at that interval.
+//! It is never above the exact value, and is not an estimate.
 
 use super::Pipeline;
 use super::list::rules;
 use railwright_spec::quantity::Seconds;
 
-/// The least that a pipeline can take: its duration, or its cycle under schedules that validate afterwards. Each schedule's file has its
-/// formula.
+/// Lower bound of a pipeline's duration, or of its cycle under schedules that validate afterwards. Each schedule's file has its formula.
 pub fn lower_bound(pipeline: &Pipeline) -> Seconds {
     if pipeline.chunks.len() < pipeline.stages as usize {
         return Seconds::ZERO;
@@ -69,7 +68,7 @@ mod tests {
                 let truth = if schedule.validates_afterwards() { summary.cycle } else { summary.duration };
                 let bound = lower_bound(&pipeline);
                 prop_assert!(bound.get() <= truth.get() * (1.0 + 1e-9), "{bound:?} {truth:?}");
-                // Where one backward pass is the rule, stage 0 has the last one.
+                // With one backward pass per micro-batch, stage 0 has the last one.
                 if !schedule.validates_afterwards() && !schedule.has_two_directions() {
                     prop_assert!(bound.get() <= summary.last_backward_end[0].get() * (1.0 + 1e-9));
                 }

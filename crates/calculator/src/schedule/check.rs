@@ -1,16 +1,16 @@
-//! Whether a pipeline can be run at all.
+//! Checks of a pipeline before it runs.
 //!
-//! Responsible for: the refusals, as [`Problem`]s. Refuses to order anything.
+//! Responsible for: the reasons for rejection, as [`Problem`]s. Excludes the order of passes.
 
 use super::Pipeline;
 use railwright_spec::plan::{Chunks, Counts, Need};
 use railwright_spec::problem::Problem;
 
-/// More passes than this are refused: they would only eat memory.
+/// Maximum number of passes: more would only use memory.
 const MOST_PASSES: u64 = 1 << 26;
 
 impl Pipeline<'_> {
-    /// Refuses what no schedule can run.
+    /// Rejects pipelines that no schedule can run.
     pub fn check(&self) -> Result<(), Problem> {
         if self.stages == 0 || self.virtual_stages == 0 || self.micro_batches == 0 {
             return Err(Problem::new(
@@ -31,7 +31,7 @@ impl Pipeline<'_> {
             virtual_stages: self.virtual_stages,
             micro_batches: self.micro_batches,
         };
-        // Orders leave out what is missing of a round of micro batches, so only the other counts matter here.
+        // Orders skip the missing part of a round of micro-batches, so only the other counts matter here.
         for refusal in self.schedule.refusals(counts) {
             if let Need::Words(words) = refusal.need {
                 return Err(Problem::new((refusal.message)(counts)).hint(words));

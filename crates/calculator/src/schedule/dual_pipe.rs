@@ -1,8 +1,7 @@
-//! The order of DualPipe: micro batches enter at both ends, and a forward of one direction runs fused with a backward of the
-//! other.
+//! Order of DualPipe: micro-batches enter at both ends, and a forward of one direction runs fused with a backward of the other.
 //!
-//! Responsible for: that order alone (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight phases). Refuses
-//! an odd number of stages, which [`super::Pipeline::check`] has done before.
+//! Responsible for: only that order (DeepSeek-V3 report, section 3.2.1, and its published schedule of eight phases).
+//! [`super::Pipeline::check`] rejects an odd number of stages.
 
 use super::Pipeline;
 use super::one_forward_one_backward::alternate;
@@ -16,7 +15,7 @@ use std::collections::VecDeque;
 pub(super) struct Order;
 
 impl Rules for Order {
-    /// A single stage has nothing to pair.
+    /// A single stage has no pairs.
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
         if shape.stages == 1 {
             alternate(shape.micro_batches, stage, 0, None)
@@ -33,7 +32,7 @@ impl Rules for Order {
         8 * shape.stages + 4
     }
 
-    /// The busiest pair of stages; fused pairs save twice a chunk's saving at most.
+    /// Bound by the busiest pair of stages; fused pairs save at most twice a chunk's saving.
     fn lower_bound(&self, pipeline: &Pipeline) -> f64 {
         let (p, chunks) = (pipeline.stages as usize, pipeline.chunks);
         let least = |chunk: usize| (total(&chunks[chunk]) - 2.0 * chunks[chunk].fused_saving.get()).max(0.0);
@@ -46,14 +45,14 @@ impl Rules for Order {
     }
 }
 
-/// The order on a stage. Fewer than `2p` micro-batches cannot fill the phases, and an odd number has no equal halves: then
-/// the order of the next number that does is taken and the missing ones are left out.
+/// The order on a stage. Fewer than `2p` micro-batches cannot fill the phases, and an odd number has no equal halves. Then the order of the
+/// next sufficient number is used, without the missing ones.
 fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let half_stages = stages / 2;
     let first_half = micro_batches.div_ceil(2);
     let virtual_half = first_half.max(stages);
     let mirror = stages - 1 - stage;
-    // "Near" is the direction that enters at the end this stage is closer to.
+    // "Near" is the direction that enters at the closer end of the pipeline.
     let near = usize::from(stage >= half_stages);
     let directions = [(stage, 0, first_half), (mirror, first_half, micro_batches - first_half)];
     let mut order = Building {
@@ -81,8 +80,7 @@ fn both_ends(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     }
     for turn in 0..virtual_half + depth + 1 - stages {
         if turn == 0 && to_middle == 0 {
-            // The middle stages turn the first micro-batch around: its backward pass cannot overlap with its
-            // forward pass.
+            // On the middle stages the first micro-batch changes direction: its backward pass cannot overlap with its forward pass.
             order.forward(near);
             order.backward(far, false);
         } else {
@@ -122,7 +120,7 @@ struct Building {
 }
 
 impl Building {
-    /// The slot of a direction's n-th pass, unless that micro-batch was left out.
+    /// The slot of a direction's n-th pass. `None` for a skipped micro-batch.
     fn slot(&self, side: usize, pass: Pass, n: u64) -> Option<Slot> {
         let (chunk, first, count) = self.sides[side];
         (n < count).then(|| Slot::new(pass, first + n, chunk))
@@ -170,8 +168,8 @@ impl Building {
     }
 }
 
-/// Idle time of DualPipe in s: `(p/2-1)(F&B + B - 3W)`, where `F&B` is a fused pair and `B` a whole backward pass, both of the
-/// two chunks' one. DeepSeek-V3 report, table 2.
+/// Idle time of DualPipe in s: `(p/2-1)(F&B + B - 3W)`, where `F&B` is a fused pair and `B` a whole backward pass, both of one of the two
+/// chunks. DeepSeek-V3 report, table 2.
 pub fn bubble(stages: u64, cost: &StageCost, fused_pair: Seconds) -> Seconds {
     let backward = cost.backward_input + cost.backward_weight;
     (fused_pair + backward - 3.0 * cost.backward_weight) * (stages / 2).saturating_sub(1) as f64

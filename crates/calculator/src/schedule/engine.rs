@@ -1,13 +1,12 @@
-//! The event engine: runs the orders of all stages against their dependencies and times every pass.
+//! Event engine: runs the orders of all stages against their dependencies and times every pass.
 //!
-//! Responsible for: the reference answer that the fast path is tested against, and the timeline that becomes a Step. It checks
-//! itself: a schedule that cannot finish is a [`Problem`], never a hang. Refuses to skip anything; search wants
-//! [`super::summarize`].
+//! Responsible for: the reference result for tests of the fast path, and the timeline that becomes a Step. A schedule that cannot finish is
+//! a [`Problem`], never a hang. Runs every pass; a search uses [`super::summarize`].
 //!
-//! Rules. A pass starts when its stage is free and its input has arrived, `transfer` after the pass that makes it ended (at
-//! once on the same stage). Transfers that are not overlapped block the sender for `transfer` after the pass, and the receiver
-//! for `transfer` before it unless the receiver was sending just then. The two passes of a fused pair start together when both
-//! inputs are there and hand on both outputs at their end.
+//! Rules. A pass starts when its stage is free and its input has arrived. That is `transfer` after the end of the pass that produces it (at
+//! once on the same stage). Transfers that are not overlapped block the sender for `transfer` after the pass, and the receiver for
+//! `transfer` before it. A receiver that was sending at the same time is not blocked. The two passes of a fused pair start together when
+//! both inputs have arrived, and send both outputs at their end.
 
 use super::list::rules;
 use super::order::{Operation, OperationKind};
@@ -16,33 +15,33 @@ use super::{ChunkCost, Pipeline};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 
-/// When everything ran.
+/// Times of all passes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PipelineTimeline {
-    /// Per stage, the passes in the order they ran.
+    /// Per stage, the passes in the order of execution.
     pub stages: Vec<Vec<TimedOperation>>,
-    /// From the first pass's start, which is 0, to the last stage's end.
+    /// Time from the first pass's start, which is 0, to the last stage's end.
     pub duration: Seconds,
 }
 
-/// A pass and when it ran.
+/// A pass with its times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TimedOperation {
-    /// What ran.
+    /// The pass.
     pub operation: Operation,
     /// Start time.
     pub start: Seconds,
-    /// Until when.
+    /// End time.
     pub end: Seconds,
-    /// The stage was blocked in receiving from here to `start`; equal to `start` when it was not.
+    /// Start of blocked receiving, which ends at `start`; equal to `start` without it.
     pub receive_start: Seconds,
-    /// The stage was blocked in sending from `end` to here; equal to `end` when it was not.
+    /// End of blocked sending, which starts at `end`; equal to `end` without it.
     pub send_end: Seconds,
-    /// When the output was made: `end`, or the end of the fused pair that this is the forward of.
+    /// Time at which the output exists: `end`, or the end of the fused pair for its forward.
     pub output_end: Seconds,
-    /// The stage that the input came from, if another.
+    /// The stage that sends the input, if it is another one.
     pub source: Option<u32>,
-    /// The stage that the output goes to, if another.
+    /// The stage that receives the output, if it is another one.
     pub target: Option<u32>,
 }
 
@@ -58,14 +57,14 @@ pub(super) fn duration(pass: Pass, cost: &ChunkCost) -> f64 {
     }
 }
 
-/// The compute time of a fused pair: the sum less what each hides behind the other.
+/// The compute time of a fused pair: the sum minus the communication hidden by each other.
 pub(super) fn fused_duration(forward: &ChunkCost, backward: &ChunkCost) -> f64 {
     duration(Pass::Forward, forward) + duration(Pass::Backward, backward)
         - forward.fused_saving.get()
         - backward.fused_saving.get()
 }
 
-/// When an input arrives, and from which stage, if from another.
+/// Arrival time of an input, and its stage if it is another one.
 type Arrival = Option<(f64, u32)>;
 
 struct Engine<'a> {
@@ -73,11 +72,11 @@ struct Engine<'a> {
     shape: Shape,
     orders: Vec<Vec<Slot>>,
     next: Vec<usize>,
-    /// When each stage's last pass ended, and whether it sends what it made.
+    /// By stage: end time of its last pass, and true if it sends its output.
     free: Vec<(f64, bool)>,
-    /// The input that a stage waits for.
+    /// By stage: the missing input for which it waits.
     waits: Vec<Option<(bool, usize)>>,
-    /// Ends of forward and backward passes by chunk and micro-batch; NaN is not yet.
+    /// Ends of forward and backward passes by chunk and micro-batch; NaN before their time is known.
     ends: [Vec<f64>; 2],
     timeline: Vec<Vec<TimedOperation>>,
 }
@@ -116,7 +115,7 @@ impl Engine<'_> {
         chunk as usize * self.pipeline.micro_batches as usize + micro_batch as usize
     }
 
-    /// When a slot's input arrives from another stage: `Ok(None)` if it needs none, `Err` if it is not made yet.
+    /// Arrival of a slot's input from another stage: `Ok(None)` if it needs none, `Err` if it does not exist yet.
     fn arrival(&self, slot: Slot) -> Result<Arrival, (bool, usize)> {
         let Some((stage, chunk)) = self.shape.source(slot) else { return Ok(None) };
         let back = !slot.is_forward();
@@ -128,7 +127,7 @@ impl Engine<'_> {
         Ok(Some((end + self.pipeline.transfer.get(), stage as u32)))
     }
 
-    /// Runs a stage until it has to wait.
+    /// Runs a stage until an input is missing.
     fn run(&mut self, stage: usize, ready: &mut Vec<usize>) {
         self.waits[stage] = None;
         while let Some(&slot) = self.orders[stage].get(self.next[stage]) {
@@ -187,8 +186,7 @@ impl Engine<'_> {
         );
     }
 
-    /// Writes the parts of one slot, or of a fused pair, one after the other; parts of a pair are shortened
-    /// equally.
+    /// Writes the parts of one slot, or of a fused pair, in sequence; parts of a pair are shortened equally.
     fn record(&mut self, stage: usize, slots: [Option<(Slot, Arrival)>; 2], times: [f64; 4]) {
         let [receive_start, start, end, send_end] = times;
         let mut parts: Vec<(OperationKind, f64, Slot, Option<u32>)> = Vec::with_capacity(4);

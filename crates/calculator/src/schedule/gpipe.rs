@@ -1,4 +1,4 @@
-//! The order of GPipe: all forward passes, then all backward passes (Huang et al. 2019).
+//! Order of GPipe: all forward passes, then all backward passes (Huang et al. 2019).
 
 use super::Pipeline;
 use super::rules::{Rules, bound_of_whole_backward};
@@ -8,7 +8,7 @@ use super::slot::{Pass, Shape, Slot};
 pub(super) struct Order;
 
 impl Rules for Order {
-    /// With virtual stages chunk by chunk (breadth first).
+    /// With virtual stages, chunk by chunk (breadth first).
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
         let Shape { stages, virtual_stages, micro_batches, .. } = *shape;
         let mut slots = Vec::with_capacity((2 * virtual_stages * micro_batches) as usize);
@@ -25,7 +25,7 @@ impl Rules for Order {
         4 * shape.stages + 4
     }
 
-    /// Breadth-first chunks wait for a distance that grows with the micro-batches.
+    /// False for breadth-first chunks: their dependency distance grows with the micro-batches.
     fn repeats(&self, shape: &Shape) -> bool {
         shape.virtual_stages == 1
     }

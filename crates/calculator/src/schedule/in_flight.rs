@@ -1,25 +1,25 @@
-//! How many activations are alive on a stage.
+//! Number of activations alive on a stage.
 //!
-//! Responsible for: the peak count of micro batch and chunk pairs whose forward has run and whose last gradient has not. The
-//! count follows from the order alone. Refuses to know bytes: the memory model multiplies.
+//! Responsible for: the peak count of pairs of micro-batch and chunk between their forward and their last gradient. The count follows from
+//! the order alone. Excludes bytes: the memory model multiplies.
 
 use super::Pipeline;
 use super::list::rules;
 use super::slot::{Pass, Shape, Slot};
 use railwright_spec::problem::Problem;
 
-/// The activations alive on one stage at its fullest.
+/// Activations alive on one stage at their peak.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// Activations of one micro-batch on one chunk, all chunks together.
+    /// Number of activations of one micro-batch on one chunk, summed over chunks.
     pub peak: u64,
-    /// How those are spread over the stage's chunks, as `Schedule::local_chunks` orders them.
+    /// The same by chunk of the stage, in the order of `Schedule::local_chunks`.
     pub per_chunk: Vec<u64>,
-    /// How many of them have their input gradient done and wait for their weight gradient only, which needs less.
+    /// Number of them after the input gradient that only wait for their weight gradient, which needs less.
     pub awaiting_weight: u64,
 }
 
-/// Counts along an order. The first moment that reaches the peak is the one described.
+/// Counts along an order. The result describes the first time of the peak.
 pub(super) fn count(order: &[Slot], local: &[u64]) -> InFlight {
     let mut alive = vec![0u64; local.len()];
     let (mut total, mut awaiting) = (0u64, 0u64);
@@ -47,7 +47,7 @@ pub(super) fn count(order: &[Slot], local: &[u64]) -> InFlight {
     most
 }
 
-/// The activations alive on a stage at its fullest. [`super::PipelineSummary::in_flight`] has them for all stages.
+/// Activations alive on a stage at their peak. [`super::PipelineSummary::in_flight`] has them for all stages.
 pub fn in_flight(pipeline: &Pipeline, stage: u64) -> Result<InFlight, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {

@@ -1,4 +1,4 @@
-//! The list of schedules' orders.
+//! List of the schedules' orders.
 
 use super::rules::Rules;
 use super::{dual_pipe, gpipe, one_forward_one_backward, zb_h1, zb_h2, zb_v};

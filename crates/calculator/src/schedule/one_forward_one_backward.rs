@@ -1,4 +1,4 @@
-//! The order of 1F1B and of interleaved 1F1B (Megatron-LM's), and their published closed forms.
+//! Order of 1F1B and of interleaved 1F1B (Megatron-LM's), and their published closed forms.
 
 use super::Pipeline;
 use super::rules::{Rules, bound_of_whole_backward};
@@ -6,7 +6,7 @@ use super::slot::{Pass, Shape, Slot};
 use super::stage_cost::StageCost;
 use railwright_spec::quantity::Seconds;
 
-/// 1F1B, interleaved where stages hold several chunks.
+/// 1F1B, interleaved if stages hold several chunks.
 pub(super) struct Order;
 
 impl Rules for Order {
@@ -32,10 +32,10 @@ impl Rules for Order {
     }
 }
 
-/// `warmup` forwards, then one forward and one backward in turn, then the backwards that are left.
+/// `warmup` forwards, then one forward and one backward alternately, then the remaining backwards.
 ///
-/// With `weight_delay` the backward pass is split and a weight gradient follows each input gradient but the first
-/// `weight_delay` ones, which leaves that many for the very end.
+/// With `weight_delay` the backward pass is split. A weight gradient follows each input gradient except the first `weight_delay` ones,
+/// which leaves that number for the end.
 pub(super) fn alternate(micro_batches: u64, chunk: u64, warmup: u64, weight_delay: Option<u64>) -> Vec<Slot> {
     let warmup = warmup.min(micro_batches);
     let mut slots = Vec::with_capacity(3 * micro_batches as usize);
@@ -61,11 +61,11 @@ pub(super) fn alternate(micro_batches: u64, chunk: u64, warmup: u64, weight_dela
     slots
 }
 
-/// Interleaved 1F1B: micro-batches go in groups of `stages`, each group through all local chunks in turn. Warmup is
-/// `2(p-1-s) + (v-1)p` passes (Narayanan et al. 2021, section 2.2; Megatron-LM).
+/// Interleaved 1F1B: micro-batches run in groups of `stages`, each group through all local chunks in turn. Warmup is `2(p-1-s) + (v-1)p`
+/// passes (Narayanan et al. 2021, section 2.2; Megatron-LM).
 ///
-/// Megatron-LM refuses a last group smaller than `stages`, as its order would wait for ever. Here the order of a whole last
-/// group is taken and the missing micro batches are left out, which costs what its place would.
+/// Megatron-LM rejects a last group smaller than `stages`, because its order would deadlock. Here the order of a full last group is used
+/// without the missing micro-batches, whose slots remain idle.
 fn rounds(stages: u64, virtual_stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let whole = micro_batches.next_multiple_of(stages);
     let mut table = Vec::with_capacity((virtual_stages * whole) as usize);
@@ -95,9 +95,9 @@ pub fn bubble(stages: u64, cost: &StageCost) -> Seconds {
     cost.sum() * (stages.saturating_sub(1)) as f64
 }
 
-/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`, and when the micro-batches leave a remainder `r` over `p`, at most
-/// another `(v-1)(p-r)` chunks: the last group takes the time of a whole one in all of its rounds but one. Stages that go on
-/// while others wait lose less; [`super::summarize`] has it exactly.
+/// Idle time of interleaved 1F1B in s: `(p-1)(F+B+W)/v`. If the micro-batches leave a remainder `r` over `p`, at most another `(v-1)(p-r)`
+/// chunks: the last group takes the time of a full one in all of its rounds but one. Stages that continue while others wait lose less;
+/// [`super::summarize`] is exact.
 ///
 /// Narayanan et al. 2021, section 2.2.2.
 pub fn interleaved(stages: u64, virtual_stages: u64, micro_batches: u64, cost: &StageCost) -> Seconds {

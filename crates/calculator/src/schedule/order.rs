@@ -1,7 +1,6 @@
-//! The order of passes on each stage.
+//! Order of passes on each stage.
 //!
-//! Responsible for: writing out what the schedules' own files order, recompute included. Refuses to time anything: an order depends on
-//! counts alone.
+//! Responsible for: the passes of the schedules' orders, with separate recompute. Excludes times: an order depends on counts alone.
 
 use super::Pipeline;
 use super::list::rules;
@@ -13,9 +12,9 @@ use railwright_spec::problem::Problem;
 pub enum OperationKind {
     /// The forward pass.
     Forward,
-    /// Forward work done again for the backward pass.
+    /// Recomputed forward work before the backward pass.
     Recompute,
-    /// Both gradients in one, where the schedule does not split them.
+    /// Both gradients in one pass, if the schedule does not split them.
     Backward,
     /// The gradient of the input.
     BackwardInput,
@@ -26,7 +25,7 @@ pub enum OperationKind {
 /// One pass of one micro-batch through one chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Operation {
-    /// Action.
+    /// Kind of pass.
     pub kind: OperationKind,
     /// Micro-batch.
     pub micro_batch: u32,
@@ -34,8 +33,8 @@ pub struct Operation {
     pub chunk: u32,
 }
 
-/// The order of passes on a stage, recompute written out before the backward pass that needs it. A fused pair is its
-/// forward followed by its backward.
+/// The order of passes on a stage, with recompute as a separate pass before its backward pass. A fused pair is its forward followed by its
+/// backward.
 pub fn operations(pipeline: &Pipeline, stage: u64) -> Result<Vec<Operation>, Problem> {
     pipeline.check()?;
     if stage >= pipeline.stages {

@@ -1,14 +1,11 @@
-//! A schedule compiled to a straight-line recurrence, so that search can evaluate it without ordering or
-//! lookups.
+//! Schedule compiled to a straight-line recurrence, so that a search can evaluate it without ordering or lookups.
 //!
-//! Responsible for: one topological order of the passes of all stages, with relative addresses, and the part
-//! of that order that repeats for every further micro-batch (or group of them). Does not time; see
-//! [`super::recurrence`].
+//! Responsible for: one topological order of the passes of all stages, with relative addresses. Includes the part of that order that
+//! repeats for every further micro-batch (or group of them). Does not time; see [`super::recurrence`].
 //!
-//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times chosen by
-//! `code`. Weight gradients have no external input and no dependents, so they are part of `before` of the
-//! next pass on their stage. A fused pair is two entries: the first, of no duration, waits for the forward's
-//! input.
+//! `end[i] = max(end[i - own] + before, end[i - input] + latency) + duration`, with the three times selected by `code`. Weight gradients
+//! have no external input and no dependents, so they are part of `before` of the next pass on their stage. A fused pair is two entries: the
+//! first, of no duration, waits for the forward's input.
 
 use super::in_flight::{self, InFlight};
 use super::list::rules;
@@ -18,28 +15,28 @@ use railwright_spec::problem::Problem;
 /// One entry of the recurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// How far back the input is (as far as `own` when there is none).
+    /// Distance to the entry of the input; equal to `own` without input.
     pub(super) input: u32,
-    /// How far back the stage's previous entry is.
+    /// Distance to the stage's previous entry.
     pub(super) own: u32,
     /// Index into [`Program::codes`].
     pub(super) code: u32,
 }
 
-/// What an entry's times are made of.
+/// Components of an entry's times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Code {
     pub(super) stage: u32,
     pub(super) pass: Pass,
     pub(super) chunk: u32,
-    /// Of a fused pair's second entry: the chunk of its forward.
+    /// For a fused pair's second entry: the chunk of its forward.
     pub(super) fused_with: u32,
     pub(super) before: Before,
-    /// Whether the input comes from another stage.
+    /// True if the input is from another stage.
     pub(super) receives: bool,
 }
 
-/// What happens on a stage between two entries: blocking transfers and weight gradients.
+/// Time on a stage between two entries: blocking transfers and weight gradients.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Before {
     pub(super) transfers: u32,
@@ -56,33 +53,33 @@ impl Before {
     }
 }
 
-/// A moment: so much after an entry's end.
+/// A time relative to an entry's end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Moment {
     pub(super) entry: u32,
     pub(super) after: Before,
 }
 
-/// What is asked about a stage.
+/// Evaluated times of a stage.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StageMarks {
-    /// The chunks that it holds.
+    /// The chunks of the stage.
     pub(super) local: Vec<u64>,
     pub(super) first: u32,
     pub(super) first_backward: u32,
     pub(super) last_backward: u32,
     pub(super) end: Moment,
-    /// Per local chunk, when its weight gradients are complete.
+    /// Per local chunk, the completion of its weight gradients.
     pub(super) gradients: Vec<Moment>,
     pub(super) in_flight: InFlight,
-    /// Blocking transfers in all, for the compiled micro-batches.
+    /// Total number of blocking transfers for the compiled micro-batches.
     pub(super) transfers: u64,
-    /// Blocking transfers of each further period.
+    /// Blocking transfers of each additional period.
     pub(super) transfers_per_period: u64,
     pub(super) fused: Vec<Fused>,
 }
 
-/// How often two chunks run as a fused pair on a stage.
+/// Number of fused pairs of two chunks on a stage.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fused {
     pub(super) forward: u32,
@@ -91,45 +88,45 @@ pub(super) struct Fused {
     pub(super) per_period: u64,
 }
 
-/// A stretch that repeats.
+/// A range of entries that repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Body {
     pub(super) start: usize,
     pub(super) len: usize,
-    /// The farthest that an entry of the stretch, or of what follows it, looks back.
+    /// Maximum distance of an input of the range, or of entries after it.
     pub(super) reach: usize,
 }
 
 /// A compiled schedule.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    /// What was compiled.
+    /// The compiled shape.
     pub(super) compiled: Shape,
-    /// What is left of it: the same with fewer micro-batches when there are bodies.
+    /// The remaining shape: the same, with fewer micro-batches if there are bodies.
     pub(super) shape: Shape,
     pub(super) entries: Vec<Entry>,
     pub(super) codes: Vec<Code>,
-    /// Stretches, each to be repeated once more for every `period` micro-batches beyond the compiled ones.
+    /// Ranges, each repeated once more for every `period` micro-batches beyond the compiled ones.
     pub(super) bodies: Vec<Body>,
     pub(super) stages: Vec<StageMarks>,
 }
 
-/// Micro batches after which the steady state repeats.
+/// Number of micro-batches after which the steady state repeats.
 pub(super) fn period(shape: &Shape) -> u64 {
     rules(shape.schedule).period(shape)
 }
 
-/// As many micro-batches as are surely enough for warmup, two periods of steady state and cooldown.
+/// Number of micro-batches that certainly suffices for warmup, two periods of steady state and cooldown.
 fn enough(shape: &Shape) -> u64 {
     rules(shape.schedule).enough(shape)
 }
 
-/// Whether anything repeats.
+/// Tests whether the order has a repeating steady state.
 fn repeats(shape: &Shape) -> bool {
     rules(shape.schedule).repeats(shape)
 }
 
-/// The shape to compile for a shape to evaluate: the same, or one with fewer micro-batches that differ by whole periods.
+/// The shape to compile for a shape to evaluate: the same, or one with fewer micro-batches by a number of whole periods.
 pub(super) fn reduced(shape: &Shape) -> Shape {
     let (period, enough) = (period(shape), enough(shape));
     if !repeats(shape) || shape.micro_batches < enough + period {
@@ -188,8 +185,8 @@ pub(super) fn compile(shape: Shape) -> Result<Program, Problem> {
 
 type StageMoments = ((usize, Before), Vec<(usize, Before)>);
 
-/// Turns a stage's order into items with weight gradients and blocking transfers folded in; also when the stage and the
-/// gradients of each of its chunks are done, as a moment after an item.
+/// Converts a stage's order to items that include weight gradients and blocking transfers. Also returns the end of the stage and of the
+/// gradients of each of its chunks, as times relative to items.
 fn fold(shape: &Shape, order: &[Slot], local: &[u64], marks: &mut StageMarks) -> (Vec<Item>, StageMoments) {
     let mut items: Vec<Item> = Vec::with_capacity(order.len());
     let mut before = Before::default();
@@ -236,14 +233,14 @@ fn fold(shape: &Shape, order: &[Slot], local: &[u64], marks: &mut StageMarks) ->
 }
 
 impl Program {
-    /// Lays the items out round by round: in each round a stage does its next item if the input was made in an earlier one.
-    /// That is the schedule with all times equal, so it settles into a period. Returns each item's place.
+    /// Arranges the items round by round: in each round a stage runs its next item if an earlier round produced the input. That is the
+    /// schedule with all times equal, so it converges to a period. Returns each item's index.
     fn lay_out(&mut self, items: &[Vec<Item>]) -> Result<Vec<Vec<u32>>, Problem> {
         let stages = items.len();
         let micro_batches = self.shape.micro_batches as usize;
         let index = |chunk: u64, micro_batch: u32| chunk as usize * micro_batches + micro_batch as usize;
         let total: usize = items.iter().map(Vec::len).sum();
-        // Where each forward and backward pass is made, from 1; 0 is not yet.
+        // Index of the entry of each forward and backward pass, from 1; 0 is unknown.
         let mut made = [(); 2].map(|()| vec![0u32; self.shape.chunks() as usize * micro_batches]);
         let mut next = vec![0usize; stages];
         let mut previous = vec![0u32; stages];
@@ -261,7 +258,7 @@ impl Program {
                 if item.receives {
                     let Some((_, chunk)) = self.shape.source(slot) else { continue };
                     let at = made[usize::from(!slot.is_forward())][index(chunk, slot.micro_batch)];
-                    // A fused pair's forward is made when the pair is, which is its second entry.
+                    // A fused pair's forward is complete with the pair, which is its second entry.
                     if at == 0 || at > visible {
                         continue;
                     }
@@ -302,8 +299,8 @@ impl Program {
         Ok(places)
     }
 
-    /// Finds the stretches that repeat, the longest runs of entries equal to those one period later, and cuts every repetition
-    /// but one out of the program. Relative addresses need no change.
+    /// Finds the ranges that repeat, which are the longest runs of entries equal to those one period later. Removes every repetition but
+    /// one from the program. Relative addresses need no change.
     fn find_bodies(&mut self) {
         let apart = rules(self.shape.schedule).repeats_apart();
         let per_period = (period(&self.shape) * self.shape.chunks()) as usize;
@@ -354,8 +351,8 @@ impl Program {
             for later in &mut self.bodies[n + 1..] {
                 later.start -= gone;
             }
-            // The last of a kind may move into the body, and then is meant to be in its last repetition. The first of a kind
-            // is never in what is cut.
+            // The last entry of a kind may move into the body, and then refers to its last repetition. The first of a kind is never
+            // removed.
             let moved = |place: &mut u32| {
                 if *place as usize > end {
                     *place = (*place - gone as u32).max((end - self.bodies[n].len) as u32 + 1);
@@ -378,7 +375,7 @@ impl Program {
         }
     }
 
-    /// Counts what each further period adds on each stage.
+    /// Counts the additions of each further period on each stage.
     fn count_per_period(&mut self) {
         for body in &self.bodies {
             for entry in &self.entries[body.start..body.start + body.len] {

@@ -1,14 +1,14 @@
-//! Running a compiled schedule.
+//! Evaluation of a compiled schedule.
 //!
-//! Responsible for: the recurrence, and stepping over the steady state once it has truly repeated (every end that a later entry
-//! can still look at has moved by the same time), which loses nothing. Refuses to know what the ends are good for.
+//! Responsible for: the recurrence, and skipping the steady state once it repeats exactly. Then every end that a later entry can refer to
+//! has moved by the same time, so the result is exact. Independent of the use of the ends.
 
 use super::Pipeline;
 use super::engine::{duration, fused_duration};
 use super::program::{Before, Body, Code, Entry, Program, period};
 use super::slot::Pass;
 
-/// The ends of a program's entries. Buffers are kept from one run to the next.
+/// The ends of a program's entries. Buffers are reused between runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Recurrence {
     /// `ends[0]` is the start of time; the first entry of the program is at 1. Longer than `used`.
@@ -18,15 +18,15 @@ pub(super) struct Recurrence {
     skips: Vec<Skip>,
 }
 
-/// From the end of the stage's previous entry, and from the end of the input's, to this entry's end.
+/// Time from the end of the stage's previous entry, and from the end of the input's, to this entry's end.
 #[derive(Clone, Copy, Debug, Default)]
 struct Times {
     from_own: f64,
     from_input: f64,
 }
 
-/// Entries after `end` stand `entries` later than compiled, and ran `time` later than written. Those from `start` to `end` are
-/// the body: so does the last of its repetitions, while the first one stands where it was compiled.
+/// Skipped repetitions of a body. Entries after `end` are `entries` later than compiled, and ran `time` later than written. Those from
+/// `start` to `end` are the body: its last repetition has the same shift, its first one is where it was compiled.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
     start: usize,
@@ -69,8 +69,8 @@ impl Recurrence {
         self.advance(&program.entries[done..]);
     }
 
-    /// When a compiled entry ended; entries are counted from 1. What is the last of its kind is meant in a body's last
-    /// repetition, anything else in the first.
+    /// End time of a compiled entry; entries are counted from 1. In a body, the last entry of a kind refers to the last repetition, any
+    /// other to the first.
     pub(super) fn end(&self, place: u32, last: bool) -> f64 {
         let place = place as usize;
         let (mut shift, mut time) = (0, 0.0);
@@ -95,19 +95,18 @@ impl Recurrence {
             let time = times[entry.code as usize];
             let own = ends[i - entry.own as usize] + time.from_own;
             let input = ends[i - entry.input as usize] + time.from_input;
-            // Not `f64::max`, whose care for NaN costs a third of the loop; there is none here.
+            // Not `f64::max`, whose NaN handling costs a third of the loop; there is no NaN here.
             ends[i] = if own > input { own } else { input };
         }
         self.used += entries.len();
     }
 
-    /// Runs a body `repeats` times more, or until all ends that a later entry can refer to have moved by the
-    /// same time over a number of periods; from then on the ends move by that time per the same number of
-    /// periods, which are not run.
+    /// Runs a body `repeats` times more, or until all relevant ends have moved by the same time over a number of periods. From then on the
+    /// ends move by that time per the same number of periods, which are skipped.
     fn repeat(&mut self, program: &Program, body: &Body, repeats: usize) -> Skip {
         let entries = &program.entries[body.start..body.start + body.len];
         let stages = program.shape.stages as usize;
-        // Even stages with slow transfers move in a rhythm of as many micro batches as are between them.
+        // Even stages with slow transfers repeat with the number of micro-batches between them.
         let rhythms = [1, 2, stages.div_ceil(2), stages];
         let (mut run, mut left, mut time) = (0, repeats, 0.0);
         while left > 0 {
@@ -129,7 +128,7 @@ impl Recurrence {
     }
 }
 
-/// The time of what lies between two entries.
+/// The time between two entries.
 pub(super) fn after(before: &Before, pipeline: &Pipeline, block: f64) -> f64 {
     let weights = before
         .weights
@@ -148,12 +147,12 @@ pub(super) fn time(code: &Code, pipeline: &Pipeline) -> f64 {
     }
 }
 
-/// The time by which all of the last `window` ends have moved since `len` entries ago, if it is the same for all.
+/// The time by which all of the last `window` ends have moved since `len` entries ago. `None` if it differs.
 fn settled(ends: &[f64], len: usize, window: usize) -> Option<f64> {
     let now = ends.get(ends.len().checked_sub(window)?..)?;
     let then = ends.get(ends.len().checked_sub(window + len)?..ends.len() - len)?;
     let step = now.last()? - then.last()?;
-    // Rounding of sums of many terms, far below what anyone asks of the result.
+    // Rounding of long sums, far below the required accuracy.
     let slack = 1e-12 * now.last()?.abs();
     now.iter().zip(then).all(|(now, then)| (now - then - step).abs() <= slack).then_some(step)
 }

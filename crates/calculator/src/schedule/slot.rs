@@ -1,9 +1,9 @@
-//! The words of an order of passes: a pass of a micro batch on a chunk, and the counts that an order depends on.
+//! Types of an order of passes: a pass of a micro-batch on a chunk, and the counts that determine an order.
 
 use super::Pipeline;
 use railwright_spec::plan::Schedule;
 
-/// A pass as in the orders: recompute is part of a backward pass, and fused pairs follow one another.
+/// A pass as in the orders: recompute is part of a backward pass, and the parts of fused pairs are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Forward,
@@ -27,18 +27,18 @@ impl Slot {
         Self { pass, micro_batch: micro_batch as u32, chunk: chunk as u32 }
     }
 
-    /// Whether this pass hands an activation onwards (as opposed to a gradient back, or nothing).
+    /// Tests whether this pass sends an activation forward (as opposed to a gradient backward, or nothing).
     pub(super) fn is_forward(self) -> bool {
         matches!(self.pass, Pass::Forward | Pass::FusedForward)
     }
 
-    /// Whether this pass hands a gradient back.
+    /// Tests whether this pass sends a gradient backward.
     pub(super) fn hands_back(self) -> bool {
         matches!(self.pass, Pass::Backward | Pass::BackwardInput | Pass::FusedBackward)
     }
 }
 
-/// The counts that an order depends on.
+/// The counts that determine an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) schedule: Schedule,
@@ -47,7 +47,7 @@ pub(super) struct Shape {
     pub(super) micro_batches: u64,
 }
 
-/// A shape to look up by.
+/// A shape as a lookup key.
 pub(super) type Key = (u8, u64, u64, u64);
 
 impl Shape {
@@ -68,7 +68,7 @@ impl Shape {
         self.schedule.chunk_count(self.stages, self.virtual_stages)
     }
 
-    /// The chunks that a stage holds.
+    /// The chunks of a stage.
     pub(super) fn local_chunks(&self, stage: u64) -> Vec<u64> {
         self.schedule.local_chunks(self.stages, self.virtual_stages, stage)
     }
@@ -77,7 +77,7 @@ impl Shape {
         self.schedule.stage_of(self.stages, self.micro_batches, chunk, micro_batch)
     }
 
-    /// The stage from which a slot's input must come, if it is another one.
+    /// The stage and chunk of a slot's input. `None` if it is on the same stage.
     pub(super) fn source(&self, slot: Slot) -> Option<(u64, u64)> {
         let (chunk, micro_batch) = (u64::from(slot.chunk), u64::from(slot.micro_batch));
         let from = if slot.is_forward() {
@@ -91,7 +91,7 @@ impl Shape {
         (stage != self.stage_of(chunk, micro_batch)).then_some((stage, from))
     }
 
-    /// The stage that waits for a slot's output, if it is another one.
+    /// The stage that waits for a slot's output. `None` if it is the same stage.
     pub(super) fn target(&self, slot: Slot) -> Option<u64> {
         let (chunk, micro_batch) = (u64::from(slot.chunk), u64::from(slot.micro_batch));
         let to = if slot.is_forward() {

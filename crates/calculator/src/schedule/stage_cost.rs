@@ -1,4 +1,4 @@
-//! The times of one micro batch on one stage, of which the published closed forms are made.
+//! Times of one micro-batch on one stage, the inputs of the published closed forms.
 
 use railwright_spec::quantity::Seconds;
 
@@ -14,7 +14,7 @@ pub struct StageCost {
 }
 
 impl StageCost {
-    /// All of them.
+    /// Sum of all times.
     pub(super) fn sum(&self) -> Seconds {
         self.forward + self.backward_input + self.backward_weight
     }

@@ -1,7 +1,7 @@
-//! The fast path: how long a pipeline takes and what search needs to know about it, without a timeline.
+//! Fast path: the duration of a pipeline and the values for a search, without a timeline.
 //!
-//! Responsible for: keeping compiled schedules, and reading the answer off the recurrence. Agrees with [`super::simulate`] to
-//! rounding. Refuses approximations.
+//! Responsible for: caching compiled schedules, and reading the results from the recurrence. Agrees with [`super::simulate`] to rounding,
+//! without approximations.
 
 use super::Pipeline;
 use super::in_flight::InFlight;
@@ -13,59 +13,58 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// What a pipeline comes to. Vectors are by stage.
+/// Times of a pipeline. Vectors are by stage.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PipelineSummary {
-    /// From the first pass's start to the last stage's end.
+    /// Time from the first pass's start to the last stage's end.
     pub duration: Seconds,
-    /// The longest that any one stage takes from its first pass to its end. Steps follow each other at this pace when a
-    /// stage may start the next step while others finish this one (zero bubble's post-validated optimizer).
+    /// Maximum over the stages of the time from first pass to end. Steps follow each other at this interval when a stage may start the next
+    /// step while others finish this one (zero bubble's post-validated optimizer).
     pub cycle: Seconds,
     /// Time in passes.
     pub busy: Vec<Seconds>,
-    /// Time blocked in transfers that are not overlapped.
+    /// Time blocked in transfers without overlap.
     pub transfer: Vec<Seconds>,
     /// The rest of `duration`.
     pub bubble: Vec<Seconds>,
-    /// When the first pass starts.
+    /// Start of the first pass.
     pub start: Vec<Seconds>,
-    /// When everything is done, weight gradients and transfers included.
+    /// End of the stage's work, including weight gradients and transfers.
     pub end: Vec<Seconds>,
-    /// When the first backward pass ends.
+    /// End of the first backward pass.
     pub first_backward_end: Vec<Seconds>,
-    /// When the last backward pass (its recompute included) starts: gradients can be reduced behind it.
+    /// Start of the last backward pass (including its recompute), with which the gradient reduction can overlap.
     pub last_backward_start: Vec<Seconds>,
-    /// When the last backward pass ends.
+    /// End of the last backward pass.
     pub last_backward_end: Vec<Seconds>,
-    /// When the weight gradients of each chunk are complete: stage-major, chunks as `Schedule::local_chunks` orders them.
+    /// Completion of the weight gradients of each chunk: stage-major, chunks in the order of `Schedule::local_chunks`.
     pub gradients_ready: Vec<Seconds>,
-    /// The activations alive at the fullest moment.
+    /// Activations alive at the peak.
     pub in_flight: Vec<InFlight>,
 }
 
-/// Compiled schedules and buffers, kept from one evaluation to the next. Without it each evaluation compiles
-/// again.
+/// Compiled schedules and buffers, reused between evaluations. Without it each evaluation compiles again.
 #[derive(Clone, Debug, Default)]
 pub struct Workspace {
     programs: Vec<Program>,
-    /// Where the program for a compiled shape is.
+    /// Index of the program for a compiled shape.
     index: BTreeMap<Key, usize>,
-    /// Compiled entries kept in all, to know when to start over.
+    /// Total number of cached entries; the cache is emptied above a limit.
     kept: usize,
     recurrence: Recurrence,
     summary: PipelineSummary,
 }
 
-/// More compiled entries than this, 24 MiB of them, are not kept.
+/// Maximum number of cached entries, 24 MiB.
 const MOST_KEPT: usize = 1 << 21;
 
-/// What a pipeline comes to. For many pipelines, keep a [`Workspace`] and use [`Workspace::summarize`].
+/// Evaluates a pipeline. For many pipelines, keep a [`Workspace`] and use [`Workspace::summarize`].
 pub fn summarize(pipeline: &Pipeline) -> Result<PipelineSummary, Problem> {
     Workspace::default().summarize(pipeline).cloned()
 }
 
 impl Workspace {
-    /// What a pipeline comes to.
+    /// Evaluates a pipeline.
     pub fn summarize(&mut self, pipeline: &Pipeline) -> Result<&PipelineSummary, Problem> {
         pipeline.check()?;
         let program = self.program(&Shape::of(pipeline))?;
@@ -143,7 +142,7 @@ fn in_flight(out: &mut InFlight, compiled: &InFlight, pipeline: &Pipeline) {
     out.awaiting_weight = compiled.awaiting_weight;
     out.per_chunk.clone_from(&compiled.per_chunk);
     if rules(pipeline.schedule).repeats_apart() {
-        // Activations grow with the micro batches.
+        // Activations grow with the micro-batches.
         out.per_chunk.fill(pipeline.micro_batches);
         out.peak = out.per_chunk.iter().sum();
     }
@@ -158,7 +157,7 @@ fn work(program: &Program, pipeline: &Pipeline, stage: usize, beyond: u64) -> (S
     let mut busy = 0.0;
     for &chunk in local {
         let passes = if shape.schedule.has_two_directions() && local.len() == 2 {
-            // Each chunk sees the half of the micro batches that comes from its end.
+            // Each chunk runs the half of the micro-batches that enters at its end.
             let first = pipeline.micro_batches.div_ceil(2);
             if chunk == stage as u64 { first } else { pipeline.micro_batches - first }
         } else {

@@ -1,4 +1,4 @@
-//! Schedules against the published bubbles and memory factors.
+//! Schedules compared with the published bubbles and memory factors.
 
 use super::*;
 
@@ -177,7 +177,7 @@ fn a_step_of_every_schedule_is_valid_and_adds_up() {
             for (peak, in_flight) in railwright_step::memory::peaks(&step).iter().zip(&summary.in_flight) {
                 assert_eq!(peak.bytes, 10 * in_flight.peak.cast_signed(), "{schedule:?}");
             }
-            // What the path is made of adds up, and it does compute on all its way but for transfers.
+            // The parts of the path sum to the step, and it consists of compute except for transfers.
             let path = railwright_step::critical_path::critical_path(&step);
             let sum: railwright_step::Time = path.parts.iter().map(|(_, time)| *time).sum();
             assert_eq!(sum, step.duration());
@@ -207,7 +207,7 @@ fn zb_h2_and_zb_v_stages_have_no_bubble_of_their_own() {
         let uneven = cost(1.0, 1.2, 0.8);
         let (_, summary) = idle(Schedule::ZbH2, [p, 1, m], &uneven);
         near(summary.cycle.get() - work, closed_form::zb_h2(p, &uneven).get());
-        // The last stage starts p-1 forwards late, which a step that is alone pays: forwards of half a stage in the V.
+        // The last stage starts p-1 forwards late, which an isolated step includes: forwards of half a stage in the V.
         near(idle(Schedule::ZbH2, [p, 1, m], &even).0, (p - 1) as f64);
         near(idle(Schedule::ZbV, [p, 2, m], &even).0, (p - 1) as f64 / 2.0);
     }
@@ -221,7 +221,7 @@ fn dual_pipe_bubble_is_the_published_one() {
             idle(Schedule::DualPipe, [p, 1, m], &even).0,
             closed_form::dual_pipe(p, &even, seconds(3.0)).get(),
         );
-        // With other ratios some of the published idle time is filled.
+        // With other ratios part of the published idle time is filled.
         let uneven = cost(1.0, 1.2, 0.8);
         let published = closed_form::dual_pipe(p, &uneven, seconds(3.0)).get();
         let found = idle(Schedule::DualPipe, [p, 1, m], &uneven).0;
@@ -235,7 +235,7 @@ fn live_activations_are_the_published_ones() {
     let peaks = |schedule, shape| -> Vec<u64> {
         idle(schedule, shape, &cost).1.in_flight.iter().map(|stage| stage.peak).collect()
     };
-    // 1F1B: min(m, p - s); with fewer micro batches than stages all of them.
+    // 1F1B: min(m, p - s); all of them with fewer micro-batches than stages.
     assert_eq!(peaks(Schedule::OneForwardOneBackward, [8, 1, 64]), [8, 7, 6, 5, 4, 3, 2, 1]);
     assert_eq!(peaks(Schedule::OneForwardOneBackward, [4, 1, 2]), [2, 2, 2, 1]);
     for stage in 0..8 {
@@ -243,13 +243,13 @@ fn live_activations_are_the_published_ones() {
         assert_eq!(peaks(Schedule::OneForwardOneBackward, [8, 1, 64])[stage as usize], expected);
     }
     assert_eq!(peaks(Schedule::Gpipe, [4, 1, 32]), [32; 4]);
-    // Interleaving: 1 + (p-1)/(pv) times the p micro batches of 1F1B, counted in chunks of 1/v.
+    // Interleaving: 1 + (p-1)/(pv) times the p micro-batches of 1F1B, counted in chunks of 1/v.
     for (p, v, m) in [(4, 2, 16), (8, 4, 64), (16, 8, 128), (12, 3, 120)] {
         let first = peaks(Schedule::OneForwardOneBackward, [p, v, m])[0];
         near(first as f64 / (p * v) as f64, closed_form::interleaved_memory_factor(p, v));
     }
-    // ZB-H1 keeps the worst stage of 1F1B everywhere, ZB-H2 about twice that; ZB-V 2p chunks of half a stage; DualPipe p + 1
-    // (Qi et al. 2023, table 1; DeepSeek-V3 report, table 2).
+    // ZB-H1 has the worst stage of 1F1B everywhere, ZB-H2 about twice that; ZB-V 2p chunks of half a stage; DualPipe p + 1 (Qi et al. 2023,
+    // table 1; DeepSeek-V3 report, table 2).
     assert_eq!(peaks(Schedule::ZbH1, [8, 1, 64]), [8; 8]);
     assert_eq!(peaks(Schedule::ZbH2, [8, 1, 64]), [15; 8]);
     assert_eq!(peaks(Schedule::ZbV, [8, 2, 64]), [16; 8]);
@@ -264,7 +264,7 @@ fn exposed_transfers_cost_1f1b_two_exchanges_a_micro_batch() {
         let pipeline = Pipeline { transfer: seconds(transfer), overlap_transfer, ..free };
         summarize(&pipeline).expect("valid").duration.get()
     };
-    // In the steady state a middle stage sends an activation and a gradient per micro batch; what it receives travels meanwhile.
+    // In the steady state a middle stage sends an activation and a gradient per micro-batch; its inputs arrive meanwhile.
     near(with(0.1, false, 101) - with(0.1, false, 100), 3.2);
     near(with(0.0, false, 101) - with(0.0, false, 100), 3.0);
     assert!(with(0.1, true, 100) < with(0.1, false, 100));

@@ -1,7 +1,7 @@
-//! From a timed pipeline to a [`Step`].
+//! Conversion of a timed pipeline to a [`Step`].
 //!
-//! Responsible for: a rank per stage, the parts of every pass on their streams, messages between stages at both ends, and the
-//! activations that are taken and given back. Refuses to know what the parts are; whoever prices operators brings them.
+//! Responsible for: a rank per stage, the parts of every pass on their streams, messages between stages at both ends, and the allocation
+//! and release of activations. The parts are inputs from the code that prices operators.
 
 use super::engine::{PipelineTimeline, TimedOperation};
 use super::{OperationKind, Pipeline};
@@ -11,20 +11,20 @@ use railwright_step::build::{MessageEnd, Part, TimedPass, write_message, write_p
 use railwright_step::{Collective, CollectiveKind, MemoryKind, NameId, Phase, SpanRef, Step, Time};
 use std::collections::BTreeMap;
 
-/// What the passes of one chunk are made of; without parts a pass is one span.
+/// Parts of the passes of one chunk. Without parts a pass is one span.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ChunkParts {
-    /// Of a forward pass.
+    /// Parts of a forward pass.
     pub forward: Vec<Part>,
-    /// Of recompute.
+    /// Parts of recompute.
     pub recompute: Vec<Part>,
-    /// Of a backward pass that the schedule does not divide.
+    /// Parts of an undivided backward pass.
     pub backward: Vec<Part>,
-    /// Of an input gradient.
+    /// Parts of an input gradient.
     pub backward_input: Vec<Part>,
-    /// Of a weight gradient.
+    /// Parts of a weight gradient.
     pub backward_weight: Vec<Part>,
-    /// What one micro-batch keeps here from its forward pass until its last gradient.
+    /// Activation memory of one micro-batch from its forward pass to its last gradient.
     pub activations: Bytes,
 }
 
@@ -42,19 +42,18 @@ impl ChunkParts {
     }
 }
 
-/// What is known about a pipeline beside its times.
+/// Inputs in addition to the times of a pipeline.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Detail {
-    /// Parts by chunk in pipeline order; empty draws every pass as one span.
+    /// Parts by chunk in pipeline order. If empty, every pass is one span.
     pub chunks: Vec<ChunkParts>,
-    /// The rank shown for each stage; empty is ranks from 0 in order.
+    /// The rank shown for each stage. If empty, ranks are numbered from 0.
     pub ranks: Vec<Rank>,
     /// The size of a message between stages.
     pub message: Bytes,
 }
 
-/// Adds a timed pipeline to a step: a new rank for each stage. Times are as the timeline has them. Returns the index of each
-/// stage's rank.
+/// Adds a timed pipeline to a step, with a new rank per stage and the times of the timeline. Returns the index of each stage's rank.
 pub fn write_step(
     step: &mut Step,
     pipeline: &Pipeline,
@@ -96,7 +95,7 @@ pub fn write_step(
             }
         }
     }
-    // In order of time, so that each stream gets its messages in order.
+    // Sorted by time, so that each stream has its messages in order.
     uses.sort_by(|a, b| a.0.start.get().total_cmp(&b.0.start.get()).then(a.1.cmp(&b.1)));
     for (pass, rank, source, first) in uses {
         writer.message(&pass, (ranks[source as usize], rank), first);
@@ -151,14 +150,14 @@ impl Writer<'_> {
         Some(first)
     }
 
-    /// Writes the message that a pass waited for.
+    /// Writes the message on which a pass waited.
     fn message(&mut self, pass: &TimedOperation, (source, rank): (usize, usize), first: SpanRef) {
         let operation = pass.operation;
         let back = operation.kind != OperationKind::Forward;
         let from = if back { operation.chunk + 1 } else { operation.chunk.wrapping_sub(1) };
         let Some(&(sender, last)) = self.made.get(&(back, from, operation.micro_batch)) else { return };
         let transfer = self.pipeline.transfer;
-        // A fused pair hands on at the pair's end, which is where its sending starts.
+        // A fused pair sends its outputs at the pair's end, which is the start of the transfer.
         let sent = (sender.output_end, sender.output_end + transfer);
         let received = if self.pipeline.overlap_transfer || pass.receive_start == pass.start {
             sent

@@ -1,4 +1,4 @@
-//! The order of ZB-H1, and its published closed form.
+//! Order of ZB-H1, and its published closed form.
 
 use super::Pipeline;
 use super::one_forward_one_backward::alternate;
@@ -11,7 +11,7 @@ use railwright_spec::quantity::Seconds;
 pub(super) struct Order;
 
 impl Rules for Order {
-    /// Warmup `p-1-s`, and weight gradients `s` behind (Qi et al. 2023, figure 2).
+    /// Warmup `p-1-s`, and weight gradients delayed by `s` (Qi et al. 2023, figure 2).
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
         alternate(shape.micro_batches, stage, shape.stages - 1 - stage, Some(stage))
     }

@@ -1,4 +1,4 @@
-//! The order of ZB-H2, and its published closed form.
+//! Order of ZB-H2, and its published closed form.
 
 use super::Pipeline;
 use super::one_forward_one_backward::alternate;
@@ -11,7 +11,7 @@ use railwright_spec::quantity::Seconds;
 pub(super) struct Order;
 
 impl Rules for Order {
-    /// Twice the warmup and the delay of ZB-H1, which makes the trapezoid of 1F1B a parallelogram (Qi et al. 2023, figure 3).
+    /// Twice the warmup and the delay of ZB-H1, which changes the trapezoid of 1F1B to a parallelogram (Qi et al. 2023, figure 3).
     fn order(&self, shape: &Shape, stage: u64) -> Vec<Slot> {
         alternate(shape.micro_batches, stage, 2 * (shape.stages - 1 - stage), Some(2 * stage))
     }

@@ -1,7 +1,7 @@
-//! The order of ZB-V: two chunks per stage, placed as a V, so that the last stage turns a forward around at once.
+//! Order of ZB-V: two chunks per stage, placed as a V, so that the last stage continues a forward without a transfer.
 //!
-//! Responsible for: that order alone (Qi et al. 2023, section 6). Refuses to weigh costs: the order is the paper's for equal
-//! forward, input-gradient and weight-gradient times, whatever the costs are.
+//! Responsible for: only that order (Qi et al. 2023, section 6). Independent of costs: it is the paper's order for equal forward,
+//! input-gradient and weight-gradient times.
 
 use super::Pipeline;
 use super::rules::{Rules, total};
@@ -19,7 +19,7 @@ impl Rules for Order {
         8 * shape.stages + 4
     }
 
-    /// Two chunks share a stage: the busiest stage.
+    /// Bound by the busiest stage; two chunks share a stage.
     fn lower_bound(&self, pipeline: &Pipeline) -> f64 {
         let (p, chunks) = (pipeline.stages as usize, pipeline.chunks);
         let m = pipeline.micro_batches as f64;
@@ -28,8 +28,8 @@ impl Rules for Order {
     }
 }
 
-/// Builds the order in the paper's phases. Fewer than `2p-1` micro-batches cannot fill them: then the order of `2p-1` is
-/// taken and the missing ones are left out.
+/// Builds the order in the paper's phases. Fewer than `2p-1` micro-batches cannot fill them. Then the order of `2p-1` is used, without the
+/// missing ones.
 fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     let mut order = Building {
         count: micro_batches,
@@ -39,18 +39,18 @@ fn v_shape(stages: u64, micro_batches: u64, stage: u64) -> Vec<Slot> {
     };
     let virtually = micro_batches.max(2 * stages - 1);
     let behind = stages - stage;
-    // Fill the V: forwards go down until the first one has come back up.
+    // Fill the V: forwards continue until the first one has returned to this stage.
     order.repeat(2 * behind - 1, &[(0, FORWARD)]);
     order.repeat(stage, &[(1, FORWARD), (0, FORWARD)]);
     order.repeat(behind, &[(1, FORWARD), (1, INPUT), (1, WEIGHT)]);
-    // Steady state: each chunk in turn does all three, until forwards run out.
+    // Steady state: each chunk in turn runs all three passes, until no forwards remain.
     while order.next[1][FORWARD] < order.next[0][FORWARD] || order.next[0][FORWARD] < virtually {
         if order.next[0][FORWARD] < virtually {
             order.push(0, FORWARD);
         }
         order.repeat(1, &[(0, INPUT), (0, WEIGHT), (1, FORWARD), (1, INPUT), (1, WEIGHT)]);
     }
-    // Drain: input gradients first, weight gradients fill what would be idle.
+    // Drain: input gradients first, with weight gradients in the idle time.
     order.repeat(stage, &[(0, INPUT), (1, INPUT)]);
     order.repeat(behind, &[(0, INPUT), (0, WEIGHT)]);
     for chunk in [1, 0] {

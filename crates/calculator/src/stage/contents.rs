@@ -1,7 +1,7 @@
-//! What a virtual stage consists of, piece by piece, for views that show layers.
+//! Contents of a virtual stage, piece by piece, for views with layers.
 //!
-//! Responsible for: the pieces in the order of a forward pass and the cost of each; they add up to the stage's cost, which a test holds.
-//! Refuses to price: layers come from the prices that stages are made of.
+//! Responsible for: the pieces in the order of a forward pass and the cost of each. A test compares their sum with the stage's cost. Does
+//! not price: layers use the prices of stages.
 
 use super::{LayerPrices, embedding, head, head_parameters};
 use crate::costing::Costing;
@@ -14,7 +14,7 @@ use crate::sharding;
 pub(crate) enum Piece {
     /// The word embedding.
     Embedding,
-    /// A layer of the model, or behind them of multi-token prediction, by its place and kind.
+    /// A layer of the model, or a layer of multi-token prediction after them, by its place and kind.
     Layer { index: usize, kind: usize },
     /// The head of a multi-token prediction, which shares its weights with the model's.
     PredictionHead,
@@ -22,7 +22,7 @@ pub(crate) enum Piece {
     Head,
 }
 
-/// The pieces of a virtual stage of `split`, with what each costs for a micro-batch.
+/// The pieces of a virtual stage of `split`, with the cost of each for a micro-batch.
 pub(crate) fn contents(
     costing: &Costing<'_>,
     prices: &LayerPrices,
@@ -33,7 +33,7 @@ pub(crate) fn contents(
     let mut pieces = Vec::new();
     if chunk == 0 {
         let mut own = LayerCost::default();
-        // Nothing runs before the embedding that its gather could hide behind.
+        // No compute precedes the embedding, so its gather cannot overlap.
         sharding::gather(costing, local_parameters(&model.embedding, costing.plan), &mut own);
         embedding(costing, &mut own);
         pieces.push((Piece::Embedding, own));

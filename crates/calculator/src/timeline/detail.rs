@@ -1,12 +1,12 @@
-//! How much a timeline shows of a pass.
+//! Level of detail of a timeline.
 
-/// How much a timeline shows of a pass.
+/// Level of detail of a timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Detail {
     /// Families of operators and collectives, unless there are too many passes.
     #[default]
     Automatic,
-    /// One span for each pass.
+    /// One span per pass.
     Passes,
     /// Families of operators and collectives.
     Operators,
@@ -14,7 +14,7 @@ pub enum Detail {
     Layers,
 }
 
-/// How much is shown, once it is decided.
+/// Resolved level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Depth {
     Passes,

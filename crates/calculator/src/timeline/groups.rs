@@ -1,4 +1,4 @@
-//! Which ranks communicate, in global ranks: the groups of the ranks that a timeline shows.
+//! Process groups of the ranks in a timeline, in global ranks.
 
 use crate::collectives::Collective as Operation;
 use crate::costing::Costing;
@@ -11,7 +11,7 @@ use railwright_spec::quantity::{Bytes, Rank};
 use railwright_step::{Collective, CollectiveId, CollectiveKind, Step};
 use std::collections::BTreeMap;
 
-/// The rank that is shown for the stage that runs a chunk's first micro-batch.
+/// The displayed rank of the stage that runs a chunk's first micro-batch.
 pub(super) fn first_rank(plan: &Plan, chunk: usize) -> u64 {
     stage_of(plan, chunk as u64, 0) * rank_stride(plan)
 }
@@ -36,8 +36,8 @@ pub(super) fn of_update(
     collective(step, costing, (one.operation, one.process_group, one.bytes), base)
 }
 
-/// A collective of the group that the rank `base` leads. Groups within a stage are counted in the stage's own numbering, between whose
-/// blocks of tensor and context ranks other stages may stand.
+/// A collective of the group with the first rank `base`. Groups within a stage are counted in the stage's own numbering. Between its blocks
+/// of tensor and context ranks there may be other stages.
 pub(super) fn collective(
     step: &mut Step,
     costing: &Costing<'_>,
@@ -62,7 +62,7 @@ pub(super) fn collective(
     Some(step.add_collective(Collective { kind, group, bytes, peer: None }))
 }
 
-/// Messages between stages, described once for each pair of ranks.
+/// Messages between stages, described once per pair of ranks.
 pub(super) struct Messages {
     bytes: Bytes,
     known: BTreeMap<(usize, usize), (CollectiveId, CollectiveId)>,
@@ -73,7 +73,7 @@ impl Messages {
         Self { bytes, known: BTreeMap::new() }
     }
 
-    /// The two ends of a message from one shown rank to another, by their indices.
+    /// The two ends of a message between two displayed ranks, by their indices.
     pub(super) fn between(
         &mut self,
         step: &mut Step,

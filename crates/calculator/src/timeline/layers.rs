@@ -1,10 +1,10 @@
-//! The passes of a virtual stage layer by layer, each operator and each collective in its place.
+//! Passes of a virtual stage layer by layer, with each operator and each collective in its place.
 //!
-//! Responsible for: the order within a layer, and times that add up to what the layer was priced at. Refuses to price: operators are
-//! those of [`crate::program`], and what is exposed is the layer's.
+//! Responsible for: the order within a layer, and times that sum to the layer's price. Does not price: operators are those of
+//! [`crate::program`], and exposure is the layer's.
 //!
-//! A layer has two halves, its mixer and its feed-forward network, each with a norm in front and a residual addition behind. What the
-//! program lists once for both halves is divided among them.
+//! A layer has two halves, its mixer and its feed-forward network, each with a norm before and a residual addition after it. Program
+//! entries for both halves are divided among them.
 
 use super::maker::{KINDS, Maker, Sequence, kinds, too_many, work};
 use crate::collectives::Collective;
@@ -22,10 +22,10 @@ use railwright_spec::quantity::{LayerIndex, Seconds};
 use railwright_step::Phase;
 use railwright_step::build::Part;
 
-/// Passes through layers beyond which no timeline of them is tried: each is some ten spans.
+/// Maximum number of passes through layers in a timeline: each has some ten spans.
 const MOST_LAYER_PASSES: u64 = 200_000;
 
-/// Whether a step's layers may be shown one by one.
+/// Checks that the layers of a step are few enough for separate spans.
 pub(super) fn check(costing: &Costing<'_>) -> Result<(), Problem> {
     let passes =
         costing.model.num_layers().saturating_mul(costing.plan.micro_batches().max(1)).saturating_mul(2);
@@ -58,44 +58,44 @@ pub(super) fn of_chunk(
     })
 }
 
-/// Where in a layer something runs, in the order of a forward pass.
+/// Position of an operator or collective in a layer, in the order of a forward pass.
 mod place {
-    /// Parameters are gathered.
+    /// Gather of parameters.
     pub(super) const GATHERED: u8 = 0;
-    /// Of a half: the norm in front.
+    /// Norm before a half.
     pub(super) const NORM: u8 = 1;
-    /// Of a half: what makes the input whole.
+    /// Collective that gathers the input of a half.
     pub(super) const WHOLE: u8 = 2;
     /// Routing.
     pub(super) const ROUTER: u8 = 3;
-    /// Tokens to the experts.
+    /// Dispatch of tokens to the experts.
     pub(super) const DISPATCH: u8 = 4;
-    /// Products that read the half's input.
+    /// GEMMs that read the half's input.
     pub(super) const IN: u8 = 5;
-    /// What context ranks exchange.
+    /// Exchange of context ranks.
     pub(super) const CONTEXT: u8 = 6;
-    /// Between the products: attention, an activation function.
+    /// Operators between the GEMMs: attention, an activation function.
     pub(super) const CORE: u8 = 7;
-    /// Products that write the half's output.
+    /// GEMMs that write the half's output.
     pub(super) const OUT: u8 = 8;
-    /// Tokens back from the experts.
+    /// Return of tokens from the experts.
     pub(super) const COMBINE: u8 = 9;
-    /// What cuts or adds up the output.
+    /// Collective that scatters or sums the output.
     pub(super) const CUT: u8 = 10;
-    /// The residual addition behind.
+    /// Residual addition after a half.
     pub(super) const RESIDUAL: u8 = 11;
-    /// So much later is everything of the second half.
+    /// Offset of all positions of the second half.
     pub(super) const SECOND: u8 = 16;
 }
 
-/// The halves that a piece has: a mixer, a feed-forward network.
+/// The halves of a piece: a mixer, a feed-forward network.
 fn halves(costing: &Costing<'_>, piece: Piece) -> [bool; 2] {
     let Piece::Layer { kind, .. } = piece else { return [true, false] };
     let Layer { mixer, feed_forward, .. } = &costing.model.layer_kinds[kind];
     [!matches!(mixer, Mixer::None), !matches!(feed_forward, FeedForward::None)]
 }
 
-/// Something at both halves, or at the one that there is.
+/// A position in both halves, or in the only one.
 fn at_halves(place: u8, [first, second]: [bool; 2]) -> Vec<u8> {
     match (first, second) {
         (true, true) => vec![place, place + place::SECOND],
@@ -104,7 +104,7 @@ fn at_halves(place: u8, [first, second]: [bool; 2]) -> Vec<u8> {
     }
 }
 
-/// Where an operator runs; `is_last` of the products of its family.
+/// Positions of an operator. `is_last` is true for the last GEMM of its family.
 fn places(family: Family, is_last: bool, halves: [bool; 2]) -> Vec<u8> {
     use place::{CORE, IN, NORM, OUT, RESIDUAL, ROUTER, SECOND};
     match family {
@@ -119,7 +119,7 @@ fn places(family: Family, is_last: bool, halves: [bool; 2]) -> Vec<u8> {
     }
 }
 
-/// Where a collective runs. In a backward pass a scatter undoes a gather, so they change places.
+/// Positions of a collective. In a backward pass a scatter undoes a gather, so they are exchanged.
 fn places_of_call(call: &Call, sequence: Sequence, halves: [bool; 2]) -> Vec<u8> {
     use place::{COMBINE, CONTEXT, CUT, DISPATCH, GATHERED, SECOND, WHOLE};
     let is_gather = call.operation == Collective::AllGather;
@@ -133,7 +133,7 @@ fn places_of_call(call: &Call, sequence: Sequence, halves: [bool; 2]) -> Vec<u8>
         }
         Dimension::Tensor => {
             let place = if before { WHOLE } else { CUT };
-            // One exchange of a layer is that of its feed-forward network, whose parallel residual adds the mixer's.
+            // A single exchange of a layer is that of its feed-forward network, whose parallel residual adds the mixer's.
             if call.count < 1.5 {
                 at_halves(place, halves).split_off(usize::from(halves == [true, true]))
             } else {
@@ -191,8 +191,8 @@ fn of_piece(
         .collect()
 }
 
-/// The operators of a piece with their times, which add up to those of its families: recompute runs a part of the forward operators, and
-/// slow devices stretch all.
+/// The operators of a piece with their times, which sum to those of its families: recompute runs a part of the forward operators, and slow
+/// devices stretch all.
 fn operators(
     costing: &Costing<'_>,
     piece: Piece,

@@ -1,7 +1,6 @@
-//! Parts of passes, made one by one: operators, exposed communication with the bytes that are exposed, hidden communication with those that
-//! hide, and the host's share.
+//! Parts of passes: operators, exposed communication with its bytes, hidden communication with its bytes, and the host's share.
 //!
-//! Responsible for: parts of some work whose times add up to it. Refuses to know which work it is.
+//! Responsible for: parts of some work whose times sum to it. Independent of the kind of work.
 
 use super::groups;
 use crate::collectives::Collective as Operation;
@@ -21,7 +20,7 @@ use railwright_step::{Activity, CollectiveId, Dimension, OperatorFamily, Phase, 
 /// Kinds of passes, in the order of [`OperationKind`].
 pub(super) const KINDS: usize = 5;
 
-/// In which direction passes go through layers.
+/// Direction of passes through layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sequence {
     /// From the first layer to the last.
@@ -30,7 +29,7 @@ pub(super) enum Sequence {
     Back,
 }
 
-/// This many spans are refused.
+/// Error for this number of spans.
 pub(super) fn too_many(spans: usize) -> Problem {
     Problem::new(format!("a timeline of {spans} spans is too large to be of use"))
         .at_key("plan.global_batch")
@@ -40,28 +39,28 @@ pub(super) fn too_many(spans: usize) -> Problem {
 /// Kind, process group, bytes and leading rank of a collective.
 type Description = (Operation, ProcessGroup, u64, u64);
 
-/// What parts are made with: the step's names, and the collectives that were described before.
+/// Context for creating parts: the step's names, and the collectives already described.
 pub(super) struct Maker<'a, 'c> {
     step: &'a mut Step,
     pub(super) costing: &'a Costing<'c>,
-    /// The rank that leads the groups.
+    /// First rank of the groups.
     base: u64,
     /// Descriptions by kind, process group, bytes and leading rank.
     known: Vec<(Description, Option<CollectiveId>)>,
 }
 
 impl<'a, 'c> Maker<'a, 'c> {
-    /// Of a step.
+    /// A maker for a step.
     pub(super) fn new(step: &'a mut Step, costing: &'a Costing<'c>) -> Self {
         Self { step, costing, known: Vec::new(), base: 0 }
     }
 
-    /// Groups are led by this rank from now on.
+    /// Sets the first rank of the groups.
     pub(super) fn lead(&mut self, base: u64) {
         self.base = base;
     }
 
-    /// The description of a call, each once.
+    /// The description of a call, created once.
     fn collective(&mut self, call: &Call) -> Option<CollectiveId> {
         let key = (call.operation, call.process_group, call.bytes.get().to_bits(), self.base);
         if let Some((_, known)) = self.known.iter().find(|(known, _)| *known == key) {
@@ -72,8 +71,8 @@ impl<'a, 'c> Maker<'a, 'c> {
         made
     }
 
-    /// The communication of some work that `calls` make: what is exposed, each part with its call, and what is overlapped with a pass that is
-    /// `whole`. Calls of a dimension share by their times what is exposed of it, and bytes go with the time.
+    /// Communication of some work that `calls` perform: the exposed parts, each with its call, and the part overlapped with a pass of
+    /// duration `whole`. Calls of a dimension divide its exposed time by their times, and bytes are proportional to the time.
     pub(super) fn communication(
         &mut self,
         work: &Work,
@@ -87,7 +86,7 @@ impl<'a, 'c> Maker<'a, 'c> {
                 continue;
             }
             let hides = (all - waited).max(Seconds::ZERO);
-            // What hides runs concurrently with the pass, and is not shown longer than the pass itself.
+            // Hidden communication runs concurrently with the pass, and is not shown longer than the pass itself.
             let shown = hides.min(whole);
             let own = || calls.iter().filter(|call| call.dimension == d);
             let sum: Seconds = own().map(|call| call.time(self.costing)).sum();
@@ -116,13 +115,13 @@ impl<'a, 'c> Maker<'a, 'c> {
         (hidden, exposed)
     }
 
-    /// What one of this many equal parts of a call is called.
+    /// Name of one of this number of equal parts of a call.
     pub(super) fn name_of_part(&mut self, call: &Call, parts: usize) -> railwright_step::NameId {
         let part = Call { count: call.count / parts.max(1) as f64, ..*call };
         self.step.names.intern(&name(&part))
     }
 
-    /// What a pass waits for the host link, if it does.
+    /// Wait of a pass for the host link, if any.
     pub(super) fn offload(&mut self, work: &Work) -> Option<Part> {
         let waited = work.exposed[WorkDimension::Host as usize];
         let name = self.step.names.intern("host offload");
@@ -135,7 +134,7 @@ impl<'a, 'c> Maker<'a, 'c> {
         Part::compute(self.step.names.intern(name), operator(family), time)
     }
 
-    /// What a pass that is `whole` takes beyond its device's time.
+    /// Excess of a pass of duration `whole` over its device's time, if any.
     pub(super) fn host(&mut self, work: &Work, whole: Seconds) -> Option<Part> {
         let host = whole - work.time();
         let name = self.step.names.intern("waiting for the host");
@@ -148,7 +147,7 @@ impl<'a, 'c> Maker<'a, 'c> {
     }
 }
 
-/// The kinds of passes of a virtual stage: which phases of its work, how long, and from the last layer to the first or not.
+/// The kinds of passes of a virtual stage: phases of its work, duration, and direction through the layers.
 pub(super) fn kinds(evaluation: &Evaluation, chunk: usize) -> [(&'static [Phase], Seconds, Sequence); KINDS] {
     let time = &evaluation.chunks[chunk].time;
     let (input, weight) = (time.backward_input, time.backward_weight);
@@ -171,7 +170,7 @@ pub(super) fn kinds(evaluation: &Evaluation, chunk: usize) -> [(&'static [Phase]
     .map(kind)
 }
 
-/// The work of some phases together.
+/// Sum of the work of some phases.
 pub(super) fn work(cost: &LayerCost, phases: &[Phase]) -> Work {
     let mut sum = Work::default();
     for &phase in phases {
@@ -205,7 +204,7 @@ const fn operator(family: Family) -> OperatorFamily {
     }
 }
 
-/// `all gather x32`, and `all gather` where it is one.
+/// `all gather x32`, and `all gather` for one.
 fn name(call: &Call) -> String {
     let (operation, _) = operation(call.operation, call.group.ranks);
     let operation = operation.replace('_', " ");

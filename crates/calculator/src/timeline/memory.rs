@@ -1,4 +1,4 @@
-//! What each rank holds along the step, from [`crate::memory::over_time`] on the passes as they were timed.
+//! Memory of each rank along the step, from [`crate::memory::over_time`] on the timed passes.
 
 use crate::costing::Costing;
 use crate::memory::{MemoryInput, SoftwareCatalogue, over_time};
@@ -7,7 +7,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use railwright_step::Step;
 
-/// Writes the events of taking and giving back.
+/// Writes the events of allocation and release.
 pub(super) fn write(
     step: &mut Step,
     costing: &Costing<'_>,

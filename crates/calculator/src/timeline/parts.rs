@@ -1,6 +1,6 @@
-//! What the passes of each virtual stage are made of: by families of operators, or layer by layer.
+//! Parts of the passes of each virtual stage: by families of operators, or layer by layer.
 //!
-//! Responsible for: choosing, and refusing what nobody could open. Refuses to place passes in time.
+//! Responsible for: the selection, and rejecting timelines too large to open. Excludes the times of passes.
 
 use super::detail::Depth;
 use super::maker::{KINDS, Maker, Sequence, kinds, too_many, work};
@@ -15,7 +15,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_step::Step;
 use railwright_step::build::Part;
 
-/// More spans than this are refused: 120 bytes each, and a trace of half a gigabyte.
+/// Maximum number of spans: 120 bytes each, and a trace of half a gigabyte.
 const MOST_SPANS: usize = 2_000_000;
 
 /// The parts of every kind of pass of every virtual stage.
@@ -24,7 +24,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// Of an evaluated step. Fails where that many spans would be of no use.
+    /// Parts of an evaluated step. Fails if the number of spans is too large.
     pub(super) fn new(
         step: &mut Step,
         costing: &Costing<'_>,
@@ -57,13 +57,13 @@ impl Parts {
         if spans > MOST_SPANS { Err(too_many(spans)) } else { Ok(parts) }
     }
 
-    /// Of one kind of pass of a virtual stage; empty is a pass that is one span.
+    /// Parts of one kind of pass of a virtual stage. If empty, the pass is one span.
     pub(super) fn of(&self, chunk: usize, kind: OperationKind) -> &[Part] {
         self.chunks.get(chunk).map_or(&[], |kinds| &kinds[kind as usize])
     }
 }
 
-/// Families of operators, and behind them what is exposed.
+/// Families of operators, followed by exposed communication.
 fn of_chunk(maker: &mut Maker<'_, '_>, evaluation: &Evaluation, chunk: usize) -> [Vec<Part>; KINDS] {
     let all = calls::of_chunk(maker.costing, &evaluation.chunks, chunk);
     let cost = &evaluation.chunks[chunk].cost;

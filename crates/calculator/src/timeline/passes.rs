@@ -1,6 +1,6 @@
 //! The passes of every stage and the messages between stages.
 //!
-//! Responsible for: laying passes and messages at their times. Refuses to know what a pass is made of ([`super::parts`] does).
+//! Responsible for: placing passes and messages at their times. Excludes the parts of a pass (see [`super::parts`]).
 
 use super::detail::Depth;
 use super::groups;
@@ -23,7 +23,7 @@ const KINDS: [(OperationKind, Phase, &str); 5] = [
     (OperationKind::BackwardWeight, Phase::BackwardWeight, "backward weight"),
 ];
 
-/// Passes between two questions whether the timeline is still wanted: some milliseconds.
+/// Number of passes between two checks for cancellation: some milliseconds.
 const PASSES_AT_ONCE: usize = 1024;
 
 fn kind_index(kind: OperationKind) -> usize {
@@ -84,7 +84,7 @@ pub(super) fn write(
                 && let (Some((first, last)), Some(slot)) =
                     (written, ends.slot(back, chunk, operation.micro_batch))
             {
-                // Recompute receives the gradient for the backward pass that follows it.
+                // The gradient for the next backward pass arrives before recompute.
                 *slot = Some((slot.map_or(first, |s| s.0), last));
             }
         }
@@ -94,7 +94,7 @@ pub(super) fn write(
     Ok(())
 }
 
-/// Arrows and spans for what one stage sends another.
+/// Writes arrows and spans of messages from one stage to another.
 fn messages(
     step: &mut Step,
     costing: &Costing<'_>,
@@ -166,7 +166,7 @@ fn messages(
     }
 }
 
-/// What the tensor ranks of a receiving stage gather of a message that came in parts, behind the message on its stream.
+/// Gather of a message that arrived in parts, by the tensor ranks of the receiving stage, after the message on its stream.
 fn write_gather(step: &mut Step, costing: &Costing<'_>, gather: &Gather, end: &MessageEnd, base: u64) {
     let stream = StreamKind::Communication(Dimension::Pipeline, end.lane);
     let free = step.stream_end(end.rank, stream).unwrap_or(end.start);

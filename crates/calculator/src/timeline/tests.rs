@@ -1,4 +1,4 @@
-//! Timelines against the fast path, and what every timeline must satisfy.
+//! Timelines compared with the fast path, and properties of every timeline.
 
 use super::*;
 use railwright_spec::plan::{PlanSpec, Recompute, RecomputeModule, Schedule, Sharding, StageRecompute};
@@ -53,12 +53,12 @@ fn a_405b_step_on_16384_devices_matches_the_fast_path() {
         p.overlap_pipeline = Some(false);
     });
     assert_eq!(step.ranks.len(), 16);
-    // The critical path goes from the end back through the pipeline, and not only to what the host does last.
+    // The critical path runs from the end back through the pipeline, and not only to the last host span.
     let path = railwright_step::critical_path::critical_path(&step);
     let idle = path.parts.iter().find(|(label, _)| *label == railwright_step::breakdown::Label::Idle);
     let idle = idle.map_or(0.0, |(_, time)| time.share_of(step.duration()));
     assert!(idle < 0.1, "{idle} of the critical path is nothing");
-    // Rank 1,024 leads stage 1: its tensor group is its eight neighbours, its data group every eighth rank of the stage.
+    // Rank 1,024 is the first of stage 1: its tensor group is its eight neighbours, its data group every eighth rank of the stage.
     let stage = &step.ranks[1];
     assert_eq!(stage.rank.0, 1024);
     let groups: Vec<(u32, u32, usize)> = stage
@@ -140,7 +140,7 @@ fn memory_along_the_step_peaks_as_reported() {
     }
 }
 
-/// A plan for 64 devices from a few random choices; `None` where they contradict each other.
+/// A plan for 64 devices from a few random settings. `None` if they contradict each other.
 fn random_plan(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<Plan> {
     let pick = |i: usize, list: &[u64]| list[usize::from(choices[i]) % list.len()];
     let flag = |i: usize| choices[i].is_multiple_of(2);
@@ -183,7 +183,7 @@ fn random_plan(model: &Model, cluster: &Cluster, choices: &[u8; 12]) -> Option<P
     railwright_spec::plan::validate(model, cluster, &plan).is_empty().then_some(plan)
 }
 
-/// Entries that differ from stage to stage, one for each stage or for each virtual stage.
+/// Entries that differ from stage to stage, one per stage or per virtual stage.
 fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
     let feed_forward =
         if model.is_mixture_of_experts() { RecomputeModule::Moe } else { RecomputeModule::Mlp };
@@ -209,7 +209,7 @@ fn by_stage(plan: &Plan, model: &Model, choices: &[u8]) -> Vec<StageRecompute> {
 }
 
 proptest::proptest! {
-    // Choices that contradict each other are passed over, however many cases are asked for.
+    // Contradictory settings are skipped, regardless of the number of cases.
     #![proptest_config(proptest::test_runner::Config {
         cases: 128, max_global_rejects: u32::MAX, failure_persistence: None, ..Default::default()
     })]
@@ -233,7 +233,7 @@ fn a_timeline_that_is_no_longer_wanted_ends() {
     let spec = PlanSpec { pipeline_parallel: Some(8), global_batch: Some(5000), ..PlanSpec::default() };
     let plan = spec.resolve(&model, &cluster).expect("resolves");
     let machine = Machine::new(&cluster);
-    // Stages have 10,000 passes each: several questions for each of them.
+    // Stages have 10,000 passes each: several cancellation checks per stage.
     for last in [0, 3, 12] {
         let asked = std::cell::Cell::new(0);
         let gone = || {
@@ -262,7 +262,7 @@ fn sums(step: &Step) -> std::collections::BTreeMap<(usize, Option<u32>, String, 
     sums
 }
 
-/// Layer by layer a step takes as long as by families of operators, every pass and every family of it.
+/// Layer by layer, a step has the same time as by families of operators, for every pass and every family.
 #[test]
 fn layers_add_up_to_the_passes_they_are_of() {
     type Change = fn(&mut PlanSpec);
@@ -309,7 +309,7 @@ fn layers_add_up_to_the_passes_they_are_of() {
             let slack = (*sum as f64 * 1e-3).max(200_000.0);
             assert!((parts[key] - sum).abs() as f64 <= slack, "{name} {key:?}: {} and {sum}", parts[key]);
         }
-        // Every layer is there, in order in each forward pass and backwards in each backward pass.
+        // Every layer exists, in order in each forward pass and reversed in each backward pass.
         let compute = |rank: &railwright_step::RankTimeline| {
             let stream = rank.streams.iter().find(|s| s.kind == railwright_step::StreamKind::Compute);
             stream.map(|s| s.spans.iter().collect::<Vec<_>>()).unwrap_or_default()
@@ -336,7 +336,7 @@ fn layers_add_up_to_the_passes_they_are_of() {
     }
 }
 
-/// A layer of a forward pass, operator by operator, as it runs.
+/// A layer of a forward pass, operator by operator, in the order of execution.
 #[test]
 fn operators_of_a_layer_run_in_their_order() {
     let model = model::by_name("llama-3-8b").expect("in the catalogue");

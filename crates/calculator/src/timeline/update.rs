@@ -1,4 +1,4 @@
-//! What follows the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
+//! Part of the step after the pipeline: the reduction of gradients, the optimizer, the gathering of parameters, and the step's fixed parts.
 
 use super::groups::of_update;
 use crate::costing::Costing;
@@ -12,7 +12,7 @@ use railwright_step::{
     Activity, DependencyKind, Dimension, OperatorFamily, Phase, Span, SpanRef, Step, StreamKind, Time,
 };
 
-/// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as the fast path has it.
+/// Writes all of it. Every rank waits for the slowest before the optimizer and before the end, as in the fast path.
 pub(super) fn write(
     step: &mut Step,
     costing: &Costing<'_>,
@@ -23,7 +23,7 @@ pub(super) fn write(
     let updates = &evaluation.updates;
     let optimizer = updates.iter().map(|u| u.optimizer).fold(Seconds::ZERO, Seconds::max);
     let gather = updates.iter().map(|u| u.parameter_exposed).fold(Seconds::ZERO, Seconds::max);
-    // Where steps run into each other, the pipeline alone is longer than the cycle.
+    // If steps overlap, the pipeline alone is longer than the cycle.
     let beyond = simulated.duration - evaluation.pipeline;
     let pipeline_end = simulated.duration + (time.data_parallel - gather);
     let stepped = pipeline_end + optimizer;
@@ -34,7 +34,7 @@ pub(super) fn write(
     let names = ["optimizer", "fixed per step", "jitter allowance"].map(|n| step.names.intern(n));
     for (rank, update) in updates.iter().enumerate() {
         let own = Own { costing, rank, update, priced: update::of_stage(costing, evaluation, rank) };
-        // The last step's parameters still arrive during the first forward passes.
+        // The last step's parameters arrive during the first forward passes.
         let hidden = update.parameter_gather - update.parameter_exposed;
         own.gathers(step, ", hidden", (Seconds::ZERO, hidden));
 
@@ -52,8 +52,8 @@ pub(super) fn write(
             phase: Phase::Optimizer,
             ..Span::default()
         };
-        // What waits for what from the last pass to the end of the step: each for the one before it, across streams.
-        // Reducing began before the last pass ended, so it hangs on none; where it is exposed, the path has a gap.
+        // Dependencies from the last pass to the end of the step: each span depends on the previous one, across streams. Reduction began
+        // before the end of the last pass, so it depends on none; if it is exposed, the path has a gap.
         let mut before: Vec<SpanRef> = last_compute(step, rank).into_iter().collect();
         let mut then = |step: &mut Step, next: Option<SpanRef>| {
             if let Some(next) = next {
@@ -87,7 +87,8 @@ struct Own<'a> {
 }
 
 impl Own<'_> {
-    /// Gathers of parameters over some time. What of them runs at another time has spans of its own, so bytes are divided in the same proportion.
+    /// Gathers of parameters over some time. The part that runs at another time has separate spans, so bytes are divided in the same
+    /// proportion.
     fn gathers(&self, step: &mut Step, suffix: &str, window: (Seconds, Seconds)) -> Vec<SpanRef> {
         let all = self.update.parameter_gather;
         let own = |one: &&PricedCollective| one.collective.purpose == Purpose::Parameters;
@@ -100,7 +101,7 @@ impl Own<'_> {
         self.row(step, self.update.gradient_reduce, 1.0, window, own, |what| format!("reduce {what}"))
     }
 
-    /// Some collectives one after the other, each as long as its part of `all` of them; their spans have a `share` of their bytes.
+    /// Some collectives in sequence, each with its share of the time of `all` of them; their spans have a `share` of their bytes.
     fn row(
         &self,
         step: &mut Step,
@@ -139,7 +140,7 @@ impl Own<'_> {
     }
 }
 
-/// Adds a span that takes time.
+/// Adds a span if its duration is positive.
 fn push(
     step: &mut Step,
     rank: usize,
@@ -151,7 +152,7 @@ fn push(
     if until > from { step.push(rank, stream, Span { start, end, ..span }) } else { None }
 }
 
-/// The span that a rank's arithmetic ends with so far.
+/// The last compute span of a rank so far.
 fn last_compute(step: &Step, rank: usize) -> Option<SpanRef> {
     let streams = &step.ranks.get(rank)?.streams;
     let stream = streams.iter().position(|stream| stream.kind == StreamKind::Compute)?;

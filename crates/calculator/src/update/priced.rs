@@ -1,6 +1,6 @@
-//! The collectives of a stage's update in an evaluated step: the time of each, and what of it is exposed.
+//! Collectives of a stage's update in an evaluated step: the total and exposed time of each.
 //!
-//! Responsible for: sharing what is exposed of all among them. Refuses to list them.
+//! Responsible for: dividing the exposed time among them. Excludes their list.
 
 use super::{Purpose, UpdateCollective, around_optimizer};
 use crate::collectives::CollectiveCost;
@@ -12,21 +12,21 @@ use railwright_spec::quantity::Seconds;
 /// A collective of a stage's update with its figures from the evaluated step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PricedCollective {
-    /// Selection.
+    /// The collective.
     pub collective: UpdateCollective,
-    /// What a bucket costs.
+    /// Cost of a bucket.
     pub cost: CollectiveCost,
-    /// Time of one.
+    /// Time of one collective.
     pub time_each: Seconds,
-    /// Time of all in a step, hidden or not.
+    /// Total time in a step, hidden and exposed.
     pub time: Seconds,
-    /// What compute waits for or is slowed by.
+    /// Time for which compute waits or by which it is slowed.
     pub exposed: Seconds,
 }
 
-/// The update of a stage, collective by collective, on its own links. Their times and what of them is exposed add up to
-/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, share by their times what is exposed of all of them, in seconds:
-/// `exposed = exposed of all x time / time of all`, because buckets of all kinds are made as layers end.
+/// The update of a stage, collective by collective, on its own links. Their total and exposed times sum to
+/// [`crate::sharding::StageUpdate`]. Reductions, and gathers, divide their exposed time in proportion to their times, in seconds: `exposed
+/// = exposed of all x time / time of all`, because buckets of all kinds become ready at the ends of layers.
 pub fn of_stage(costing: &Costing<'_>, evaluation: &Evaluation, stage: usize) -> Vec<PricedCollective> {
     let local = stage_parameters(costing, &evaluation.chunks);
     let (Some(update), Some(local)) = (evaluation.updates.get(stage), local.get(stage)) else {

@@ -1,4 +1,4 @@
-//! What is offered is possible, what is not offered of the candidates is refused, and the numbers are those of the published layouts.
+//! Offered values are valid, other candidates are rejected, and the numbers are those of the published layouts.
 
 use super::*;
 use railwright_spec::plan::validate;
@@ -56,7 +56,7 @@ fn everything_that_is_offered_resolves_to_a_possible_plan() {
                 with.set(&format!("{}={value}", valid.key)).expect("takes it");
                 let run = with.resolve(|_| Err(railwright_spec::problem::Problem::new("not read")));
                 let problems = run.map(|run| validate(&run.model, &run.cluster, &run.plan));
-                // A run whose layout is open is laid out by `defaults::start` where the specification's own choice is not possible.
+                // `defaults::start` selects the layout of an open run if the specification's own default is invalid.
                 let is_open = defaults::is_open(&with.plan);
                 assert!(
                     is_open || problems.as_ref().is_ok_and(Vec::is_empty),
@@ -83,7 +83,7 @@ fn devices_follow_the_expert_ranks() {
 
 #[test]
 fn a_refused_run_has_the_values_that_make_it_possible_again() {
-    // 126 layers on 16 stages: the divisors of 126 among the divisors of 1,024 devices are 1 and 2.
+    // 126 layers on 16 stages: the common divisors of 126 and of 1,024 devices are 1 and 2.
     let mut specified = spec(&[
         "model.name=llama-3.1-405b",
         "cluster.preset=dgx-h100",
@@ -95,7 +95,7 @@ fn a_refused_run_has_the_values_that_make_it_possible_again() {
     assert_eq!(of(&list, "plan.pipeline_parallel"), ["1", "2"]);
     assert_eq!(of(&list, "plan.uneven_stages"), ["true"]);
     assert_eq!(of(&list, "plan.tensor_parallel"), Vec::<&str>::new());
-    // Replicas of 8 x 11 divide no power of two: their own multiples are offered.
+    // Replicas of 8 x 11 devices divide no power of two: their own multiples are offered.
     let odd = ["cluster.devices=1024", "plan.pipeline_parallel=11", "plan.uneven_stages=true"];
     let mut replicas = specified.clone();
     for setting in odd {

@@ -1,12 +1,12 @@
-//! Whether the calculator chooses well: on measured sweeps, how much slower the layout that it would pick is than the best.
+//! Regret on measured sweeps: slowdown of the layout that the calculator selects, relative to the best one.
 //!
-//! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and what they
-//! come to by source and over all. Refuses to predict (that is [`super::report`]) and to choose among plans without measurement.
+//! Responsible for: grouping the rows of a validated table into sweeps, the table of regrets with and without memory, and their summary by
+//! source and overall. Excludes predictions (see [`super::report`]) and plans without measurement.
 //!
-//! A *sweep* is what a planner chooses among: rows that share source, model and its dimensions, accelerator, number of devices, sequence length, global
-//! batch, framework and precision, and differ in layout. Rows that the calculator cannot distinguish (same time, same memory) are
-//! one layout, measured several times: the median counts. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts whose slowest takes
-//! at least [`SMALLEST_SPREAD`] longer than its fastest.
+//! A *sweep* is a set of alternatives for a planner: rows that share source, model and its dimensions, accelerator, number of devices,
+//! sequence length, global batch, framework and precision, and differ in layout. Rows that the calculator cannot distinguish (same time,
+//! same memory) are one layout, measured several times, and have the median time. A sweep counts with at least [`FEWEST_LAYOUTS`] layouts
+//! whose slowest takes at least [`SMALLEST_SPREAD`] longer than its fastest.
 
 pub mod differences;
 mod memory;
@@ -24,22 +24,22 @@ pub use memory::{MemoryPick, MemoryTotal};
 pub use sweep::SweepRegret;
 pub(crate) use sweep::{Layout, layouts};
 
-/// Fewer layouts than this are no choice worth judging.
+/// Minimum number of layouts of a sweep.
 pub const FEWEST_LAYOUTS: usize = 3;
 
-/// Layouts closer than this, fastest to slowest, differ by the noise of measuring alone.
+/// Minimum spread of a sweep, slowest over fastest minus 1: less is measurement noise.
 pub const SMALLEST_SPREAD: f64 = 0.05;
 
-/// Pairs closer than this have no right order.
+/// Minimum difference of a pair: below it there is no correct order.
 pub const SMALLEST_DIFFERENCE: f64 = 0.02;
 
-/// What the regrets are to be, over all sweeps.
+/// Targets of the regrets, over all sweeps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Targets {
-    /// The median regret is at most this.
+    /// Maximum median regret.
     pub median: f64,
-    /// In `share` of the sweeps it is at most this.
+    /// Maximum regret in `share` of the sweeps.
     pub tail: f64,
     /// Share of the sweeps that the tail covers.
     pub share: f64,
@@ -48,25 +48,25 @@ pub struct Targets {
 /// Within 3% of the best measured layout in the median, within 10% in nine sweeps of ten.
 pub const TARGETS: Targets = Targets { median: 0.03, tail: 0.10, share: 0.9 };
 
-/// What makes rows a sweep: the same question, put to several layouts.
+/// Identity of a sweep: the settings that its layouts share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
-    /// Publisher.
+    /// Source of the measurements.
     pub source: String,
-    /// Trained parameters.
+    /// Name of the model.
     pub model: String,
-    /// Its layers, widths, heads and experts: names alone do not distinguish the models of one study.
+    /// Layers, widths, heads and experts: names alone do not distinguish the models of one study.
     pub dimensions: String,
-    /// On what.
+    /// Accelerator.
     pub accelerator: String,
-    /// On how many.
+    /// Number of devices.
     pub devices: u64,
-    /// Tokens of a sequence.
+    /// Tokens per sequence.
     pub sequence_length: u64,
-    /// Sequences of a step.
+    /// Sequences per step.
     pub global_batch: u64,
-    /// With what.
+    /// Training framework.
     pub framework: String,
     /// Number format.
     pub precision: String,
@@ -93,27 +93,27 @@ impl Sweep {
     }
 }
 
-/// How well the calculator chooses on a table.
+/// Quality of the calculator's selection on a table.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Regret {
-    /// The file that was read.
+    /// Name of the table's file.
     pub file: String,
-    /// Target.
+    /// Targets.
     pub targets: Targets,
-    /// Whether it is reached; unknown without sweeps.
+    /// True if the targets are met. `None` without sweeps.
     pub met: Option<bool>,
     /// Every sweep, in order of its identity.
     pub sweeps: Vec<SweepRegret>,
-    /// All sweeps.
+    /// Summary of all sweeps.
     pub overall: Total,
-    /// By source.
+    /// Summary by source.
     pub sources: BTreeMap<String, Total>,
-    /// The same sweeps with the rows that ran out of memory, where a pick must also be predicted to fit.
+    /// The same sweeps including rows that ran out of memory; the selected layout must then also be predicted to fit.
     pub with_memory: Vec<MemoryPick>,
-    /// What these come to.
+    /// Summary of these.
     pub memory: MemoryTotal,
-    /// By source.
+    /// Summary of these by source.
     pub memory_sources: BTreeMap<String, MemoryTotal>,
 }
 
@@ -121,29 +121,29 @@ pub struct Regret {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Total {
-    /// Sweeps.
+    /// Number of sweeps.
     pub sweeps: usize,
-    /// Layouts in them.
+    /// Number of layouts in them.
     pub layouts: usize,
     /// Median of the regrets.
     pub median: f64,
     /// 90th percentile of the regrets.
     pub p90: f64,
-    /// The largest.
+    /// The largest regret.
     pub worst: f64,
     /// Share of sweeps whose regret is at most the target's median.
     pub within_median: f64,
     /// Share of sweeps whose regret is at most the target's tail.
     pub within_tail: f64,
-    /// Share of pairs that are ranked right, of those that differ.
+    /// Share of correctly ranked pairs, among those that differ.
     pub pairs_right: Option<f64>,
-    /// Spearman's rank correlation, weighted by layouts.
+    /// Spearman's rank correlation, weighted by layouts. `None` if no sweep has one.
     pub rank_correlation: Option<f64>,
-    /// Median regret of a layout taken at random.
+    /// Median regret of a random layout.
     pub random: f64,
 }
 
-/// Judges every sweep of a validated table.
+/// Evaluates every sweep of a validated table.
 pub fn regret(validation: &Validation) -> Regret {
     let mut groups: BTreeMap<&Sweep, Vec<&RowResult>> = BTreeMap::new();
     for row in &validation.rows {

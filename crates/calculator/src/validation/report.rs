@@ -1,4 +1,4 @@
-//! The answer of `railwright validate`: every row predicted, and the errors summed up.
+//! Result of `railwright validate`: predictions of all rows, and a summary of the errors.
 
 use super::{Case, Machines, statistics};
 use crate::costing::Costing;
@@ -15,17 +15,17 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-/// A table of measured runs, predicted.
+/// A table of measured runs with predictions.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validation {
-    /// The file that was read.
+    /// Name of the table's file.
     pub file: String,
-    /// Every row of it, in order.
+    /// Results of all rows, in order.
     pub rows: Vec<RowResult>,
-    /// Totals.
+    /// Summary of the errors.
     pub summary: Summary,
-    /// The calibration that was given, and which rows used it.
+    /// The given calibration, with the rows that used it. `None` without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub calibration: Option<Used>,
 }
@@ -34,19 +34,20 @@ pub struct Validation {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Used {
-    /// Its file.
+    /// File of the calibration.
     pub file: String,
     /// The accelerator whose rows use it.
     pub accelerator: String,
-    /// Rows that it predicts otherwise than the catalogue.
+    /// Number of rows whose prediction it changes.
     pub rows: usize,
-    /// Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged.
+    /// Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged.
     pub unchanged: usize,
-    /// Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply.
+    /// Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply
+    /// to them.
     pub other_software: usize,
-    /// Errors of these.
+    /// Errors of the changed rows.
     pub with: Errors,
-    /// Errors of the same rows without it.
+    /// Errors of the same rows without the calibration.
     pub without: Errors,
 }
 
@@ -64,9 +65,9 @@ pub struct RowResult {
     pub predicted_step_time_low_s: Option<f64>,
     /// Upper end of the 90% interval.
     pub predicted_step_time_high_s: Option<f64>,
-    /// Predicted peak memory in bytes, of the kind that the row publishes.
+    /// Predicted peak memory in bytes, by the row's metric.
     pub predicted_peak_memory_bytes: Option<f64>,
-    /// Whether the run is predicted to fit.
+    /// True if the run is predicted to fit. `None` without a prediction.
     pub predicted_fits: Option<bool>,
     /// Probability that it fits.
     pub probability_of_fitting: Option<f64>,
@@ -74,36 +75,36 @@ pub struct RowResult {
     pub measured_step_time_s: Option<f64>,
     /// Measured peak memory in bytes.
     pub measured_peak_memory_bytes: Option<f64>,
-    /// Predicted over measured step time, less one.
+    /// Predicted over measured step time, minus 1.
     pub step_time_error: Option<f64>,
-    /// Predicted over measured peak memory, less one.
+    /// Predicted over measured peak memory, minus 1.
     pub peak_memory_error: Option<f64>,
-    /// Whether the run is known to have run out of memory.
+    /// True if the run is known to have run out of memory.
     pub measured_out_of_memory: bool,
-    /// The software generation that the row was taken for.
+    /// The software generation assigned to the row.
     pub software: Option<String>,
-    /// Whether the model routes tokens to experts.
+    /// True if the model routes tokens to experts.
     pub mixture_of_experts: bool,
-    /// Whether the calibration that was given changed its prediction.
+    /// True if the given calibration changed its prediction.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub calibrated: bool,
-    /// Whether the run ran, as far as is known: neither out of memory nor failed for another reason.
+    /// True unless the run is known to be out of memory or to have failed for another reason.
     #[serde(skip)]
     pub(super) ran: bool,
     /// Reason why the row was not predicted.
     pub skipped: Option<String>,
-    /// Whether the row publishes all that the model needs.
+    /// True if the row publishes all inputs of the model.
     #[serde(skip)]
     pub(super) complete: bool,
-    /// The group of sources it counts to.
+    /// The group of its source.
     #[serde(skip)]
     pub group: Option<String>,
-    /// Rows that differ in their plan alone share it.
+    /// Key common to rows that differ only in their plan.
     #[serde(skip)]
     pub(super) sweep: Option<String>,
-    /// Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by.
+    /// Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key of a search.
     pub expected_step_time_s: Option<f64>,
-    /// What a planner would have chosen among: see [`super::regret()`].
+    /// Alternatives of a planner: see [`super::regret()`].
     #[serde(skip)]
     pub choice: super::regret::Sweep,
 }
@@ -112,13 +113,13 @@ pub struct RowResult {
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// All rows.
+    /// Errors of all rows.
     pub overall: Errors,
-    /// By source, in alphabetical order.
+    /// Errors by source, in alphabetical order.
     pub sources: BTreeMap<String, Errors>,
-    /// By group of sources (`catalog/evidence/groups.toml`).
+    /// Errors by group of sources (`catalog/evidence/groups.toml`).
     pub groups: BTreeMap<String, Errors>,
-    /// Out-of-memory verdicts, when the table has any such rows.
+    /// Out-of-memory verdicts. `None` if the table has no such rows.
     pub out_of_memory: Option<Verdicts>,
     /// Number of rows per reason for skipping.
     pub skipped: BTreeMap<String, usize>,
@@ -128,24 +129,24 @@ pub struct Summary {
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Errors {
-    /// Rows in the set.
+    /// Number of rows in the set.
     pub rows: usize,
-    /// Rows predicted.
+    /// Number of predicted rows.
     pub predicted: usize,
-    /// Rows without a prediction; [`Summary::skipped`] lists the reasons.
+    /// Number of rows without a prediction; [`Summary::skipped`] lists the reasons.
     pub skipped: usize,
-    /// Rows that publish every input of a prediction.
+    /// Number of rows that publish every input of a prediction.
     pub complete: usize,
-    /// Of these, predicted.
+    /// Number of these that are predicted.
     pub complete_predicted: usize,
-    /// Step time.
+    /// Errors of the step time.
     pub step_time: Option<ErrorSummary>,
-    /// Peak memory.
+    /// Errors of the peak memory.
     pub peak_memory: Option<ErrorSummary>,
     /// Share of measured step times inside the predicted 90% interval.
     pub interval_coverage: Option<f64>,
     /// Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-    /// format) of at least five rows, weighted by their rows.
+    /// format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps.
     pub rank_correlation: Option<f64>,
 }
 
@@ -153,24 +154,24 @@ pub struct Errors {
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdicts {
-    /// Runs out of memory.
+    /// Number of runs out of memory.
     pub out_of_memory: usize,
-    /// Of these, predicted not to fit.
+    /// Number of these that are predicted not to fit.
     pub found: usize,
-    /// Runs that ran.
+    /// Number of runs that ran.
     pub ran: usize,
-    /// Of these, predicted not to fit.
+    /// Number of these that are predicted not to fit.
     pub false_alarms: usize,
-    /// Share of the runs out of memory that were predicted not to fit; `None` when the table labels no such run.
+    /// Share of the runs out of memory that were predicted not to fit. `None` if the table has no such run.
     pub recall: Option<f64>,
 }
 
-/// Predicts every row of a table. Fails when the text is no such table.
+/// Predicts every row of a table. Fails if the text is no such table.
 pub fn validate(text: &str, file: &str) -> Result<Validation, Problem> {
     validate_with(text, file, None)
 }
 
-/// The same with a calibration for the rows that ran on its accelerator.
+/// Predicts every row, with a calibration for the rows on its accelerator.
 pub fn validate_with(
     text: &str,
     file: &str,
@@ -179,7 +180,8 @@ pub fn validate_with(
     validate_watched(text, file, calibration, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The same for somebody who watches: `watch` receives how many rows of how many are done, and may end it. The rows until then are the answer.
+/// Predicts every row with progress: `watch` receives the numbers of finished and of all rows, and may stop the work. The result then
+/// contains the finished rows.
 pub fn validate_watched(
     text: &str,
     file: &str,
@@ -188,11 +190,11 @@ pub fn validate_watched(
 ) -> Result<Validation, Problem> {
     let catalogue = SoftwareCatalogue::shared()?;
     let groups = Groups::bundled();
-    // Machines are kept by cluster, whatever calibration they have.
+    // Machines are cached by cluster, without its calibration.
     let (mut machines, mut bare) = (Machines::default(), Machines::default());
     let mut without: Vec<RowResult> = Vec::new();
     let (mut on_accelerator, mut other_software) = (0, 0);
-    // Row by row: a model of each at once would be gigabytes for a long table.
+    // Row by row: a model of each at once would take gigabytes for a long table.
     let table = super::table::read(text, file)?;
     let all = table.len();
     let rows: Vec<RowResult> = table
@@ -222,7 +224,7 @@ pub fn validate_watched(
             row.complete = cells.flag("complete") == Some(true);
             row.source = cells.text("source").map(str::to_owned);
             row.group = groups.of(&cells);
-            // What a planner chooses among: one model on one machine.
+            // The alternatives of a planner: one model on one machine.
             let of = |column: &str| cells.text(column).unwrap_or_default().to_owned();
             row.sweep = Some(["source", "model_name", "gpu", "n_gpus", "dtype"].map(of).join("|"));
             row.choice = super::regret::Sweep::of(&cells);
@@ -235,13 +237,13 @@ pub fn validate_watched(
                 let own = calibration.map(|c| c.software.as_str()).filter(|own| !own.is_empty());
                 other_software += usize::from(own.is_some() && row.software.as_deref() != own);
             }
-            // The same to the last bit where nothing of the row was measured.
+            // Identical bits if no operation of the row was calibrated.
             let before = without.last().and_then(|plain| plain.predicted_step_time_s).map(f64::to_bits);
             row.calibrated &= row.predicted_step_time_s.is_some_and(|after| Some(after.to_bits()) != before);
             if let Some(plain) = without.last_mut().filter(|plain| plain.id.is_empty())
                 && row.calibrated
             {
-                // The same row, but for what the calibration changes.
+                // The same row, except for the calibrated values.
                 *plain = RowResult {
                     step_time_error: ratio(plain.predicted_step_time_s, row.measured_step_time_s),
                     predicted_step_time_s: plain.predicted_step_time_s,
@@ -313,7 +315,7 @@ fn memory_input<'a>(case: &'a Case, constants: &'a MemorySoftware) -> MemoryInpu
     }
 }
 
-/// Assumes the least recompute that fits for a row that ran and does not specify it: the plan that its owner would have chosen.
+/// Assumes the least recompute that fits for a row that ran and does not specify it: the owner's likely plan.
 pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Norm};
     if case.recompute_known {
@@ -329,7 +331,7 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     let layers = case.model.num_layers().div_ceil(case.plan.pipeline_parallel.max(1));
     let can_count = software::by_id(&case.plan.software).is_ok_and(|s| s.offers.recompute_layers);
     let device = case.cluster.accelerator.memory;
-    // The run did run: what misses by no more than the model's own error is taken to have fitted.
+    // The run is known to have fitted, so an excess within the model's own error is ignored.
     let mut fits = |policy: Recompute| {
         case.plan.recompute = policy;
         memory::peak(&memory_input(case, constants)).least() <= device * constants.sigma.exp()
@@ -337,8 +339,8 @@ pub fn assume_recompute(case: &mut Case, constants: &MemorySoftware) {
     if cheap.into_iter().any(&mut fits) {
         return;
     }
-    // Then whole layers, the fewest of a stage that fit, where the framework can count them: that recomputes less than the same module
-    // of every layer.
+    // Next, the minimum number of whole layers per stage that fits, if the framework can count them: that recomputes less than the same
+    // module of every layer.
     if can_count && fits(full(Some(layers.saturating_sub(1)))) {
         let (mut too_few, mut enough) = (0, layers.saturating_sub(1));
         while enough > too_few + 1 {
@@ -480,7 +482,7 @@ mod tests {
     use railwright_spec::calibration::{Evidence, Operators, Rate, Regime};
     use railwright_spec::precision::DataType;
 
-    /// A calibration marks the rows whose prediction it changes, and counts those of its accelerator that it does not.
+    /// A calibration marks the rows whose prediction it changes, and counts the unchanged ones on its accelerator.
     #[test]
     fn rows_are_calibrated_where_their_prediction_changes() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../cli/tests/inputs/runs.csv");

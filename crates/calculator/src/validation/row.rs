@@ -1,8 +1,8 @@
-//! From a row of measured runs to what the calculator takes: a model, a cluster and a plan, or the reason why not.
+//! Conversion of a row of measured runs to a model, a cluster and a plan, or to a reason for skipping it.
 //!
-//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few well-known phrases in `notes`, as the
-//! specification that a user would write; what it leaves open is resolved as for every command. Refuses
-//! to guess what changes the answer much: a row without its parallel degrees or batch is skipped, loudly. Knows no source and no row by name.
+//! Responsible for: the meaning of each column (`docs/validation.md` lists them) and of a few known phrases in `notes`, as the
+//! specification of a user. Open settings are resolved as in every command. Does not guess influential settings: a row without its parallel
+//! sizes or batch is skipped and listed. Contains no names of sources or rows.
 
 mod recompute;
 
@@ -19,7 +19,7 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_spec::run::{Field, SoftwareOrigin, Value};
 use std::collections::BTreeSet;
 
-/// A row made ready.
+/// A row converted to inputs of the calculator.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The row's identifier.
@@ -28,38 +28,38 @@ pub struct Case {
     pub source: String,
     /// Trained parameters.
     pub model: Model,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: Cluster,
-    /// How, in the terms of the command line.
+    /// Layout and training settings as specified, with the names of the command line.
     pub spec: PlanSpec,
-    /// The plan that it resolves to, as it does for every command.
+    /// The resolved plan, as in every command.
     pub plan: Plan,
-    /// Whether the row's framework is one that the catalogue knows; if not, the accelerator alone decided.
+    /// True if the catalogue has the row's framework. Otherwise the accelerator alone determines the software generation.
     pub is_software_named: bool,
-    /// Whether the row specifies what was recomputed; if not, the least that fits is assumed.
+    /// True if the row specifies recompute. Otherwise the least that fits is assumed.
     pub recompute_known: bool,
     /// Measured step time in seconds.
     pub step_time: Option<f64>,
     /// Measured peak memory in bytes.
     pub peak_memory: Option<f64>,
-    /// What that peak counts: `allocated`, `reserved`, or unknown.
+    /// Metric of that peak: `allocated`, `reserved`, or unknown.
     pub peak_kind: Option<String>,
-    /// Whether the run ran out of memory.
+    /// True if the run ran out of memory.
     pub out_of_memory: bool,
-    /// `1` when dimensions, degrees and batch are all published.
+    /// True if dimensions, parallel sizes and batch are all published.
     pub complete: bool,
-    /// How far the source can be trusted: `A` or `B`.
+    /// Trust in the source: `A` or `B`.
     pub trust: String,
 }
 
 impl Case {
-    /// Where the row's software generation comes from.
+    /// Origin of the row's software generation.
     pub const fn software_origin(&self) -> SoftwareOrigin {
         if self.is_software_named { SoftwareOrigin::Specified } else { SoftwareOrigin::Assumed }
     }
 }
 
-/// Columns that hold counts.
+/// Columns with counts.
 const COUNTS: [&str; 18] = [
     "n_gpus",
     "gpus_per_node",
@@ -81,13 +81,13 @@ const COUNTS: [&str; 18] = [
     "top_k",
 ];
 
-/// More virtual stages than this are no pipeline that anyone runs.
+/// Maximum number of virtual stages: more are not plausible.
 const MOST_VIRTUAL_STAGES: u64 = 4096;
 
-/// Makes a case of a row, or returns why it cannot be priced.
+/// Converts a row to a case, or returns the reason why it cannot be priced.
 pub fn case(cells: &Cells) -> Result<Case, String> {
     let notes = cells.text("notes").unwrap_or_default().to_lowercase();
-    // An empty cell is unknown, but one that cannot be read is not empty.
+    // An empty cell is unknown, but an invalid one is an error.
     for column in COUNTS {
         if cells.text(column).is_some() && cells.count(column).is_none() {
             return Err(format!("`{column}` is not a count: `{}`", cells.text(column).unwrap_or_default()));
@@ -155,7 +155,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
         recompute: published.policy,
         offload_optimizer: (cells.flag("optimizer_offload") == Some(true)).then_some(1.0),
         schedule: Some(schedule),
-        // The run ran, so its layers were laid out somehow.
+        // The run ran, so some division of its layers exists.
         uneven_stages: (layers_per_stage.is_none() && !divides).then_some(true),
         layers_per_stage,
         overlap_tensor: if notes.contains("no async tp") {
@@ -194,7 +194,7 @@ pub fn case(cells: &Cells) -> Result<Case, String> {
     })
 }
 
-/// The measured step time: printed, or through the throughput.
+/// The measured step time in seconds: as published, or from the throughput.
 pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
     let from_rate = |rate: f64| tokens as f64 / (rate * devices as f64);
     cells
@@ -205,7 +205,7 @@ pub fn step_time(cells: &Cells, tokens: u64, devices: u64) -> Option<f64> {
         .filter(|t| *t > 0.0 && t.is_finite())
 }
 
-/// The measured peak memory in bytes: the column is in the unit that `peak_mem_unit` names, decimal gigabytes without one.
+/// The measured peak memory in bytes. `peak_mem_unit` is the unit of the column; the default is decimal gigabytes.
 pub fn peak_memory(cells: &Cells) -> Option<f64> {
     let unit =
         if cells.text("peak_mem_unit").is_some_and(|u| u.contains("GiB")) { 1_073_741_824.0 } else { 1e9 };
@@ -216,8 +216,8 @@ fn model_name(cells: &Cells) -> String {
     cells.text("model_name").unwrap_or_default().to_lowercase()
 }
 
-/// The catalogue's structure when name, layers and width agree with it (it knows latent attention, shared experts and windows that no
-/// column holds); else the printed dimensions.
+/// The catalogue's structure if name, layers and width agree with it (it includes latent attention, shared experts and windows, which have
+/// no column). Otherwise the published dimensions.
 fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
     let name = cells.text("model_name").unwrap_or("unnamed");
     let layers = cells.count("n_layers");
@@ -254,7 +254,7 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
         ffn: Some(ffn),
         vocab: Some(vocabulary),
         gated_mlp: Some(gated),
-        // Plain MLPs mark the GPT family, which ties; gated ones the llama family, which does not.
+        // Plain MLPs indicate the GPT family with tied embeddings; gated ones the Llama family without.
         tied: Some(notes.contains("tied embeddings") && !notes.contains("untied") || !gated),
         experts,
         top_k: experts.and_then(|_| cells.count("top_k")),
@@ -265,7 +265,7 @@ fn model(cells: &Cells, notes: &str) -> Result<Model, String> {
     model::from_dimensions(dimensions).map_err(|p| p.to_string())
 }
 
-/// Whether the printed heads and experts are those of a catalogue model.
+/// Tests whether the published heads and experts are those of a catalogue model.
 fn routing_agrees(cells: &Cells, known: &Model) -> bool {
     known.layer_kinds.iter().all(|layer| {
         let heads = match &layer.mixer {
@@ -286,7 +286,7 @@ fn routing_agrees(cells: &Cells, known: &Model) -> bool {
     })
 }
 
-/// A catalogue model by a free name: case, vendor prefixes and fine-tuning suffixes do not matter.
+/// A catalogue model by a free name, ignoring case, vendor prefixes and fine-tuning suffixes.
 fn catalogue_model(name: &str) -> Option<Model> {
     let plain = name.to_lowercase().replace("-lora", "").replace(' ', "-");
     let cut = plain.split('(').next().unwrap_or_default().trim_end_matches('-').to_owned();
@@ -297,7 +297,7 @@ fn catalogue_model(name: &str) -> Option<Model> {
     model::by_name(&cut).ok()
 }
 
-/// The modules behind `adapters on`, up to a bracket or a semicolon: `adapters on linear_qkv and linear_proj (by the benchmark)`.
+/// The modules after `adapters on`, up to a bracket or a semicolon: `adapters on linear_qkv and linear_proj (by the benchmark)`.
 fn lora_targets(notes: &str) -> Result<Option<LoraTargets>, String> {
     let phrase = "adapters on ";
     let Some(at) = notes.find(phrase) else { return Ok(None) };
@@ -307,7 +307,7 @@ fn lora_targets(notes: &str) -> Result<Option<LoraTargets>, String> {
     targets.map(|targets| Some(LoraTargets(targets))).map_err(|problem| problem.to_string())
 }
 
-/// The whole number behind a phrase.
+/// The whole number after a phrase.
 fn number_after(notes: &str, phrase: &str) -> Option<u64> {
     let rest = &notes[notes.find(phrase)? + phrase.len()..];
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
@@ -319,7 +319,7 @@ fn cluster(cells: &Cells, gpu: &str, devices: u64) -> Result<Cluster, String> {
     cluster::from_parts(gpu, devices, cells.count("gpus_per_node"), bandwidth).map_err(|p| p.to_string())
 }
 
-/// What is sharded where the row specifies it, in whole or by the size of its groups.
+/// Sharding as specified by the row, complete or by the size of its groups. `None` if it is not specified.
 fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<Sharding>, String> {
     let stated = match cells.text("zero_stage") {
         Some("3" | "3.0" | "fsdp" | "hsdp") => Some(3),
@@ -337,7 +337,7 @@ fn sharding(cells: &Cells, generation: &Software, notes: &str) -> Result<Option<
     Ok(Some(Sharding { zero_stage, group, reshard_after_forward: zero_stage == 3 && reshards }))
 }
 
-/// The number formats that the row states; the rest is the generation's.
+/// Sets the number formats that the row specifies; the others are the generation's defaults.
 fn precision(cells: &Cells, notes: &str, spec: &mut PlanSpec) -> Result<(), String> {
     let dtype = cells.text("dtype").unwrap_or("bf16");
     let preset = PrecisionPreset::read(&Value::Text(dtype.to_owned()))
@@ -365,12 +365,12 @@ fn schedule(framework: &str, notes: &str) -> Schedule {
     Schedule::named_in(&text)
 }
 
-/// The hybrid shard group behind `fsdp group N`.
+/// The hybrid shard group after `fsdp group N`.
 fn shard_group(notes: &str) -> Option<u64> {
     number_after(notes, "fsdp group ").or_else(|| number_after(notes, "shard group of "))
 }
 
-/// Layers per stage where the notes give the ends fewer.
+/// Layers per stage if the notes specify fewer at the ends.
 fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<Vec<u64>> {
     if stages < 2 {
         return None;
@@ -386,7 +386,7 @@ fn uneven(notes: &str, layers: u64, stages: u64, virtual_stages: u64) -> Option<
         return Some(split);
     }
     if notes.contains("uniform layer partition") && !layers.is_multiple_of(parts) {
-        // A uniform partition gives the remainder to the last stage's neighbours in order: the first stages hold the larger share.
+        // A uniform partition assigns the remainder in order: the first stages have the larger share.
         let (base, extra) = (layers / parts, layers % parts);
         return Some((0..parts).map(|i| base + u64::from(i < extra)).collect());
     }

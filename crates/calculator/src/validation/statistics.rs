@@ -1,4 +1,4 @@
-//! Error statistics: relative errors, their middle and tails, and whether the order within sweeps is right.
+//! Error statistics: relative errors, their median and tails, and the accuracy of the order within sweeps.
 
 use serde::Serialize;
 
@@ -6,19 +6,19 @@ use serde::Serialize;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorSummary {
-    /// Rows compared.
+    /// Number of compared rows.
     pub n: usize,
     /// Median of |predicted / measured - 1|.
     pub median_absolute: f64,
-    /// Mean of the same.
+    /// Mean of the same values.
     pub mean_absolute: f64,
-    /// 90th percentile of the same.
+    /// 90th percentile of the same values.
     pub p90_absolute: f64,
     /// Median of predicted / measured - 1: positive is too slow or too large.
     pub bias: f64,
 }
 
-/// Sums up relative errors (predicted / measured - 1). `None` for no rows.
+/// Summarises relative errors (predicted / measured - 1). `None` for no rows.
 pub fn summarize(errors: &[f64]) -> Option<ErrorSummary> {
     if errors.is_empty() {
         return None;
@@ -38,7 +38,7 @@ pub fn quantile(values: &[f64], q: f64) -> f64 {
     railwright_spec::quantile(&mut values.to_vec(), q).unwrap_or_default()
 }
 
-/// Spearman's rank correlation, ties ranked in the middle. `None` for fewer than three pairs or no variation.
+/// Spearman's rank correlation, with the mean rank for ties. `None` for fewer than three pairs or no variation.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;

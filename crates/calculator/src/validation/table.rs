@@ -1,7 +1,7 @@
-//! Reading a table of measured runs: the columns of `catalog/evidence/measured_runs.csv`, by name.
+//! Reader for tables of measured runs: the columns of `catalog/evidence/measured_runs.csv`, by name.
 //!
-//! Responsible for: cells to typed optional values, with the row and column of what cannot be read. Unknown columns are ignored and
-//! empty cells are unknown. Refuses to interpret (that is [`super::row`]).
+//! Responsible for: conversion of cells to typed optional values, with the row and column of invalid ones. Unknown columns are ignored and
+//! empty cells are unknown. Does not interpret them (see [`super::row`]).
 
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ impl Cells {
         self.values.get(column).map(String::as_str)
     }
 
-    /// A number cell. Text that is no finite number is absent.
+    /// A number cell. `None` for text that is no finite number.
     pub fn number(&self, column: &str) -> Option<f64> {
         self.text(column)?.replace(',', "").parse::<f64>().ok().filter(|v| v.is_finite())
     }
@@ -30,7 +30,7 @@ impl Cells {
         self.number(column).filter(|v| (1.0..9e15).contains(v)).map(|v| v.round() as u64)
     }
 
-    /// A flag: `1`, `true`, `yes`.
+    /// A flag: true for `1`, `true`, `yes`.
     pub fn flag(&self, column: &str) -> Option<bool> {
         match self.text(column)?.to_ascii_lowercase().as_str() {
             "1" | "1.0" | "true" | "yes" => Some(true),
@@ -40,7 +40,7 @@ impl Cells {
     }
 }
 
-/// Reads a table. Fails when there is no header with at least `gpu` and `n_gpus`.
+/// Reads a table. Fails without a header that has at least `gpu` and `n_gpus`.
 pub fn read(text: &str, file: &str) -> Result<Vec<Cells>, Problem> {
     let mut reader =
         csv::ReaderBuilder::new().flexible(true).trim(csv::Trim::All).from_reader(text.as_bytes());
@@ -69,8 +69,8 @@ pub fn read(text: &str, file: &str) -> Result<Vec<Cells>, Problem> {
     Ok(rows)
 }
 
-/// The line of a record. The reader's position is behind the first character of a line end, so that of `\r\n` and of empty lines the rest is
-/// still ahead.
+/// The line of a record. The reader's position is after the first character of a line end, so the rest of `\r\n` and of empty lines follows
+/// it.
 fn line_of(text: &str, position: &csv::Position) -> usize {
     let ahead = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     let ends = ahead.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));

@@ -1,7 +1,7 @@
-//! Pricing divisions: a list of layers per virtual stage to a plan and its step, each once.
+//! Prices of divisions: from layers per virtual stage to a plan and its step, cached.
 //!
-//! Responsible for: what a division comes to by the calculator, whether it fits, and, when asked, the best recompute of every stage
-//! under it. Refuses to propose divisions.
+//! Responsible for: the step of a division by the calculator, its fit, and, if requested, the best recompute of every stage under it. Does
+//! not propose divisions.
 
 use super::{Options, without_recompute};
 use crate::recompute::{self, policies};
@@ -19,7 +19,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeMap;
 
-/// What a stage recomputes, by virtual stage; `None` where it does not fit.
+/// Recompute of a stage, by virtual stage. `None` if it does not fit.
 type Chosen = Option<Vec<(usize, StageRecompute)>>;
 
 /// Prices divisions of one run.
@@ -32,7 +32,7 @@ pub(super) struct Pricer<'a> {
     software: &'a MemorySoftware,
     workspace: Workspace,
     known: BTreeMap<Vec<u64>, Option<(Seconds, Plan)>>,
-    /// By stage and the layers of its virtual stages: which and how many.
+    /// Selected recompute by stage and the layers of its virtual stages (first layer and number).
     chosen: BTreeMap<(usize, Vec<(usize, u64)>), Chosen>,
     priced: u64,
 }
@@ -59,7 +59,7 @@ impl<'a> Pricer<'a> {
         })
     }
 
-    /// Divisions that the calculator priced.
+    /// Number of divisions priced by the calculator.
     pub(super) fn priced(&self) -> u64 {
         self.priced
     }
@@ -104,7 +104,7 @@ impl<'a> Pricer<'a> {
         evaluate_with(&costing, &mut self.workspace)
     }
 
-    /// The best recompute of every stage under a division; `None` where some stage does not fit.
+    /// The best recompute of every stage under a division. `None` if some stage does not fit.
     fn choose(&mut self, plan: &Plan, layers: &[u64]) -> Result<Option<Plan>, Problem> {
         let bare = without_recompute(plan);
         let costing = Costing::new(self.model, self.cluster, &bare, self.machine)?;
@@ -141,9 +141,8 @@ impl<'a> Pricer<'a> {
         Ok(Some(recompute::laid(&bare, entries)))
     }
 
-    /// Lower bounds of each virtual stage's forward and backward time: a line in its layers, as value at none
-    /// and slope. The layers are recomputed as in the plan, or not at all if recompute is chosen or limited
-    /// to some layers.
+    /// Lower bounds of each virtual stage's forward and backward time, linear in its layers: value without layers, and slope. The layers
+    /// are recomputed as in the plan, or not at all if recompute is selected or limited to some layers.
     pub(super) fn lines(&self, chunks: usize) -> Result<Vec<Line>, Problem> {
         let specified = &self.plan.recompute;
         let recompute = if self.options.recompute || specified.layers().is_some() {
@@ -156,7 +155,7 @@ impl<'a> Pricer<'a> {
         bare.offload.activations = 0.0;
         let costing = Costing::new(self.model, self.cluster, &bare, self.machine)?;
         let choices = Choices::new(&costing, vec![Treatment { recompute, offload }])?;
-        // Layers of several kinds on one virtual stage add up but for the soft corner between device and host.
+        // Layers of several kinds on one virtual stage are additive, except for the soft corner between device and host.
         let kinds: Vec<usize> =
             (0..self.model.layer_kinds.len()).filter(|kind| self.model.layers.contains(kind)).collect();
         let shrink = if kinds.len() > 1 { 1.0 - 1e-3 } else { 1.0 - 1e-9 };
@@ -192,5 +191,5 @@ impl<'a> Pricer<'a> {
     }
 }
 
-/// Forward and backward time with no layers, and what each layer adds.
+/// Forward and backward time without layers, and per layer.
 pub(super) type Line = ((f64, f64), (f64, f64));

@@ -1,7 +1,7 @@
 //! Framework flags of a layer assignment.
 //!
-//! Responsible for: Megatron-LM and torchtitan settings for layers per virtual stage and the chosen
-//! recompute. Writes nothing else of a launch file.
+//! Responsible for: Megatron-LM and torchtitan settings for layers per virtual stage and the selected recompute. Excludes other parts of a
+//! launch file.
 
 use crate::recompute;
 use railwright_spec::model::Model;
@@ -15,7 +15,7 @@ pub fn flags(layers: &[u64], plan: &Plan) -> Vec<Flags> {
     vec![of("Megatron-LM", megatron(layers, plan)), of("torchtitan", torchtitan(layers))]
 }
 
-/// The same with the recompute of the plan, and settings that are not expressible.
+/// The settings including the plan's recompute, and those that are not expressible.
 pub fn flags_with_recompute(model: &Model, layers: &[u64], plan: &Plan) -> Vec<Flags> {
     let mut list = flags(layers, plan);
     for flags in &mut list {
@@ -40,7 +40,7 @@ fn megatron(layers: &[u64], plan: &Plan) -> Vec<String> {
     }
 }
 
-/// Virtual stages between bars, a `t` for each layer, `E` the embedding, `L` the loss; repetitions as `t*8`.
+/// Virtual stages between bars, a `t` per layer, `E` the embedding, `L` the loss; repetitions as `t*8`.
 fn layout(layers: &[u64]) -> String {
     let last = layers.len().saturating_sub(1);
     let stage = |(index, &n): (usize, &u64)| {
@@ -57,7 +57,7 @@ fn layout(layers: &[u64]) -> String {
     layers.iter().enumerate().map(stage).collect::<Vec<_>>().join("|")
 }
 
-/// The layers that stages begin with.
+/// The first layers of all stages but the first, by torchtitan's names.
 fn torchtitan(layers: &[u64]) -> Vec<String> {
     let mut next = 0;
     let mut points = Vec::new();

@@ -1,12 +1,12 @@
-//! The search over divisions.
+//! Search over divisions.
 //!
-//! Responsible for: the best division, or how far the found one can be from it. Moves of single layers find a good one; then a branch
-//! and bound goes through all that could be better. Refuses to price: the calculator does.
+//! Responsible for: the best division, or an upper bound of its distance from the one found. Moves of single layers find a good one; then a
+//! branch and bound covers all that could be better. Does not price: see the calculator.
 //!
-//! The bound: with `T = F + B` the times of one micro batch on a stage, `m` micro batches and `p` stages, the first micro batch passes all
-//! stages, and what a stage has left to do when its gradient comes back it does afterwards: under 1F1B the pipeline takes at least
-//! `sum T + (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, interleaved the same with the chunks of its warm-up, under GPipe
-//! `sum T + (m-1) T_s`, and under any schedule `m T_s`.
+//! The bound. Let `T = F + B` be the times of one micro-batch on a stage, with `m` micro-batches and `p` stages. The first micro-batch
+//! passes all stages, and the rest of a stage's work follows the return of its gradient. Under 1F1B the pipeline takes at least `sum T +
+//! (m-1) B_s + (m - min(m, p-s)) F_s` for every stage `s`, interleaved the same with the chunks of its warm-up, under GPipe `sum T + (m-1)
+//! T_s`, and under any schedule `m T_s`.
 
 use super::division::Pricer;
 use railwright_calculator::evaluate::local_chunks;
@@ -18,13 +18,13 @@ use railwright_spec::quantity::Seconds;
 /// Result.
 pub(super) struct Found {
     pub best: Option<(Vec<u64>, Plan)>,
-    /// No division has a shorter step.
+    /// Lower bound of the step of any division.
     pub bound: Seconds,
 }
 
-/// Divisions that are priced at most in each part of the search.
+/// Maximum number of priced divisions in each part of the search.
 const MOST_PRICED: u64 = 2000;
-/// Trials of the branch and bound at most.
+/// Maximum number of nodes of the branch and bound.
 const MOST_NODES: u64 = 50_000;
 
 pub(super) fn best(pricer: &mut Pricer<'_>, start: &[u64]) -> Result<Found, Problem> {
@@ -53,7 +53,7 @@ struct State {
 }
 
 impl State {
-    /// Prices a division and keeps it if it is the best so far; its step where it fits.
+    /// Prices a division and keeps it if it is the best so far. Returns its step if it fits.
     fn consider(&mut self, pricer: &mut Pricer<'_>, layers: &[u64]) -> Result<Option<Seconds>, Problem> {
         if layers.iter().sum::<u64>() != self.layers || !is_sound(layers) {
             return Ok(None);
@@ -65,7 +65,7 @@ impl State {
         Ok(Some(step))
     }
 
-    /// Moves single layers from one virtual stage to another as long as that helps, from the slowest stages first.
+    /// Moves single layers from one virtual stage to another while that shortens the step, from the slowest stages first.
     fn improve(&mut self, pricer: &mut Pricer<'_>, bounds: &Bounds) -> Result<(), Problem> {
         let begun = pricer.priced();
         while let Some((step, layers, _)) = self.best.clone() {
@@ -95,7 +95,7 @@ impl State {
     }
 }
 
-/// Whether every virtual stage but the two ends has a layer.
+/// Tests whether every virtual stage except the two ends has a layer.
 fn is_sound(layers: &[u64]) -> bool {
     let inner = layers.get(1..layers.len().saturating_sub(1)).unwrap_or_default();
     inner.iter().all(|&n| n > 0)
@@ -103,15 +103,15 @@ fn is_sound(layers: &[u64]) -> bool {
 
 /// Lower bounds on times, by virtual stage and number of layers.
 ///
-/// A virtual stage's time is convex in its layers, so that from two layers on each adds no less than the second one did.
+/// A virtual stage's time is convex in its layers, so from two layers on each adds at least as much as the second one.
 struct Bounds {
     plan: Plan,
-    /// Forward and backward of a virtual stage: what is there with no layers, and what each layer adds at least.
+    /// Forward and backward of a virtual stage: time without layers, and minimum per layer.
     ends: Vec<(f64, f64)>,
     each: Vec<(f64, f64)>,
-    /// The least that a layer adds anywhere.
+    /// Minimum time per layer on any virtual stage.
     layer: f64,
-    /// The step outside of the pipeline, and the factor of the whole step.
+    /// Time of the step outside of the pipeline, and the factor of the whole step.
     rest: f64,
     factor: f64,
     /// The stage of each virtual stage.
@@ -132,7 +132,7 @@ impl Bounds {
         let evaluation = pricer.evaluate(&even)?;
         let body = (evaluation.time.total - evaluation.time.jitter).get();
         let count = evaluation.updates.len().max(1) as f64;
-        // The longest of the stages' updates is no shorter than their mean, which no division changes.
+        // The longest of the stages' updates is at least their mean, which is independent of the division.
         let optimizer = evaluation.updates.iter().map(|u| u.optimizer.get()).sum::<f64>() / count;
         let mut stage = vec![0; chunks];
         for s in 0..plan.pipeline_parallel as usize {
@@ -167,12 +167,12 @@ impl Bounds {
         (forward + each.0 * n, backward + each.1 * n)
     }
 
-    /// The sum of all stages at least.
+    /// Lower bound of the sum over all stages.
     fn all(&self) -> f64 {
         self.ends.iter().map(|(f, b)| f + b).sum::<f64>() + self.layer * self.layers as f64
     }
 
-    /// Time of one micro-batch of each virtual stage's stage.
+    /// Time of one micro-batch on the stage of each virtual stage.
     fn busy(&self, layers: &[u64]) -> Vec<f64> {
         let mut stages = vec![0.0; self.chunks];
         for (chunk, &n) in layers.iter().enumerate() {
@@ -186,21 +186,21 @@ impl Bounds {
         self.plan.micro_batches().max(1) as f64
     }
 
-    /// The pipeline's duration as far as a stage of its own decides it; `all` is the sum over all stages.
+    /// Lower bound of the pipeline's duration from a stage with one virtual stage; `all` is the sum over all stages.
     fn through(&self, stage: usize, (forward, backward): (f64, f64), all: f64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as f64);
         if self.plan.schedule.divides_backward() {
             return m * (forward + backward);
         }
-        // Where passes do not alternate, all forward passes but the first run before any backward pass.
+        // If passes do not alternate, all forward passes except the first run before any backward pass.
         let ahead = if self.plan.schedule.interleaves() { (p - stage as f64).min(m) } else { 1.0 };
         all + (m - 1.0) * backward + (m - ahead) * forward
     }
 
-    /// The least step of any division that begins with these.
+    /// Lower bound of the step of any division with this prefix.
     fn step(&self, division: &[u64], left: u64) -> f64 {
         if self.plan.schedule.has_two_directions() {
-            // Fused passes save of both: no bound worth its name.
+            // Fused passes save time on both, so there is no useful bound.
             return 0.0;
         }
         let longest = if self.per_stage == 1 {
@@ -214,9 +214,9 @@ impl Bounds {
         (longest + self.rest) * self.factor
     }
 
-    /// The pipeline's duration as far as stages of several virtual stages decide it: under interleaved 1F1B the first micro-batch
-    /// passes all virtual stages and comes back to the stage, which then has all its backward passes left to do and the forward passes
-    /// beyond its warm-up; under other schedules every stage is busy for all its passes.
+    /// Lower bound of the pipeline's duration from stages with several virtual stages. Under interleaved 1F1B the first micro-batch passes
+    /// all virtual stages and returns to the stage. All its backward passes and the forward passes beyond its warm-up then remain. Under
+    /// other schedules every stage is busy for all its passes.
     fn shared(&self, division: &[u64], left: u64) -> f64 {
         let (m, p) = (self.micro_batches(), self.plan.pipeline_parallel as usize);
         let own: Vec<(f64, f64)> =
@@ -240,7 +240,7 @@ impl Bounds {
                 *time += behind.map(|(_, own)| own.1).sum::<f64>();
             }
         }
-        // Remaining layers fill the stages to a level, in whole layers.
+        // Remaining layers fill the stages to an equal level, in whole layers.
         let mut level = stages.iter().copied().fold(0.0, f64::max);
         for _ in 0..left {
             let with = |s: usize| stages[s] + slopes[s];
@@ -251,7 +251,8 @@ impl Bounds {
         level
     }
 
-    /// Forward passes of a stage's virtual stage before its first backward pass, at most: the warm-up of interleaved 1F1B and one more.
+    /// Maximum number of forward passes of a stage's virtual stage before its first backward pass: the warm-up of interleaved 1F1B and one
+    /// more.
     fn warm(&self, stage: usize, local: usize) -> f64 {
         let (p, v) = (self.plan.pipeline_parallel as usize, self.per_stage);
         let slots = 2 * (p - 1 - stage) + (v - 1) * p + 1;
@@ -260,8 +261,8 @@ impl Bounds {
         (count as f64).min(self.micro_batches())
     }
 
-    /// The least of the longest of the stages from one on that share the layers which are left: the lowest limit under which they
-    /// have room, by bisection, as every stage's time rises with its layers along a line.
+    /// Lower bound of the longest of the remaining stages, which share the remaining layers: the lowest limit under which the layers fit,
+    /// by bisection, as every stage's time is linear in its layers.
     fn longest(&self, from: usize, left: u64) -> f64 {
         let all = self.all();
         let lines: Vec<(f64, f64)> = (from..self.chunks)
@@ -292,7 +293,7 @@ impl Bounds {
         fails
     }
 
-    /// Divisions with the least bound, the layers that are too many taken away in different places.
+    /// Divisions with the lowest bound, with the excess layers removed in different places.
     fn seeds(&self, layers: u64) -> Vec<Vec<u64>> {
         if self.per_stage > 1 {
             return self.seeds_by_stage(layers);
@@ -307,7 +308,7 @@ impl Bounds {
     }
 
     fn seeds_by_stage(&self, layers: u64) -> Vec<Vec<u64>> {
-        // One layer at a time to the virtual stage whose stage is the least busy, the emptiest of its own first.
+        // Each layer is added to the virtual stage whose stage is the least busy, and there to the one with the fewest layers.
         let layer = self.layer;
         let mut busy = vec![0.0; self.plan.pipeline_parallel as usize];
         for (chunk, ends) in self.ends.iter().enumerate() {
@@ -333,7 +334,7 @@ impl Bounds {
     }
 }
 
-/// Divisions with as many layers as there are, from one with too many: taken from the front, the back, all around, or the middle.
+/// Divisions with the right number of layers, from one with too many: removed from the front, the back, all around, or the middle.
 fn thinned(full: &[u64], layers: u64) -> Vec<Vec<u64>> {
     let chunks = full.len();
     let orders: [Vec<usize>; 4] = [
@@ -371,7 +372,7 @@ struct Tree<'a> {
     state: &'a mut State,
     nodes: u64,
     priced: u64,
-    /// Least bound of what was left out for want of trials.
+    /// Lowest bound of the parts skipped for lack of trials.
     open: f64,
 }
 
@@ -397,12 +398,12 @@ impl Tree<'_> {
             return Ok(());
         }
         let least = u64::from(chunk > 0);
-        // Virtual stages behind this one need a layer each, but for the last.
+        // Virtual stages after this one need a layer each, except for the last.
         let kept = (self.bounds.chunks - chunk - 2) as u64;
         if left < kept {
             return Ok(());
         }
-        // Near the mean first: good divisions early close the rest.
+        // Near the mean first: good divisions found early prune the rest.
         let mean = left / (self.bounds.chunks - chunk) as u64;
         let mut numbers: Vec<u64> = (least..=left - kept).collect();
         numbers.sort_by_key(|&n| (n.abs_diff(mean), n));

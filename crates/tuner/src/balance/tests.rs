@@ -1,4 +1,4 @@
-//! Answers against every division there is, and the division as it is against measured runs.
+//! Results compared with every possible division, and the original division compared with measured runs.
 
 use super::*;
 use proptest::prelude::*;
@@ -20,7 +20,7 @@ fn run(name: &str, layers: usize, vocabulary: u64, spec: PlanSpec, devices: u64)
     (model, cluster, plan)
 }
 
-/// All divisions of `layers` among `chunks`, the inner ones not empty.
+/// All divisions of `layers` among `chunks`, with non-empty inner ones.
 fn divisions(layers: u64, chunks: usize, first: bool) -> Vec<Vec<u64>> {
     if chunks == 1 {
         return vec![vec![layers]];
@@ -95,7 +95,7 @@ fn one_stage_has_nothing_to_balance() {
     assert!(problem.message.contains("only one stage"), "{}", problem.message);
 }
 
-/// Llama 3 405B dropped one layer from each end (its paper, section 3.3.2); the solver finds the ends lighter, too.
+/// Llama 3 405B removed one layer from each end (its paper, section 3.3.2); the solver also assigns fewer layers to the ends.
 #[test]
 fn heavy_ends_get_fewer_layers() {
     let spec = PlanSpec {
@@ -120,10 +120,10 @@ fn heavy_ends_get_fewer_layers() {
     }
 }
 
-/// Measured runs with heavy ends: a vocabulary of 250,880 and as many layers on every stage as on any other (the BigScience sweeps),
-/// and pipelines whose first and last stage hold a layer fewer (the zero-bubble tables).
+/// Measured runs with heavy ends. The BigScience sweeps have a vocabulary of 250,880 and equal layers on all stages. In the zero-bubble
+/// tables the first and last stage of a pipeline have one layer fewer.
 ///
-/// The division as it is must come to the measured step, for the balanced one to be believed.
+/// The original division must have the measured step, as evidence for the balanced one.
 #[test]
 fn the_division_as_it_is_takes_what_was_measured() {
     use railwright_calculator::validation;
@@ -144,7 +144,7 @@ fn the_division_as_it_is_takes_what_was_measured() {
         let tokens = case.plan.tokens_per_step();
         let Some(measured) = validation::row::step_time(&cells, tokens, devices) else { continue };
         let machine = Machine::new(&case.cluster);
-        // What fits is not the question here: the runs ran.
+        // The fit is irrelevant here: the runs ran.
         let options = Options { probability: 1e-6, recompute: false };
         let split =
             Costing::new(&case.model, &case.cluster, &case.plan, &machine).expect("known").stage_split;
@@ -161,6 +161,6 @@ fn the_division_as_it_is_takes_what_was_measured() {
     errors.sort_by(f64::total_cmp);
     let error = errors[errors.len() / 2];
     assert!(error < 0.05, "median error {error} of {} runs", errors.len());
-    // Who laid the zero-bubble pipelines out by hand did it as the solver does, or within a hundredth.
+    // The manual layouts of the zero-bubble pipelines match the solver's, or are within a hundredth.
     assert!(published >= 6 && same * 4 >= published * 3, "{same} of {published}");
 }

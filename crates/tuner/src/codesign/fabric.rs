@@ -1,7 +1,7 @@
-//! What a network design is to a step: bandwidth and hops by how far a group of ranks reaches.
+//! Effect of a network design on a step: bandwidth and hops by the reach of a group of ranks.
 //!
-//! Responsible for: a [`Design`] written as the calculator's [`Cluster`], and what a share of its bandwidth, or all the bandwidth there is,
-//! would make of a plan's step. Refuses to simulate: groups see shares of capacity, as if packets were spread evenly.
+//! Responsible for: conversion of a [`Design`] to the calculator's [`Cluster`], and the step of a plan with a share of its bandwidth or
+//! with unlimited bandwidth. Does not simulate: groups have shares of capacity, as if packets were distributed evenly.
 
 use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::evaluate;
@@ -12,11 +12,11 @@ use railwright_spec::plan::Plan;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 
-/// The cluster that a design makes of a machine: its accelerators in the design's domains, joined by the design's network.
+/// The cluster of a design on a machine: its accelerators in the design's domains, connected by the design's network.
 ///
-/// A tier's oversubscription is that of all tiers below it together, because it is held against NICs. Where rails are joined through
-/// domains alone, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long: the step inside the domain is not hidden (equation
-/// 16 of the rail-only notes, without the bytes that stay in the domain). Traffic between ranks of one rail sees nothing of it.
+/// A tier's oversubscription includes that of all tiers below it, because it is relative to NICs. If rails are connected only through
+/// domains, traffic to all peers takes `1 + B_S / B_F (K - 1) / K` times as long: the step inside the domain is not hidden (equation 16 of
+/// the rail-only notes, without the bytes that stay in the domain). Traffic between ranks of one rail is unaffected.
 pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem> {
     let mut cluster = machine.clone();
     cluster.name.clone_from(&design.name);
@@ -35,7 +35,8 @@ pub fn cluster_on(design: &Design, machine: &Cluster) -> Result<Cluster, Problem
     Ok(cluster)
 }
 
-/// Tiers from the leaf upwards: devices below one switch group, what is below over what is above, and two more links on the way for each.
+/// Tiers from the leaf upwards: devices below one switch group, bandwidth below over bandwidth above, and two additional links on the route
+/// for each.
 fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
     let hop = design.link_latency * 2.0;
     let tier = |name: &str, devices: u64, oversubscription: f64, latency: Seconds| Tier {
@@ -49,7 +50,7 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
     match &design.fabric {
         Fabric::Clos(network) => {
             let clos = &network.clos;
-            // A leaf group serves a number of positions of every rail.
+            // A leaf group connects a number of positions of every rail.
             let groups = design.rails / network.rails_per_group.max(1);
             let leaf = clos.hosts_per_leaf.saturating_mul(groups.max(1));
             let below = host * clos.hosts_per_leaf as f64;
@@ -62,7 +63,7 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
             if network.kept_tiers >= 2 {
                 let fabrics = network.fabrics_per_plane;
                 let pod = clos.leaves_per_pod.saturating_mul(clos.hosts_per_leaf).saturating_mul(fabrics);
-                // Pods of whole rails keep a rail's traffic to themselves where what changes rails is forwarded first.
+                // Pods of whole rails contain a rail's traffic if traffic that changes rails is forwarded first.
                 let holds_rails = clos.by_group && clos.leaves_per_pod.is_multiple_of(clos.leaves_per_group);
                 let pod =
                     if holds_rails && design.separates_rails() { design.devices } else { pod.max(leaf) };
@@ -107,20 +108,19 @@ fn tiers(design: &Design) -> Result<Vec<Tier>, Problem> {
     Ok(tiers)
 }
 
-/// Whether a kind can be held against others by the step that it makes.
+/// Tests whether a kind of network can be compared with others by its step.
 pub const fn has_step(kind: Kind) -> bool {
     !matches!(kind, Kind::Torus)
 }
 
-/// The time of a step on a cluster.
+/// The time of a step on a cluster, in seconds.
 pub fn step_time(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<Seconds, Problem> {
     let machine = Machine::new(cluster);
     let costing = Costing::new(model, cluster, plan, &machine)?;
     Ok(evaluate(&costing)?.time.total)
 }
 
-/// The share of a step that the network between domains takes: what would be gone if its bandwidth were without end,
-/// `1 - T(no end) / T`.
+/// The share of a step due to the network between domains: the saving with unlimited bandwidth, `1 - T(no end) / T`.
 pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f64, Problem> {
     let mut ideal = cluster.clone();
     ideal.network.bandwidth = BytesPerSecond::new(1e18);
@@ -128,8 +128,9 @@ pub fn network_share(model: &Model, cluster: &Cluster, plan: &Plan) -> Result<f6
     Ok((1.0 - left / whole).clamp(0.0, 1.0))
 }
 
-/// How much longer a step takes when its slowest ranks keep a share of their network bandwidth. A synchronous step is as slow as its
-/// slowest member, so that is the step of a cluster all of whose NICs are as slow: an upper bound where few groups have such a member.
+/// Slowdown of a step whose slowest ranks keep a share of their network bandwidth. A synchronous step has the speed of its slowest member,
+/// so this is the step of a cluster in which all NICs are slow. It is an upper bound if few groups have such a member. `None` for a share
+/// of zero.
 pub fn slowdown(model: &Model, cluster: &Cluster, plan: &Plan, kept: f64) -> Result<Option<f64>, Problem> {
     if kept.is_nan() || kept <= 0.0 {
         return Ok(None);

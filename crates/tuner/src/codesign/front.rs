@@ -18,13 +18,13 @@ use std::collections::BTreeMap;
 pub struct Found {
     /// The plan.
     pub plan: Plan,
-    /// How long a step takes, memory retries included.
+    /// Time of a step, including memory retries.
     pub step_time: Seconds,
-    /// The same without memory retries.
+    /// Time of a step without memory retries.
     pub fresh_step_time: Seconds,
-    /// Tokens a second.
+    /// Tokens per second.
     pub tokens_per_second: f64,
-    /// Share of the step that the network between domains takes.
+    /// Share of the step due to the network between domains.
     pub network_share: f64,
 }
 
@@ -42,11 +42,11 @@ pub enum NoPlan {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Searched {
-    /// There is a plan.
+    /// A plan was found.
     Found,
     /// No layout fits.
     NothingFits,
-    /// The search was stopped before it reached the class: whether a layout fits is unknown.
+    /// The search was stopped before it reached the class: the fit of its layouts is unknown.
     NotSearched,
 }
 
@@ -54,11 +54,11 @@ pub enum Searched {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class {
-    /// Whether it has a plan.
+    /// Result of its search.
     pub searched: Searched,
-    /// The best plan's layout as flags; empty where there is none.
+    /// The best plan's layout as flags; empty without a plan.
     pub layout: String,
-    /// Reason why nothing fits; empty elsewhere.
+    /// Reason why nothing fits; empty otherwise.
     pub reason: String,
 }
 
@@ -77,45 +77,45 @@ impl Class {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
-    /// Its kind.
+    /// Kind of network.
     pub topology: Kind,
-    /// Devices of a scale-up domain.
+    /// Devices per scale-up domain.
     pub domain: u64,
     /// Bandwidth below a leaf over bandwidth above it.
     pub oversubscription: f64,
     /// Bandwidth of a NIC, one direction.
     pub speed: BytesPerSecond,
-    /// Tiers of switches.
+    /// Number of switch tiers.
     pub tiers: u64,
-    /// Switches.
+    /// Number of switches.
     pub switches: u64,
-    /// Dollars of the network, NICs included, and of larger domains where they have a price.
+    /// Dollars of the network, including NICs, and of larger domains if they have a price.
     pub dollars: Dollars,
-    /// The same for each device.
+    /// Dollars per device.
     pub dollars_per_device: Dollars,
-    /// Watts of the network; none where the power of a part is not known.
+    /// Watts of the network. `None` if the power of a part is unknown.
     pub watts: Option<Watts>,
-    /// Time of a step; none where its class has no plan.
+    /// Time of a step. `None` if its class has no plan.
     pub step_time: Option<Seconds>,
-    /// Share of it that the network between domains takes.
+    /// Share of it due to the network between domains.
     pub network_share: Option<f64>,
-    /// Tokens a second.
+    /// Tokens per second.
     pub tokens_per_second: Option<f64>,
     /// Cost of network and devices per token, day and run.
     pub share: Share,
     /// Index of the class that shares its plan.
     pub class: usize,
-    /// Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one.
+    /// True if no other design of the same domain size is at least as good in time, dollars and watts and better in one.
     pub on_front: bool,
-    /// The same over all sizes; only if larger domains have a price.
+    /// The same over all sizes. Only if larger domains have a price.
     pub on_whole_front: bool,
-    /// Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others.
+    /// True for the lowest cost per token, among designs comparable by it. After simulation, only if its interval is below all others.
     pub cheapest_token: bool,
-    /// Whether it is what others are compared with: rail-optimized, nothing oversubscribed, the machine's own domains.
+    /// True for references: rail-optimized, no oversubscription, the machine's own domains.
     pub is_reference: bool,
-    /// The simulated step, where it may be the cheapest or is a reference.
+    /// The simulated step, for references and possible winners.
     pub simulated: Option<Simulated>,
-    /// All of it.
+    /// The complete design.
     #[serde(skip)]
     pub design: Design,
 }
@@ -135,7 +135,7 @@ pub struct Codesign {
     /// Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner.
     /// Empty without simulation.
     pub contenders: Vec<usize>,
-    /// Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
+    /// True if the fronts include watts. Requires the power of every design, because an unknown value would count as 0.
     pub compares_power: bool,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -210,13 +210,13 @@ pub fn answer(
 }
 
 impl Codesign {
-    /// Whether larger scale-up domains have no price, so that their cost per token is unknown.
+    /// Tests whether larger scale-up domains have no price, so that their cost per token is unknown.
     pub fn has_unpriced_sizes(&self) -> bool {
         self.warnings.iter().any(|warning| warning.id == "network-scale-up-unpriced")
     }
 }
 
-/// Domain sizes of rows, each once, in their order.
+/// Distinct domain sizes of rows, in their order.
 fn sizes(rows: &[Row]) -> Vec<u64> {
     let mut list: Vec<u64> = Vec::new();
     for row in rows {
@@ -227,14 +227,14 @@ fn sizes(rows: &[Row]) -> Vec<u64> {
     list
 }
 
-/// What a front is about: seconds, dollars, watts, and the domain's size.
+/// Coordinates of a front: seconds, dollars, watts, and the domain size.
 type Figures = (f64, f64, f64, u64);
 
-/// A tenth of a per mille of a step is no difference: prediction is far coarser.
+/// Relative difference of steps that counts as equal: predictions are far coarser.
 const TIE: f64 = 1e-4;
 
-/// Marks the fronts. Where the power of one design is not known, none is compared by power: what is not known is not 0, and a front on
-/// which some are compared by two figures and some by three has no order.
+/// Marks the fronts. If the power of one design is unknown, none is compared by power. An unknown value is not 0, and a front that mixes
+/// comparisons by two and by three figures has no order.
 fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
     let watts = |row: &Row| row.watts.filter(|_| compares_power).map_or(0.0, Watts::get);
     let figures: Vec<Option<Figures>> = rows
@@ -301,9 +301,9 @@ mod tests {
         // Each is within a tie of the next and more expensive; the first and the last differ by two ties.
         let chain = [row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_18, 1.0)];
         assert_eq!(front(&chain, true), [2, 0]);
-        // Within one tie the cheaper stands for both, and of equals the first.
+        // Within one tie the cheaper one replaces both, and the first of equal ones.
         assert_eq!(front(&[row(1.0, 3.0), row(1.000_09, 2.0), row(1.000_09, 2.0)], true), [1]);
-        // Equal in dollars and watts, in any order of places: the faster stands for those within a tie.
+        // Equal in dollars and watts, in any order: the faster one replaces those within a tie.
         assert_eq!(front(&[row(1.000_18, 1.0), row(1.000_09, 1.0), row(1.0, 1.0)], true), [2]);
         // Sizes are separated on request, and rows without a step are on no front.
         let sizes = [row(1.0, 1.0), Some((2.0, 2.0, 2.0, 64)), None];

@@ -1,7 +1,7 @@
 //! Candidate designs, and their equivalence classes for steps.
 //!
-//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of
-//! equal clusters, so that a strategy is searched once for each. Does not remove bad designs.
+//! Responsible for: every combination of the axes that can be built, its bill, its cluster, and classes of equal clusters, so that one
+//! search per class suffices. Does not remove bad designs.
 
 use super::fabric::cluster_on;
 use railwright_network::bill::prices::Prices;
@@ -15,20 +15,20 @@ use serde::Serialize;
 /// Default domain sizes: available or announced ones, and doublings between.
 pub const DOMAINS: [u64; 10] = [8, 16, 32, 64, 72, 128, 144, 256, 288, 576];
 
-/// Of [`DOMAINS`] those that divide a number of devices.
+/// Those of [`DOMAINS`] that divide a number of devices.
 pub fn usual_domains(devices: u64) -> Vec<u64> {
     let list: Vec<u64> = DOMAINS.into_iter().filter(|size| devices.is_multiple_of(*size)).collect();
     if list.is_empty() { vec![1] } else { list }
 }
 
-/// What is varied, and what holds for all.
+/// Varied and common settings of designs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axes {
     /// Sizes of scale-up domains.
     pub domains: Vec<u64>,
     /// Kinds of networks.
     pub kinds: Vec<Kind>,
-    /// Oversubscription of leaves, where a kind has any.
+    /// Oversubscription of leaves, for kinds that have any.
     pub oversubscriptions: Vec<f64>,
     /// Bandwidths of a device's NIC.
     pub speeds: Vec<BytesPerSecond>,
@@ -39,7 +39,7 @@ pub struct Axes {
 /// One design.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Every figure.
+    /// All properties of the design.
     pub design: Design,
     /// Requested bandwidth below a leaf over bandwidth above it.
     pub oversubscription: f64,
@@ -53,13 +53,13 @@ pub struct Point {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
-    /// Its kind.
+    /// Kind of network.
     pub kind: Kind,
-    /// Devices of a domain.
+    /// Devices per domain.
     pub domain: u64,
     /// Bandwidth of a NIC.
     pub speed: BytesPerSecond,
-    /// Reason.
+    /// Reason for rejection.
     pub problem: Problem,
 }
 
@@ -78,10 +78,10 @@ pub struct Grid {
 const MOST_POINTS: usize = 20_000;
 
 impl Grid {
-    /// All combinations. A problem if none can be built.
+    /// All combinations. Fails if none can be built.
     ///
-    /// `sends_to_all` is whether any plan sends uniformly to all peers ([`Space::sends_to_all`]): if none
-    /// does, networks that differ only in how rails forward are one class.
+    /// `sends_to_all` is true if any plan sends uniformly to all peers ([`Space::sends_to_all`]). If none does, networks that differ only
+    /// in the forwarding of rails are one class.
     ///
     /// [`Space::sends_to_all`]: crate::search::Space::sends_to_all
     pub fn new(axes: &Axes, machine: &Cluster, sends_to_all: bool, prices: &Prices) -> Result<Self, Problem> {
@@ -146,7 +146,7 @@ impl Grid {
         }
     }
 
-    /// The class of a cluster: what no group of ranks can notice is left out before clusters are compared.
+    /// The class of a cluster. Properties without an effect on any group of ranks are removed before clusters are compared.
     fn class_of(&mut self, mut cluster: Cluster, sends_to_all: bool) -> usize {
         cluster.name.clear();
         if !sends_to_all {

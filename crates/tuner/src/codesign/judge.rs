@@ -1,8 +1,10 @@
-//! The second round: simulated steps decide between networks.
+//! Second round: simulated steps decide between networks.
 //!
-//! Responsible for: simulating the step of the cheapest networks under the routing that is bought, in the order of their cost in closed form, until no other network can be
-//! cheaper; then the references, the neighbours of the best and the fronts; their cost per token with an interval; and a winner only where its interval lies below all others. The closed form sees no oversubscription of sends, no NICs that
-//! dimensions share and no hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Refuses to search plans again: each network keeps the plan that the closed form found best on it.
+//! Responsible for: simulating the step of the cheapest networks under the purchased routing, in the order of their cost in closed form.
+//! This ends when no other network can be cheaper; the references, the neighbours of the best and the fronts follow. Further, their cost
+//! per token with an interval, and a winner only if its interval is below all others. The closed form excludes oversubscription of sends,
+//! NICs shared by dimensions and hashes; without oversubscription and forwarding between rails, its cost is a lower bound. Does not repeat
+//! the search: each network keeps its best plan in closed form.
 
 use super::fabric::{cluster_on, step_time};
 use super::front::{Codesign, Found, NoPlan, Row};
@@ -26,78 +28,80 @@ const MOST: usize = 48;
 /// Maximum number of simulated networks of the fronts without a price of the devices: no cost bounds their simulation.
 const MOST_UNPRICED: usize = 12;
 
-/// By how much flows miss packets, as a share of the time that the network takes: a fluid bound was 14% low against packets (`docs/concepts/flow-model.md`).
+/// Error of flows relative to packets, as a share of the network's time: a fluid bound was 14% low against packets
+/// (`docs/concepts/flow-model.md`).
 pub const MISSED: f64 = 0.14;
 
-/// Flows of a simulated step from which on all groups of a kind are one flow, at the pace of the slowest: a second of simulation.
+/// Minimum number of flows of a simulated step for merging all groups of a kind to one flow, at the rate of the slowest: a second of
+/// simulation.
 const MOST_FLOWS: usize = 400_000;
 
-/// By how much more a step may be wrong then, as a share of the same time. The largest difference in the tests is below this.
+/// Additional error of a step with merged groups, as a share of the same time. The largest difference in the tests is below this.
 pub const MISSED_BY_MERGING: f64 = 0.06;
 
 /// A simulated step is computed exactly up to this multiple of the step in closed form, even if its network cannot be cheapest.
 const SLOW: f64 = 1.1;
 
-/// Hash seeds of networks whose routes are drawn by hashes: the interval covers all of them, and the step is their median.
+/// Number of hash seeds for networks with hashed routes: the interval covers all of them, and the step is their median.
 const DRAWS: u32 = 3;
 
-/// A simulated step on a network, and what a token costs there.
+/// A simulated step on a network, with its cost per token.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulated {
     /// Routing of messages.
     pub routing: &'static str,
-    /// The step.
+    /// Simulated step time.
     pub step_time: Seconds,
-    /// Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider.
+    /// True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider.
     pub is_merged: bool,
-    /// Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds.
+    /// Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds.
     pub step_low: Seconds,
-    /// The upper bound.
+    /// Upper bound of the step.
     pub step_high: Seconds,
-    /// Cost of a million tokens; none without a device price.
+    /// Cost of a million tokens. `None` without a device price.
     #[serde(flatten)]
     pub cost: Option<TokenCost>,
 }
 
-/// Dollars for a million tokens, devices and network.
+/// Dollars per million tokens, for devices and network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TokenCost {
-    /// With the simulated step.
+    /// Cost at the simulated step.
     pub dollars: Dollars,
-    /// Its bounds.
+    /// Lower bound.
     pub dollars_low: Dollars,
-    /// The upper bound.
+    /// Upper bound.
     pub dollars_high: Dollars,
 }
 
-/// What is asked of the second round.
+/// Inputs of the second round.
 #[derive(Clone, Copy, Debug)]
 pub struct Judging<'a> {
     /// The model.
     pub model: &'a Model,
-    /// The machine whose devices are joined.
+    /// The machine whose devices are connected.
     pub machine: &'a Cluster,
     /// The best plan of every class.
     pub found: &'a [Result<Found, NoPlan>],
-    /// The routing that is bought; what is usual for each kind where none is named.
+    /// The purchased routing. `None` selects the usual one for each kind.
     pub routing: Option<Routing>,
-    /// Whether networks are simulated that cannot be cheapest by their cost in closed form, to check that this cost is a lower bound. Each
-    /// simulation still ends once a token costs more.
+    /// True to simulate networks that cannot be cheapest by their cost in closed form as well, to check that this cost is a lower bound.
+    /// Each simulation still ends once a token costs more.
     pub every_network: bool,
 }
 
-/// Independent pieces of work, on threads or in turn. The order of the results is that of the items.
+/// Executor of independent work, on threads or in sequence. Results have the order of the items.
 pub trait Workers {
-    /// Pieces that run at the same time.
+    /// Number of concurrent items.
     fn count(&self) -> usize;
 
-    /// The result of every item.
+    /// Returns the result of every item.
     fn map<T: Sync, U: Send>(&self, items: &[T], make: impl Fn(&T) -> U + Sync + Send) -> Vec<U>;
 }
 
-/// One piece after the other.
+/// Executor in sequence.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct InTurn;
 
@@ -111,15 +115,16 @@ impl Workers for InTurn {
     }
 }
 
-/// Receives the number of simulated networks and an estimate of all, and may stop the work.
+/// Receives the number of simulated networks and an estimate of their total, and may stop the work.
 pub type Progress<'a> = &'a (dyn Fn(usize, usize) -> ControlFlow<()> + Sync);
 
-/// A simulated network; none if it cannot be simulated, with the reason if there is one.
+/// A simulated network. `None` above a limit; the error is the reason why it cannot be simulated.
 type Outcome = Result<Option<Simulated>, String>;
 
-/// Simulates the networks that may be cheapest, and names the winner if there is one. `watch` may end it: then nothing is named.
+/// Simulates the networks that may be cheapest, and marks the winner if there is one. `watch` may stop the work: then there is no winner.
 ///
-/// Workers simulate networks ahead of their turn. Results that the order of turns does not need are dropped, so that their number has no effect.
+/// Workers simulate networks ahead of the sequence. Results that the sequence does not need are dropped, so the number of workers has no
+/// effect.
 pub fn judge(
     answer: &mut Codesign,
     asked: &Judging<'_>,
@@ -151,7 +156,7 @@ pub fn judge(
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
     for (turn, &(index, cost)) in order.iter().enumerate() {
-        // A least cost above the upper bound of the cheapest is always higher.
+        // A lower bound of the cost above the upper bound of the cheapest is always higher.
         if done >= FIRST && cost > lowest && !asked.every_network {
             break;
         }
@@ -254,8 +259,8 @@ fn neighbours(rows: &[Row], best: usize) -> Vec<usize> {
     found.into_iter().flatten().collect()
 }
 
-/// The least that a token can cost on a network, whatever its simulation is: the cost in closed form with nothing oversubscribed and no forwarding
-/// between rails. The closed form has both one after the other with everything else, and flows may hide them.
+/// Lower bound of the cost per token on a network, independent of its simulation: the cost in closed form without oversubscription and
+/// forwarding between rails. The closed form has both in sequence with everything else, and flows may hide them.
 fn least_cost(row: &Row, asked: &Judging<'_>) -> Option<f64> {
     let cost = closed_cost(row)?;
     let Some(Ok(found)) = asked.found.get(row.class) else { return Some(cost) };
@@ -273,9 +278,9 @@ fn closed_cost(row: &Row) -> Option<f64> {
     Some(row.share.cluster?.dollars_per_million_tokens?.get())
 }
 
-/// The longest simulated step, in the time of the closed form without memory retries, that is worth its figure once a token costs at most `lowest`
-/// on another network: at longer ones the lower bound of its cost is above that. `c (t - m (t - r)) / f = lowest` at a cost in closed form of `c`
-/// for a step of `f`, of which `r` is not the network's, with the share `m` missed.
+/// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at most `lowest` on another
+/// network. At longer ones the lower bound of its cost is above that. `c (t - m (t - r)) / f = lowest` at a cost in closed form of `c` for
+/// a step of `f`, of which `r` is not the network's, with the share `m` missed.
 fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);
@@ -290,12 +295,12 @@ fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
     Seconds::new(beaten.max(SLOW * fresh))
 }
 
-/// What of a step is not the network's, seconds.
+/// Part of a step outside of the network, in seconds.
 fn rest(found: &Found) -> f64 {
     found.fresh_step_time.get() * (1.0 - found.network_share).clamp(0.0, 1.0)
 }
 
-/// An outcome without a step beyond the limit, as if it had been simulated in its turn.
+/// Removes the step of an outcome above the limit, as in a simulation in sequence.
 fn within(outcome: Outcome, row: &Row, asked: &Judging<'_>, lowest: f64) -> Outcome {
     let retries = match asked.found.get(row.class) {
         Some(Ok(found)) => found.step_time / found.fresh_step_time,
@@ -305,7 +310,7 @@ fn within(outcome: Outcome, row: &Row, asked: &Judging<'_>, lowest: f64) -> Outc
     outcome.map(|simulated| simulated.filter(|one| one.step_time <= limit))
 }
 
-/// Simulates networks at the same time.
+/// Simulates networks concurrently.
 fn together(
     answer: &Codesign,
     asked: &Judging<'_>,
@@ -321,7 +326,7 @@ fn together(
     ControlFlow::Continue(found)
 }
 
-/// Writes a simulated network into its row, or the reason why there is none among the warnings.
+/// Writes a simulated network into its row, or the reason for having none into the warnings.
 fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Simulated> {
     let row = &mut answer.rows[index];
     match outcome {
@@ -366,7 +371,7 @@ fn one(
         Ok(None) => return ControlFlow::Continue(Ok(None)),
         Err(problem) => return ControlFlow::Continue(Err(problem.message)),
     };
-    // What the network takes of the simulated step is uncertain by what flows miss packets by; the rest is the same on all networks.
+    // The error of flows applies to the network's part of the simulated step; the rest is the same on all networks.
     let fresh = found.fresh_step_time;
     let rest = rest(found);
     let share = if is_merged { MISSED + MISSED_BY_MERGING } else { MISSED };
@@ -383,7 +388,7 @@ fn one(
     ControlFlow::Continue(Ok(Some(Simulated { routing, step_time, is_merged, step_low, step_high, cost })))
 }
 
-/// The step: the shortest, the median and the longest over hash seeds; and whether groups were merged. None beyond the limit.
+/// The step: the shortest, the median and the longest over hash seeds; and true if groups were merged. `None` above the limit.
 fn step(
     design: &Design,
     asked: &Judging<'_>,

@@ -1,12 +1,12 @@
 //! Partial order of networks: at least as good for any traffic.
 //!
-//! Responsible for: an order that avoids searches: a better network bounds the steps on a worse one ([`super::Survey`]). Networks that are better in one
-//! property and worse in another are not comparable.
+//! Responsible for: an order that avoids searches: a better network bounds the steps on a worse one ([`super::Survey`]). Networks that are
+//! better in one property and worse in another are not comparable.
 
 use railwright_spec::cluster::{Cluster, Tier};
 
-/// Whether no exchange among the same ranks takes longer on the first network than on the second: as much bandwidth, no more
-/// oversubscription and no more latency however far a group reaches, no more forwarding between rails.
+/// Tests whether no exchange among the same ranks takes longer on the first network than on the second: at least the bandwidth, no more
+/// oversubscription and latency at any reach of a group, no more forwarding between rails.
 pub fn is_at_least_as_good(one: &Cluster, other: &Cluster) -> bool {
     let (a, b) = (&one.network, &other.network);
     one.accelerator == other.accelerator
@@ -21,7 +21,7 @@ pub fn is_at_least_as_good(one: &Cluster, other: &Cluster) -> bool {
             oversubscription(&a.tiers, reach) <= oversubscription(&b.tiers, reach)
                 && latency(&a.tiers, reach) <= latency(&b.tiers, reach)
         })
-        // The tier at which a ring is slowed counts by the members below it: the wider, the better.
+        // The tier that slows a ring is weighted by the members below it: the wider, the better.
         && a.tiers.iter().filter(|tier| tier.oversubscription > 1.0).all(|tier| {
             b.tiers.iter().any(|t| t.devices <= tier.devices && t.oversubscription >= tier.oversubscription)
         })
@@ -42,13 +42,13 @@ fn latency(tiers: &[Tier], reach: u64) -> f64 {
     tiers.windows(2).filter(|pair| reach > pair[0].devices).map(|pair| pair[1].latency.get()).sum()
 }
 
-/// Indices such that no cluster comes before one that is at least as good and different.
+/// Order of indices in which no cluster precedes one that is at least as good and different.
 pub fn best_first(clusters: &[Cluster]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..clusters.len()).collect();
     let mut all: Vec<u64> = clusters.iter().flat_map(|cluster| reaches(&cluster.network.tiers)).collect();
     all.sort_unstable();
     all.dedup();
-    // Sums over every reach that matters to any of them: no more anywhere is no more in all.
+    // Sums over every relevant reach: if no value is larger, the sum is no larger.
     let sums = |cluster: &Cluster| {
         let tiers = &cluster.network.tiers;
         let slow: f64 = all.iter().map(|reach| oversubscription(tiers, *reach)).sum();
@@ -98,7 +98,7 @@ mod tests {
         assert!(is_at_least_as_good(&full, &blocked) && !is_at_least_as_good(&blocked, &full));
         assert!(is_at_least_as_good(&blocked, &narrow) && !is_at_least_as_good(&narrow, &blocked));
         assert!(is_at_least_as_good(&fast, &narrow));
-        // More bandwidth at the price of oversubscription is another thing.
+        // More bandwidth with more oversubscription is not comparable.
         assert!(!is_at_least_as_good(&fast, &full) && !is_at_least_as_good(&full, &fast));
         let deep = with(&[(256, 1.0), (512, 1.0), (1024, 1.0)], 400.0);
         assert!(is_at_least_as_good(&full, &deep) && !is_at_least_as_good(&deep, &full));

@@ -1,7 +1,7 @@
-//! Listed layouts priced on one network.
+//! Prices of listed layouts on one network.
 //!
-//! Responsible for: the step of a layout as a search of the network has it, from layers and matrix products that were priced before.
-//! Refuses to choose layouts: see [`super::survey`].
+//! Responsible for: the step of a layout as in a search of the network, from cached layers and GEMMs. Does not select layouts: see
+//! [`super::survey`].
 
 use crate::search::{Entry, Key, Space};
 use railwright_calculator::costing::{Costing, Machine};
@@ -15,14 +15,14 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use std::sync::Arc;
 
-/// What no network changes: prices of an accelerator's matrix products, and compiled schedules.
+/// Caches independent of the network: prices of an accelerator's GEMMs, and compiled schedules.
 #[derive(Debug, Default)]
 pub struct Memo {
     products: Arc<ProductMemo>,
     buffers: Buffers,
 }
 
-/// Prices of one model on one network. Layouts that share layers share their prices.
+/// Prices of one model on one network. Layouts with the same layers share their prices.
 pub(super) struct Pricer<'a> {
     model: &'a Model,
     cluster: &'a Cluster,
@@ -33,9 +33,9 @@ pub(super) struct Pricer<'a> {
 
 /// A layout on a network.
 pub(super) struct Priced {
-    /// Its step, memory retries included.
+    /// Step time in seconds, including memory retries.
     pub(super) time: f64,
-    /// The same without memory retries.
+    /// Step time without memory retries.
     pub(super) fresh: Seconds,
     pub(super) plan: Plan,
     memory: f64,
@@ -43,12 +43,12 @@ pub(super) struct Priced {
 }
 
 impl<'a> Pricer<'a> {
-    /// `memo` is one of the cluster's accelerator.
+    /// `memo` must be of the cluster's accelerator.
     pub(super) fn new(model: &'a Model, cluster: &'a Cluster, memo: &'a mut Memo) -> Self {
         Self { model, cluster, machine: Machine::new(cluster), layers: LayerMemo::default(), memo }
     }
 
-    /// A layout of a space, and its step as a search of this network has it; none if it takes longer than `limit`.
+    /// Prices a layout of a space as in a search of this network. `None` if it takes longer than `limit`, in seconds.
     pub(super) fn price(
         &mut self,
         space: &Space,
@@ -62,7 +62,7 @@ impl<'a> Pricer<'a> {
         let mut chunks = Chunks::new(&costing, &setting);
         let split = layers_per_chunk(model, &plan, costing.stage_split);
         let slow = retry_slowdown(Bytes::new(entry.memory) / cluster.accelerator.memory);
-        // Division may round an exact tie below itself.
+        // Division may round an exact tie to less than itself.
         let limit = Seconds::new(limit / slow * (1.0 + 1e-12));
         let fresh = step_time(&costing, &setting, &mut chunks, &split, limit, &mut self.memo.buffers)?;
         Ok(fresh.map(|fresh| Priced {
@@ -75,7 +75,7 @@ impl<'a> Pricer<'a> {
     }
 }
 
-/// Keeps the one that a search would put first.
+/// Keeps the one that a search ranks first.
 pub(super) fn offer(best: &mut Option<Priced>, next: Priced) {
     let is_before = best.as_ref().is_none_or(|best| {
         let memory = next.memory.total_cmp(&best.memory);

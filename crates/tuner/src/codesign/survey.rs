@@ -1,11 +1,11 @@
-//! Layouts that were searched on a few networks, priced on all others.
+//! Layouts from the searches of a few networks, priced on all others.
 //!
-//! Responsible for: the fastest known layout of a network, and a proof of how far it can be from the fastest of all. Refuses to search: the
-//! caller provides what it found on each network that it surveys.
+//! Responsible for: the fastest known layout of a network, and a proof of its maximum distance from the optimum. Does not search: the
+//! caller provides the results for each surveyed network.
 //!
-//! A layout that is missing from a complete list of all layouts below `T` seconds takes at least `T` there, and at least `T` on every
-//! network that is nowhere better ([`is_at_least_as_good`]). So where a listed layout takes at most `T` on such a network, it is the
-//! fastest there; where it takes `(1 + g) T`, it is at most a share `g` above the fastest.
+//! A layout that is missing from a complete list of all layouts below `T` seconds takes at least `T` on this network. It also takes at
+//! least `T` on every network that is better in no property ([`is_at_least_as_good`]). If a listed layout takes at most `T` on such a
+//! network, it is the fastest there; if it takes `(1 + g) T`, it is at most a share `g` above the fastest.
 
 use super::order::is_at_least_as_good;
 use super::pricer::{Memo, Priced, Pricer, offer};
@@ -17,23 +17,23 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::collections::BTreeSet;
 
-/// Layouts of a list. Each is priced on worse networks, in about the time that a search takes for a layout.
+/// Maximum number of listed layouts. Each is priced on worse networks, in about the time of a search per layout.
 pub const LISTED: usize = 2000;
 
-/// How far a list goes beyond the fastest layout: the wider, the fewer networks need a search of their own, and the longer each takes.
+/// Maximum time of listed layouts relative to the fastest. A longer list saves searches of other networks, but takes longer.
 pub const SPREAD: f64 = 1.1;
 
-/// By how much the step of an unsearched network may be above its fastest, as a share. Two measured runs of one configuration differ by more.
+/// Maximum excess of the step of an unsearched network over its optimum, as a share. Two measured runs of one configuration differ by more.
 pub const SLACK: f64 = 0.01;
 
-/// By how much a step of a zero-bubble schedule may be shorter on a worse network, as a share, for bounds. Such steps follow each other at the
-/// time from a stage's first pass to its last ([`Schedule::validates_afterwards`]), and slower messages delay the first pass, too. An earlier
-/// comparison of whole plans found up to 2.5%; pipelines alone show nothing of it in the tests. This is twice that.
+/// Maximum reduction of the step of a zero-bubble schedule on a worse network, as a share, for bounds. Such steps follow each other at the
+/// time from a stage's first pass to its last ([`Schedule::validates_afterwards`]), and slower messages also delay the first pass. An
+/// earlier comparison of whole plans found up to 2.5%; pipelines alone have no reduction in the tests. This is twice that.
 ///
 /// [`Schedule::validates_afterwards`]: railwright_spec::plan::Schedule::validates_afterwards
 pub const LATE_START: f64 = 0.05;
 
-/// Layouts of a worse network that are priced on a better one, the fastest first: their times there bound nothing.
+/// Number of layouts of a worse network priced on a better one, the fastest first: their times there bound nothing.
 const FROM_WORSE: usize = 64;
 
 /// Layouts of one model on machines with equal scale-up domains, by network.
@@ -47,7 +47,7 @@ struct Surveyed {
     cluster: Cluster,
     space: Space,
     entries: Vec<Entry>,
-    /// All layouts that take less are among the entries.
+    /// All layouts below this time are among the entries, in seconds.
     complete_below: f64,
 }
 
@@ -56,38 +56,38 @@ struct Surveyed {
 pub struct Fastest {
     /// The layout.
     pub plan: Plan,
-    /// Its step, memory retries included.
+    /// Step time, including memory retries.
     pub step_time: Seconds,
-    /// The same without memory retries.
+    /// Step time without memory retries.
     pub fresh_step_time: Seconds,
-    /// No layout of the space takes less than this; zero where no better network was surveyed.
+    /// Lower bound for all layouts of the space; zero if no better network was surveyed.
     pub least: Seconds,
 }
 
 impl Fastest {
-    /// By how much it is above the fastest of all at most, as a share; infinite where nothing is proved.
+    /// Maximum excess over the fastest of all layouts, as a share; infinite without a proof.
     pub fn gap(&self) -> f64 {
         (self.step_time / self.least - 1.0).max(0.0)
     }
 
-    /// Whether the network needs no search of its own.
+    /// Tests whether the network needs no separate search.
     pub fn is_enough(&self) -> bool {
         self.gap() <= SLACK
     }
 }
 
 impl Survey {
-    /// Networks that were searched.
+    /// Number of searched networks.
     pub fn len(&self) -> usize {
         self.networks.len()
     }
 
-    /// Whether none was searched.
+    /// Tests whether no network was searched.
     pub fn is_empty(&self) -> bool {
         self.networks.is_empty()
     }
 
-    /// Takes over a finished search of one network: of all layouts that take up to `limit` seconds, details included
+    /// Adds a finished search of one network: all layouts that take up to `limit` seconds, including details
     /// ([`crate::search::Options::every_detail`]).
     pub fn add(&mut self, search: &Search<'_>, results: &Results, limit: f64) {
         self.networks.push(Surveyed {
@@ -98,7 +98,7 @@ impl Survey {
         });
     }
 
-    /// The fastest of all surveyed layouts on a network; none before the first survey.
+    /// The fastest of all surveyed layouts on a network. `None` before the first survey.
     pub fn fastest(
         &self,
         model: &Model,
@@ -110,7 +110,7 @@ impl Survey {
         let mut seen: BTreeSet<Key> = BTreeSet::new();
         let mut unlisted: f64 = 0.0;
         let mut worse = Vec::new();
-        // Networks come with the best first: the last ones are the nearest.
+        // Networks are in order from the best: the last ones are the most similar.
         for surveyed in self.networks.iter().rev().filter(|one| one.cluster.scale_up == cluster.scale_up) {
             if !is_at_least_as_good(&surveyed.cluster, cluster) {
                 worse.push(surveyed);
@@ -119,7 +119,7 @@ impl Survey {
             unlisted = unlisted.max(surveyed.least_here(cluster));
             for entry in &surveyed.entries {
                 let limit = best.as_ref().map_or(f64::INFINITY, |best| best.time);
-                // Nothing is faster here than there, but for schedules that start late.
+                // No layout is faster here than there, except with schedules that start late.
                 if entry.time * surveyed.kept(cluster) > limit {
                     break;
                 }
@@ -154,14 +154,14 @@ impl Survey {
 }
 
 impl Surveyed {
-    /// The least share of its time here that a layout may take on a network which is nowhere better.
+    /// Minimum ratio of a layout's time here to its time there, for a network that is better in no property.
     fn kept(&self, cluster: &Cluster) -> f64 {
         let starts_late = self.space.schedules.iter().any(|schedule| schedule.validates_afterwards());
         // On the network itself every layout has its own time.
         if starts_late && self.cluster.network != cluster.network { 1.0 - LATE_START } else { 1.0 }
     }
 
-    /// What an unlisted layout takes at least on a network which is nowhere better.
+    /// Lower bound of an unlisted layout on a network that is better in no property, in seconds.
     fn least_here(&self, cluster: &Cluster) -> f64 {
         self.complete_below * self.kept(cluster)
     }

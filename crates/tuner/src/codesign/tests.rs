@@ -1,4 +1,4 @@
-//! Clusters of designs held to what is known of them, and fronts to their definition.
+//! Clusters of designs compared with known figures, and fronts compared with their definition.
 
 use super::fabric::{cluster_on, network_share, slowdown, step_time};
 use super::*;
@@ -39,7 +39,7 @@ fn a_rail_optimized_design_is_the_catalogues_superpod() {
     assert_eq!(tiers, [(256, 1.0), (1024, 1.0)]);
     assert_eq!(cluster.network.bandwidth, machine(1024).network.bandwidth);
     assert_eq!(cluster.network.tiers[0].devices, machine(1024).network.tiers[0].devices);
-    // A tree for all in their order has 4 servers below a leaf.
+    // A tree over all devices in their order has 4 servers below a leaf.
     assert_eq!(on(Kind::Clos, 1024, |_| {}).network.tiers[0].devices, 32);
 }
 
@@ -66,7 +66,7 @@ fn forwarding_between_rails_slows_what_goes_to_all_peers_and_nothing_else() {
         step_time(model, cluster, plan).expect("possible").get()
     };
     assert_eq!(time(&dense, &rails, &dense_plan), time(&dense, &tree, &dense_plan));
-    // Experts over 16 domains: their exchange takes longer, or is done by kernels that know of rails.
+    // Experts over 16 domains: their exchange takes longer, or uses kernels aware of rails.
     let experts = by_name("mixtral-8x22b").expect("known");
     let spec = PlanSpec {
         tensor_parallel: Some(4),
@@ -129,7 +129,7 @@ fn a_grid_has_each_design_once_and_each_class_of_steps_once() {
     // switch), one dragonfly.
     assert_eq!(grid.points.len(), 2 * 2 * 2 + 2 * 2 + 2 + 2 * 2, "{:?}", grid.points.len());
     assert!(grid.refused.iter().any(|r| r.kind == Kind::Torus));
-    // Rails of their own make no difference to a dense model whose sequences are not shared, or by rings alone.
+    // Separate rails have no effect on a dense model without context parallelism, or with rings only.
     assert!(is_same_on_rails(&grid));
     assert!(grid.classes.len() < grid.points.len());
     let many = Axes { oversubscriptions: vec![1.0; 30_000], ..axes(&kinds) };
@@ -144,7 +144,7 @@ fn grid(kinds: &[Kind], model: &Model, specified: &PlanSpec) -> Grid {
     Grid::new(&axes(kinds), &machine(1024), space.sends_to_all(model), &prices).expect("some can be built")
 }
 
-/// Whether steps are equal with connected and separate rails.
+/// Tests whether steps are equal with connected and separate rails.
 fn is_same_on_rails(grid: &Grid) -> bool {
     let class = |kind: Kind| {
         let of = |p: &&Point| p.design.kind == kind && p.design.domain.size == 8 && p.oversubscription == 1.0;
@@ -208,8 +208,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let layouts = vec![String::new(); found.len()];
     let prices = BTreeMap::from([(64, Dollars::new(1000.0))]);
     let answered = answer(grid, &found, layouts, &site(), prices, 8);
-    // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts
-    // exclude watts.
+    // The power of switches and NICs of 200 Gbit/s is unpublished: it is not reported as 0, and fronts exclude watts.
     assert!(!answered.compares_power);
     assert!(answered.warnings.iter().all(|warning| warning.id == "network-power-unknown"));
     assert!(!answered.warnings.is_empty());
@@ -244,13 +243,13 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     let cheapest: Vec<&Row> = answered.rows.iter().filter(|row| row.cheapest_token).collect();
     assert_eq!(cheapest.len(), 1);
     assert!(answered.rows.iter().any(|row| row.step_time.is_none() && !row.on_front));
-    // Without a price of larger domains nothing is compared across sizes.
+    // Without a price of larger domains, sizes are not compared.
     let grid = self::grid(&[Kind::Clos], &model, &PlanSpec::default());
     let found = vec![Err(NoPlan::NotSearched); grid.classes.len()];
     let layouts = vec![String::new(); found.len()];
     let unpriced = answer(grid, &found, layouts, &site(), BTreeMap::new(), 8);
     assert!(unpriced.has_unpriced_sizes() && !answered.has_unpriced_sizes());
-    // Where all power is known, less of it is worth a place on the front.
+    // With known power, a lower one puts a design on the front.
     let known =
         Axes { speeds: vec![BytesPerSecond::from_gbit(400.0)], ..axes(&[Kind::Clos, Kind::RailOnly]) };
     let prices = Prices::catalogue().expect("well formed");
@@ -261,7 +260,7 @@ fn nothing_on_a_front_is_beaten_and_everything_else_is() {
     assert!(known.compares_power && known.warnings.is_empty(), "{:?}", known.warnings);
 }
 
-/// What a simulation makes of an oversubscribed tree decides, not the closed form; no winner is named within the doubt.
+/// The simulation of an oversubscribed tree decides, not its closed form; within the intervals there is no winner.
 #[test]
 fn simulation_decides_between_networks() {
     let model = by_name("llama-3-8b").expect("known");
@@ -294,7 +293,7 @@ fn simulation_decides_between_networks() {
     let mut hashed = answered.clone();
     let judging =
         Judging { model: &model, machine: &machine, found: &found, routing: None, every_network: false };
-    // Without a price of the devices the reference and the front are simulated, cost nothing known, and none wins.
+    // Without a price of the devices, the reference and the front are simulated, their cost is unknown, and there is no winner.
     assert!(
         judge(&mut unpriced, &judging, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue()
     );
@@ -305,7 +304,7 @@ fn simulation_decides_between_networks() {
     assert!(unpriced.contenders.is_empty() && unpriced.rows.iter().all(|row| !row.cheapest_token));
     let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
     assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
-    // Hashes differ: the interval of an oversubscribed tree is wider than that of its median alone.
+    // Hash seeds differ: the interval of an oversubscribed tree is wider than that of its median alone.
     let is_wider = hashed.rows.iter().filter_map(|row| row.simulated.as_ref()).any(|one| {
         let (below, above) = (one.step_time - one.step_low, one.step_high - one.step_time);
         (below / above - 1.0).abs() > 1e-3
@@ -317,14 +316,14 @@ fn simulation_decides_between_networks() {
     let rows = &answered.rows;
     let reference = rows.iter().find(|row| row.is_reference).expect("a reference");
     assert!(reference.simulated.is_some() && reference.oversubscription == 1.0);
-    // One step to each side of the best is simulated, too.
+    // One step to each side of the best is also simulated.
     let cheapest = answered.contenders.first().map(|&at| &rows[at]).expect("a contender");
     let beside = rows.iter().filter(|row| row.topology == cheapest.topology);
     assert!(beside.clone().count() == 2 && beside.clone().all(|row| row.simulated.is_some()));
     let best = answered.contenders.first().and_then(|&at| rows[at].simulated.as_ref()).expect("simulated");
     for (at, row) in rows.iter().enumerate() {
         let Some(simulated) = &row.simulated else {
-            // What was not simulated costs more in closed form than the best may cost at most.
+            // Networks without simulation cost more in closed form than the upper bound of the best.
             let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
             assert!(closed > best.cost.expect("a price").dollars_high);
             continue;
@@ -337,7 +336,7 @@ fn simulation_decides_between_networks() {
     }
 }
 
-/// One flow for all groups of a kind, at the pace of the slowest, against flows of their own.
+/// One flow for all groups of a kind, at the rate of the slowest, compared with separate flows.
 #[test]
 fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
     let model = by_name("llama-3-70b").expect("known");
@@ -390,7 +389,7 @@ fn merged_groups_miss_less_of_the_step_than_their_interval_covers() {
     assert!(merged > 8 && most < MISSED_BY_MERGING, "{merged} {most}");
 }
 
-/// A class that a stop left out is not one on which nothing fits.
+/// A class that a stop skipped differs from one without a fitting layout.
 #[test]
 fn classes_without_a_plan_have_a_reason_or_were_not_searched() {
     let model = by_name("llama-3-70b").expect("known");

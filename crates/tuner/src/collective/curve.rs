@@ -1,4 +1,4 @@
-//! From a collective, sizes and groups to times on a network.
+//! Times of a collective with sizes and groups on a network.
 
 use super::network::{MOST_PAIRS, Network};
 use crate::flows::{exchange, shape};
@@ -22,9 +22,9 @@ pub struct Question<'a> {
     pub operation: Collective,
     /// Sizes by nccl-tests' convention.
     pub sizes: &'a [Bytes],
-    /// Groups that start at the same time, each with its ranks; rank `n` is device `n` of the network.
+    /// Concurrent groups, each with its ranks; rank `n` is device `n` of the network.
     pub groups: &'a [Vec<u32>],
-    /// Hash seeds, from that of the design.
+    /// Number of hash seeds, from that of the design.
     pub seeds: u32,
 }
 
@@ -36,21 +36,21 @@ pub struct Curve {
     pub topology: String,
     /// Routing of the topology.
     pub routing: &'static str,
-    /// Failed parts.
+    /// Names of failed parts.
     pub failed: Vec<String>,
     /// The operation.
     pub operation: Collective,
-    /// Groups that run at the same time.
+    /// Number of concurrent groups.
     pub groups: usize,
-    /// Ranks of each group.
+    /// Number of ranks per group.
     pub ranks: u64,
-    /// Scale-up domains that the first group touches.
+    /// Number of scale-up domains of the first group.
     pub domains: u64,
-    /// Ranks of the first group in the domain with most of them.
+    /// Maximum number of ranks of the first group in one domain.
     pub per_domain: u64,
-    /// Bandwidth time on the topology over that at the devices' own ports.
+    /// Bandwidth time on the topology relative to that at the devices' own ports.
     pub slowdown: Spread,
-    /// Each size.
+    /// Results by size.
     pub points: Vec<Point>,
     /// Load of the links under the first seed.
     pub layers: Vec<LayerLoad>,
@@ -60,11 +60,11 @@ pub struct Curve {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Spread {
-    /// Hash seeds.
+    /// Number of hash seeds.
     pub seeds: u32,
-    /// Half of the seeds have no more.
+    /// Median over seeds.
     pub median: f64,
-    /// Nine of ten seeds have no more.
+    /// 90th percentile over seeds.
     pub p90: f64,
 }
 
@@ -84,7 +84,7 @@ pub struct Point {
     pub time: Seconds,
     /// Time of the 90th percentile over hash seeds.
     pub time_p90: Seconds,
-    /// The least and the most that the median may be, where no measurement covers the collective.
+    /// Lower and upper bound of the median. `None` if measurements cover the collective.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmeasured: Option<[Seconds; 2]>,
     /// Bytes over time.
@@ -93,12 +93,13 @@ pub struct Point {
     pub bus_bandwidth: BytesPerSecond,
 }
 
-/// Times of a collective. Fails for ranks that the network does not have, and for groups that nothing joins.
+/// Times of a collective. Fails for ranks outside of the network, and for groups without a connection.
 pub fn curve(cluster: &Cluster, network: Network<'_>, question: &Question<'_>) -> Result<Curve, Problem> {
     curve_watched(cluster, network, question, &mut |_, _| ControlFlow::Continue(()))
 }
 
-/// The same with progress: `watch` receives the number of hash seeds that are done and their total, and may stop the work, which is a problem.
+/// Times of a collective with progress: `watch` receives the number of finished hash seeds and their total, and may stop the work, which is
+/// an error.
 pub fn curve_watched(
     cluster: &Cluster,
     network: Network<'_>,
@@ -158,7 +159,7 @@ pub fn curve_watched(
     })
 }
 
-/// Bus bandwidth and algorithm of each size in closed form, without contention: what [`curve`] has of them, without its routes.
+/// Bus bandwidth and algorithm of each size in closed form, without contention: the same as in [`curve`], without its routes.
 pub(super) fn closed_form(
     cluster: &Cluster,
     network: Network<'_>,
@@ -173,7 +174,7 @@ pub(super) fn closed_form(
     Ok(question.sizes.iter().map(of).collect())
 }
 
-/// A question that was checked, on its network.
+/// A validated question on its network.
 struct Laid {
     ranks: u64,
     /// The first group.
@@ -247,7 +248,7 @@ fn check(question: &Question<'_>, network: Network<'_>) -> Result<u64, Problem> 
     Ok(size as u64)
 }
 
-/// Members of a group in each domain that it touches.
+/// Number of members of a group in each of its domains.
 fn in_domains(group: &[u32], domain: u64) -> Vec<u64> {
     let mut domains: Vec<u64> = group.iter().map(|rank| u64::from(*rank) / domain.max(1)).collect();
     domains.sort_unstable();

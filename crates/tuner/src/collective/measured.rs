@@ -1,8 +1,8 @@
-//! Published collectives of whole clusters against the closed form and against flows.
+//! Published collectives of whole clusters compared with the closed form and with flows.
 //!
-//! Responsible for: a table with the columns of `catalog/evidence/collectives_at_scale.csv` to predictions, errors by fabric, collective and
-//! size, and rows without a prediction with the reason. A publication without a topology is simulated on the reference design, which the row
-//! states. Knows no source and no row by name.
+//! Responsible for: predictions for a table with the columns of `catalog/evidence/collectives_at_scale.csv`, errors by fabric, collective
+//! and size, and rows without a prediction with the reason. A publication without a topology is simulated on the reference design, which
+//! the row states. Contains no names of sources or rows.
 
 use super::curve::{Point, Question, closed_form, curve};
 use super::network::Network;
@@ -22,9 +22,9 @@ use std::ops::ControlFlow;
 
 /// Hash seeds of predictions with hashed routes.
 const SEEDS: u32 = 16;
-/// GPUs of the largest node with a scale-up domain of its own (DGX-2).
+/// Number of GPUs of the largest node with a separate scale-up domain (DGX-2).
 const LARGEST_NODE: u64 = 16;
-/// The largest number of GPUs of a row.
+/// Maximum number of GPUs of a row.
 const MOST_GPUS: u64 = 1 << 20;
 
 /// Model of the predictions.
@@ -66,7 +66,7 @@ pub struct MeasuredCollective {
     pub line: usize,
     /// Publication.
     pub source: String,
-    /// Its address.
+    /// Its URL.
     pub url: Option<String>,
     /// Accelerator as published.
     pub gpu: Option<String>,
@@ -74,7 +74,7 @@ pub struct MeasuredCollective {
     pub ranks: Option<u64>,
     /// Fabric as published.
     pub fabric: String,
-    /// Collective as nccl-tests calls it.
+    /// Collective by its name in nccl-tests.
     pub operation: String,
     /// Bytes by nccl-tests' convention.
     pub bytes: Option<Bytes>,
@@ -110,11 +110,11 @@ pub struct Prediction {
 pub struct Errors {
     /// Rows.
     pub rows: usize,
-    /// Of the closed form; positive bias is too fast.
+    /// Errors of the closed form; positive bias is too fast.
     pub closed_form: Option<ErrorSummary>,
-    /// Of flows with packet spraying.
+    /// Errors of flows with packet spraying.
     pub flow: Option<ErrorSummary>,
-    /// Of flows with hashed routes.
+    /// Errors of flows with hashed routes.
     pub hashed: Option<ErrorSummary>,
 }
 
@@ -132,7 +132,7 @@ pub struct FabricErrors {
     pub operation: String,
     /// Errors of all sizes.
     pub errors: Errors,
-    /// Positions in `rows`, by size.
+    /// Indices in `rows`, by size.
     pub rows: Vec<usize>,
 }
 
@@ -143,7 +143,7 @@ impl FabricErrors {
     }
 }
 
-/// Predicts every row of a table. `watch` receives the rows that are done and their total, and may stop the work, which is a problem.
+/// Predicts every row of a table. `watch` receives the number of finished rows and their total, and may stop the work, which is an error.
 pub fn validate_network(
     text: &str,
     file: &str,
@@ -176,7 +176,7 @@ pub fn validate_network(
     Ok(NetworkValidation { file: file.to_owned(), predictor, rows, groups, overall, sources, skipped })
 }
 
-/// A row with what predicts it, or the reason for the lack of a prediction.
+/// A row with its predictions, or the reason for having none.
 fn predicted(cells: &Cells, predictor: Predictor) -> MeasuredCollective {
     let text = |column: &str| cells.text(column).unwrap_or_default().to_owned();
     let positive = |column: &str| cells.number(column).filter(|value| *value > 0.0);

@@ -1,4 +1,4 @@
-//! Networks that collectives run on: generated designs, and fabrics from files.
+//! Networks for collectives: generated designs, and fabrics from files.
 
 use crate::flows::{self, is_torus_law, torus_ratio};
 use railwright_calculator::collectives::{Collective, Fabric};
@@ -10,7 +10,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::plan::Group;
 use railwright_spec::problem::Problem;
 
-/// Routes that are added up pair by pair, over all seeds: about a minute.
+/// Maximum number of routes summed pair by pair, over all seeds: about a minute.
 pub(super) const MOST_PAIRS: u64 = 1 << 26;
 
 /// A network.
@@ -39,13 +39,14 @@ impl Network<'_> {
         }
     }
 
-    /// Whether another hash seed gives other routes: hashed routing, or static routing around failed parts.
+    /// Tests whether another hash seed changes routes: hashed routing, or static routing around failed parts.
     pub fn is_hashed(self) -> bool {
         let reroutes = self.routing() == Routing::Static && !self.failed().is_empty();
         self.routing().is_hashed() || reroutes
     }
 
-    /// Whether an all-to-all adds up the routes of its pairs one by one: only the pooled links of a whole sprayed tree are counted.
+    /// Tests whether an all-to-all sums the routes of its pairs one by one. The only exception are the pooled links of a whole sprayed
+    /// tree.
     pub(super) fn lists_pairs(self) -> bool {
         match self {
             Self::Design(wiring) => {
@@ -108,7 +109,7 @@ impl Network<'_> {
         Ok(free)
     }
 
-    /// Bandwidth time of groups that start together over that at their own ports, and the load of links.
+    /// Bandwidth time of concurrent groups relative to that at their own ports, and the load of links.
     pub(super) fn slowdown(
         self,
         exchange: &Exchange,
@@ -125,7 +126,7 @@ impl Network<'_> {
         Ok((shared.slowdown, shared.layers))
     }
 
-    /// Ports of a torus over what its closed form has in their place; 1 elsewhere.
+    /// Ports of a torus relative to those in its closed form; 1 for other networks.
     pub(super) fn beyond_ports(
         self,
         cluster: &Cluster,

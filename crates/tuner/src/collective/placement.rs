@@ -4,10 +4,10 @@ use railwright_network::placement::{host_names, number_of};
 use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 
-/// More ranks than any network has devices that can be simulated.
+/// Maximum number of ranks: larger networks cannot be simulated.
 const MOST: u64 = 1 << 22;
 
-/// `0-7,16,24-31`, in this order; `0-63:8` is every eighth.
+/// Parses a list of ranks: `0-7,16,24-31`, in this order; `0-63:8` is every eighth.
 pub fn ranks(text: &str) -> Result<Vec<u32>, Problem> {
     let bad = |part: &str| {
         Problem::new(format!("`{}` is not a list of ranks", shorten(part)))

@@ -1,4 +1,4 @@
-//! Message sizes as nccl-tests takes them.
+//! Message sizes in the syntax of nccl-tests.
 //!
 //! Responsible for: `8M`, `1K..8G` and lists. K, M, G and T are powers of 1,024 as in nccl-tests (`parsesize` of its `src/common.cu`); KB, MB,
 //! GB and TB are decimal.
@@ -7,7 +7,7 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 
-/// More sizes than this are no curve.
+/// Maximum number of sizes.
 const MOST: usize = 256;
 /// The largest size, an exbibyte.
 const LARGEST: f64 = 1_152_921_504_606_846_976.0;
@@ -29,7 +29,7 @@ const UNITS: [(&str, f64); 13] = [
     ("B", 1.0),
 ];
 
-/// One size.
+/// Parses one size.
 pub fn bytes(text: &str) -> Result<Bytes, Problem> {
     let upper = text.trim().to_ascii_uppercase();
     let unit = UNITS.iter().find_map(|(unit, factor)| upper.strip_suffix(unit).map(|n| (n, *factor)));
@@ -42,7 +42,7 @@ pub fn bytes(text: &str) -> Result<Bytes, Problem> {
     }
 }
 
-/// Sizes of `A..B`, each `factor` times the one before, or of a list with commas.
+/// Parses sizes of `A..B`, each `factor` times the previous one, or of a list with commas.
 pub fn range(text: &str, factor: f64) -> Result<Vec<Bytes>, Problem> {
     let Some((first, last)) = text.split_once("..") else {
         return text.split(',').take(MOST).map(bytes).collect();

@@ -1,4 +1,4 @@
-//! Curves of collectives against the closed form and against rates that can be computed by hand.
+//! Curves of collectives compared with the closed form and with rates calculated by hand.
 
 use super::*;
 use crate::flows::wiring;
@@ -65,7 +65,7 @@ fn oversubscription_slows_by_the_share_that_leaves_a_leaf() {
     });
     let curve = of(&slow, Collective::AllToAll, &[(0..64).collect()], 1);
     assert!((curve.slowdown.median / (4.0 * 48.0 / 56.0) - 1.0).abs() < 1e-9, "{:?}", curve.slowdown);
-    // Inside one leaf nothing is slower.
+    // Inside one leaf there is no slowdown.
     let inside = of(&slow, Collective::AllToAll, &[(0..16).collect()], 1);
     assert!((inside.slowdown.median - 1.0).abs() < 1e-9);
 }
@@ -95,7 +95,7 @@ fn questions_without_an_answer_are_errors() {
     assert!(problem(&[vec![0, 1], vec![2]], 1).contains("sizes must be equal"));
     assert!(problem(&[vec![0, 1]], 4).contains("no hash seed"));
     assert!(problem(&[vec![0, 1]], 0).contains("not between"));
-    // 2,048 x 2,048 x 16 routes are exactly as many as are added up.
+    // 2,048 x 2,048 x 16 routes are exactly the maximum.
     let hashed = network(4096, Kind::Clos, Routing::Ecmp, |_| {});
     let question = Question {
         operation: Collective::AllToAll,
@@ -173,7 +173,7 @@ fn rows_without_figures_are_skipped_with_the_reason() {
     assert_eq!(overall.n, 23);
 }
 
-/// Flows without contention are the closed form; hashed routes are never faster.
+/// Flows without contention equal the closed form; hashed routes are never faster.
 #[test]
 fn flows_of_a_table_are_those_of_the_collective() {
     let header = "source,gpu,n_gpus,gpus_per_node,fabric,nic_gbps,operation,bytes,bus_gbps\n";
@@ -193,7 +193,7 @@ fn flows_of_a_table_are_those_of_the_collective() {
     assert!(validate_network("gpu,n_gpus\nH100,8\n", "t", Predictor::Closed, watch).is_err());
 }
 
-/// Two leaves of 32 devices in hosts of 8: with as many cables to the spine as below, and with a quarter of them.
+/// Two leaves of 32 devices in hosts of 8: with equal numbers of cables to the spine and below, and with a quarter of them.
 #[test]
 fn a_drawn_fabric_agrees_with_the_generated_one() {
     let drawn = |uplinks: u32| {

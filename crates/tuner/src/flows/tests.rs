@@ -1,4 +1,4 @@
-//! Collectives by flows against the closed form where nothing blocks, and what a topology makes of them elsewhere.
+//! Collectives by flows compared with the closed form on non-blocking networks, and their slowdown on others.
 
 use super::*;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn groups(devices: u64, domain: u64) -> Vec<Group> {
         .collect()
 }
 
-/// The bar of the flow model: on fabrics that do not block, closed form and flows are the same to 1e-6.
+/// Accuracy of the flow model: on non-blocking fabrics, closed form and flows agree to 1e-6.
 #[test]
 fn flows_agree_with_the_closed_form_where_nothing_blocks() {
     let mut seen = 0;
@@ -55,7 +55,7 @@ fn flows_agree_with_the_closed_form_where_nothing_blocks() {
     assert!(seen > 2000, "{seen}");
 }
 
-/// The most that any rank sends or receives of one call by all groups: inside its domain, and across.
+/// Maximum that any rank sends or receives of one call by all groups: inside its domain, and across.
 fn most_carried(operation: Collective, group: &Group, ranks: u64, domain: u64, bytes: f64) -> [f64; 2] {
     let (numbering, exchange) = exchange(operation, group, ranks);
     let mut ports = vec![[0.0_f64; 4]; numbering.ranks() as usize];
@@ -75,8 +75,8 @@ fn most_carried(operation: Collective, group: &Group, ranks: u64, domain: u64, b
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(192))]
 
-    /// However groups lie on domains, evenly or not: the closed form is the flows on fabrics that do not block, and counts the bytes
-    /// that flows put through the busiest NIC.
+    /// For any placement of groups on domains, even or not, the closed form equals the flows on non-blocking fabrics. It counts the bytes
+    /// that flows send through the busiest NIC.
     #[test]
     fn closed_form_and_flows_agree_on_random_layouts(
         (name, domain) in prop_oneof![2 => Just(("gb200-nvl72", 72_u64)), 1 => Just(("dgx-h100", 8))],
@@ -110,7 +110,7 @@ proptest! {
             }
             keeps
         };
-        // Where rails are apart, what changes rails is forwarded through domains: it may take longer, and never less.
+        // With separate rails, traffic that changes rails is forwarded through domains: it may take longer, never less.
         if kind == Kind::RailOnly && !keeps_to_rails {
             prop_assert!(error > -1e-6, "{error}");
         } else {
@@ -147,7 +147,7 @@ fn oversubscription_and_failures_show() {
         hosts_per_leaf: Some(32),
         ..DesignSpec::default()
     };
-    // Rings over all domains climb from one in four of a leaf's domains' NICs; rings that skip leaves climb with all.
+    // Rings over all domains leave a leaf through the NICs of one in four of its domains; rings that skip leaves use all.
     assert!((slow(&thin, &[], 8) - 1.0).abs() < 1e-9, "{}", slow(&thin, &[], 8));
     assert!((slow(&thin, &[], 32) - 4.0).abs() < 1e-9, "{}", slow(&thin, &[], 32));
 }
@@ -229,7 +229,7 @@ fn a_torus_is_priced_by_its_links() {
             assert!((here - 1.0).abs() < 1e-6, "{operation:?} {ranks} {stride}: {here}");
         }
     }
-    // Half a ring has no way back: twice the time.
+    // Half a ring has no return path: twice the time.
     assert!((ratio(Collective::AllGather, 4, 1) - 2.0).abs() < 1e-6);
     let broken = [Part::parse("link:torus:0").expect("a part")];
     let broken = FlowTimer::new(&cluster, wiring(&cluster, &spec, &broken).expect("built")).expect("whole");
@@ -246,7 +246,7 @@ fn a_torus_is_priced_by_its_links() {
     assert!((slowdown(64, 1) - 1.0).abs() < 1e-9 && (slowdown(8, 8) - 2.0).abs() < 1e-9);
 }
 
-/// What a topology knows is known for the next cluster of the same network, and links without limit can be asked about.
+/// Results of a topology are reused for the next cluster with the same network, and unlimited links are valid.
 #[test]
 fn a_topology_serves_clusters_that_change() {
     let cluster = by_name("dgx-h100", 64).expect("a preset");

@@ -1,6 +1,6 @@
-//! What would make a plan fit that does not, however much is recomputed.
+//! Changes that make a plan fit if no recompute suffices.
 //!
-//! Responsible for: a few changes that people make, each tried. Refuses to search; `search` does.
+//! Responsible for: a few common changes, each tested. Does not search: see `search`.
 
 use super::{Options, Trial, bare, policies, treatments};
 use crate::recompute::best_of_group;
@@ -14,11 +14,11 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remedy {
-    /// The change, in words.
+    /// The change, as text.
     pub change: String,
 }
 
-/// Changes after which a choice exists, the least first.
+/// Changes after which a solution exists, the smallest first.
 pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Remedy> {
     let mut found = Vec::new();
     let mut consider = |change: String, plan: Plan, options: &Options| {
@@ -86,14 +86,14 @@ pub(super) fn remedies(trial: &Trial<'_>, plan: &Plan, stages: usize) -> Vec<Rem
     found
 }
 
-/// Layers per virtual stage, where they do not divide.
+/// Layers per virtual stage, if they do not divide.
 fn divided(trial: &Trial<'_>, chunks: u64) -> Option<Vec<u64>> {
     let layers = trial.model.num_layers();
     (chunks > 0 && chunks <= layers && !layers.is_multiple_of(chunks))
         .then(|| balanced_layers(layers, chunks))
 }
 
-/// Whether some choice fits.
+/// Tests whether any choice fits.
 fn is_solvable(trial: &Trial<'_>, plan: &Plan, options: &Options) -> bool {
     let plan = bare(plan);
     let Ok(costing) = Costing::new(trial.model, trial.cluster, &plan, trial.machine) else { return false };

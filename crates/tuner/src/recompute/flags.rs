@@ -1,14 +1,14 @@
 //! Framework flags of recompute.
 //!
-//! Responsible for: Megatron-LM flags and torchtitan settings of a choice, and its parts that are not
-//! expressible. Writes nothing else of a launch file.
+//! Responsible for: Megatron-LM flags and torchtitan settings of a choice, and its parts that are not expressible. Excludes other parts of
+//! a launch file.
 
 use super::policies::by_operators;
 use railwright_spec::model::{FeedForward, Model};
 use railwright_spec::plan::{Plan, Recompute, RecomputeModule, StageRecompute};
 use serde::Serialize;
 
-/// A family of frameworks by its settings.
+/// A family of frameworks with equal settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Framework {
     Megatron,
@@ -28,7 +28,7 @@ impl Framework {
     }
 }
 
-/// The framework whose flags a software generation takes.
+/// The framework with the flags for a software generation.
 pub fn framework_name(software: &str) -> &'static str {
     Framework::of(software).name()
 }
@@ -45,7 +45,7 @@ pub struct Flags {
     pub cannot: Vec<String>,
 }
 
-/// Whether framework flags can express a policy for all layers.
+/// Tests whether framework flags can express a policy for all layers.
 pub(super) fn is_expressible(model: &Model, framework: Framework, policy: &Recompute) -> bool {
     match (framework, policy) {
         (_, Recompute::None | Recompute::Full { layers: None })
@@ -66,7 +66,7 @@ fn megatron_module(model: &Model, module: RecomputeModule) -> Option<&'static st
     match module {
         RecomputeModule::CoreAttention => Some("core_attn"),
         RecomputeModule::Norm => Some("layernorm"),
-        // Of dense MLPs Megatron keeps the activation's output or recomputes the whole block.
+        // For dense MLPs Megatron recomputes only the activation's output or the whole block.
         RecomputeModule::Activation => {
             let all = model.layer_kinds.iter().all(|layer| is_mixture(&layer.feed_forward));
             all.then_some("moe_act")
@@ -84,7 +84,7 @@ pub fn flags(model: &Model, plan: &Plan) -> Vec<Flags> {
     vec![megatron(model, plan, policy.as_ref()), torchtitan(model, plan, policy.as_ref())]
 }
 
-/// The one policy of all stages, with its number of layers on each virtual stage.
+/// The common policy of all stages, with its number of layers on each virtual stage. `None` if stages differ.
 fn same_everywhere(plan: &Plan) -> Option<Recompute> {
     let Some(list) = &plan.stage_recompute else { return Some(plan.recompute.clone()) };
     let first = list.first()?;
@@ -190,7 +190,7 @@ fn offloads(plan: &Plan) -> bool {
     by_stage || plan.offload.activations > 0.0
 }
 
-/// Mixtures within a stage, where there are any.
+/// Mixed policies within a stage, as text. `None` without any.
 fn mixtures(plan: &Plan) -> Option<String> {
     let list = plan.stage_recompute.as_ref()?;
     let mixed = list.iter().filter(|s| is_mixture(s)).count();

@@ -1,8 +1,8 @@
-//! One stage's choice: how many of its layers get which treatment, so that it fits and its time is least.
+//! Recompute of one stage: the number of its layers under each treatment, so that it fits in minimum time.
 //!
-//! Responsible for: a search that is exact. Layers of one kind on one virtual stage are interchangeable, so a choice is a number of
-//! layers for each treatment. Branch and bound: the bound relaxes the numbers to fractions, where the best mixture lies on the lower
-//! hull of memory against time. Refuses to know other stages.
+//! Responsible for: an exact search. Layers of one kind on one virtual stage are interchangeable, so a choice is a number of layers for
+//! each treatment. Branch and bound: the bound relaxes the numbers to fractions, where the best mixture is on the lower hull of memory
+//! against time. Independent of other stages.
 
 use super::hull::{Relaxation, Step};
 use railwright_calculator::choices::{Choices, Load, Part};
@@ -14,11 +14,11 @@ use railwright_spec::quantity::{Bytes, Seconds};
 pub(super) struct Class {
     /// The virtual stage, in pipeline order.
     pub chunk: usize,
-    /// Of the virtual stages that share the memory, the how manieth.
+    /// Index among the virtual stages that share the memory.
     pub local: usize,
     pub kind: usize,
     pub count: u64,
-    /// Micro batches alive.
+    /// Micro-batches alive.
     pub alive: f64,
 }
 
@@ -27,26 +27,26 @@ pub(super) struct Group<'a> {
     pub chunks: Vec<usize>,
     pub classes: Vec<Class>,
     pub room: &'a StageRoom,
-    /// Virtual stages of the whole pipeline.
+    /// Number of virtual stages of the whole pipeline.
     pub of: usize,
-    /// Whether multi-token prediction lies here.
+    /// True if multi-token prediction is on this stage.
     pub beside: bool,
 }
 
 /// A choice.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Solution {
-    /// By class, then as treatments are numbered.
+    /// Numbers of layers, by class and treatment.
     pub counts: Vec<Vec<u64>>,
     /// The treatment of multi-token prediction.
     pub beside: usize,
-    /// Forward, backward and recompute of one micro-batch through all virtual stages of the group.
+    /// Time of forward, backward and recompute of one micro-batch through all virtual stages of the group.
     pub time: Seconds,
-    /// No choice is faster than this.
+    /// Lower bound of the time of any choice.
     pub bound: Seconds,
 }
 
-/// Trials after which the search settles for a proven gap.
+/// Maximum number of nodes; then the search ends with a proven gap.
 const MOST_NODES: u64 = 400_000;
 
 impl<'a> Group<'a> {
@@ -84,7 +84,7 @@ impl<'a> Group<'a> {
             .sum()
     }
 
-    /// The fastest choice among some treatments that stays within the limit, if it is faster than what is known.
+    /// The fastest choice among some treatments within the limit, if it is faster than the best known one.
     pub(super) fn solve(
         &self,
         choices: &Choices<'_>,
@@ -121,7 +121,7 @@ struct Item {
     treatment: usize,
     /// Bytes kept of all micro-batches alive.
     weight: f64,
-    /// A lower bound on the time that one layer adds, in s.
+    /// Lower bound of the additional time per layer, in s.
     cost: f64,
 }
 
@@ -130,7 +130,7 @@ struct Search<'a, 'b> {
     choices: &'a Choices<'b>,
     beside: usize,
     left: f64,
-    /// By class.
+    /// Options by class.
     items: Vec<Vec<Item>>,
     relaxation: Relaxation,
     fixed: f64,
@@ -138,7 +138,7 @@ struct Search<'a, 'b> {
     best: Option<Solution>,
     improved: bool,
     nodes: u64,
-    /// Least bound of what was left out for want of trials.
+    /// Lowest bound of the parts skipped for lack of trials.
     open: f64,
 }
 
@@ -160,7 +160,7 @@ impl<'a, 'b> Search<'a, 'b> {
         if options.iter().any(Vec::is_empty) {
             return None;
         }
-        // The bound is tight near the load that its slope is taken at: that of the best choice so far, else of the lightest one.
+        // The bound is tight near the load of its gradient: that of the best choice so far, otherwise of the lightest one.
         let mut counts = vec![vec![0; choices.treatments().len()]; group.classes.len()];
         for ((class, options), counts) in group.classes.iter().zip(&options).zip(&mut counts) {
             let lightest = |&&t: &&usize| choices.saved(class.kind, t).get();
@@ -228,7 +228,7 @@ impl<'a, 'b> Search<'a, 'b> {
         if self.improved || self.open.is_finite() { self.best } else { None }
     }
 
-    /// Chooses how many of the `left` layers of a class that have no treatment yet get the item, and goes on.
+    /// Selects the number of the `left` layers of a class without treatment for the item, and recurses.
     fn visit(&mut self, class: usize, item: usize, left: u64, weight: f64, cost: f64) {
         if class == self.items.len() {
             self.leaf();
@@ -274,7 +274,7 @@ impl<'a, 'b> Search<'a, 'b> {
     }
 }
 
-/// Treatments of a kind of layer without those that another one beats in memory and in every component of its load.
+/// Treatments of a kind of layer, without those that another one dominates in memory and in every component of its load.
 fn efficient(choices: &Choices<'_>, kind: usize, treatments: &[usize]) -> Vec<usize> {
     let load = |t: usize| choices.load(kind, t);
     let no_worse = |a: usize, b: usize| {
@@ -287,7 +287,7 @@ fn efficient(choices: &Choices<'_>, kind: usize, treatments: &[usize]) -> Vec<us
     };
     let kept = treatments.iter().enumerate().filter(|&(place, &t)| !beaten(place, t));
     let mut list: Vec<usize> = kept.map(|(_, &t)| t).collect();
-    // The heaviest first: it is the cheapest, and trials begin with as many layers on it as there is room for.
+    // In descending order of memory: the first has the lowest cost, and trials begin with the maximum number of layers on it that fits.
     list.sort_by(|&a, &b| choices.saved(kind, b).get().total_cmp(&choices.saved(kind, a).get()));
     list
 }

@@ -1,10 +1,10 @@
-//! The relaxation of a stage's choice: fractions of layers instead of whole ones.
+//! Relaxation of a stage's choice: fractions of layers instead of whole ones.
 //!
-//! Responsible for: a lower bound on the cost of treating layers within a weight. With fractions, the layers of a class lie on the lower
-//! hull of its options in weight and cost, and the cheapest way to shed weight is to walk the hulls' edges in the order of weight
-//! shed for cost (Sinha and Zoltners 1979, multiple-choice knapsack). Refuses whole numbers.
+//! Responsible for: a lower bound on the cost of treating layers within a weight limit. With fractions, the layers of a class are on the
+//! lower hull of its options in weight and cost. The cheapest reduction of weight follows the hulls' edges in the order of weight per cost
+//! (Sinha and Zoltners 1979, multiple-choice knapsack). Excludes whole numbers.
 
-/// What one layer weighs and costs under an option, or a walk from one option to the next.
+/// Weight and cost of one layer under an option, or their change from one option to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Step {
     pub weight: f64,
@@ -15,20 +15,20 @@ pub(super) struct Step {
 #[derive(Clone, Debug, PartialEq)]
 struct Hull {
     cheapest: Step,
-    /// Weight shed and cost added per layer, the most weight for the cost first.
+    /// Reduction of weight and added cost per layer, in descending order of weight per cost.
     edges: Vec<Step>,
 }
 
-/// Hulls of the options from each place of each class on, and of all classes behind one.
+/// Hulls of the options from each index of each class on, and of all later classes.
 #[derive(Clone, Debug)]
 pub(super) struct Relaxation {
     hulls: Vec<Vec<Hull>>,
-    /// Of all classes from one on: base weight and cost, and edges times layers.
+    /// For all classes from one on: base weight and cost, and edges multiplied by layers.
     rest: Vec<(Step, Vec<Step>)>,
 }
 
 impl Relaxation {
-    /// Of classes: how many layers, and their options.
+    /// Relaxation of classes: number of layers, and their options.
     pub(super) fn new(classes: &[(u64, Vec<Step>)]) -> Self {
         let hulls: Vec<Vec<Hull>> = classes
             .iter()
@@ -48,8 +48,8 @@ impl Relaxation {
         Self { hulls, rest }
     }
 
-    /// The least cost of `left` layers of a class, with its options from `item` on, and of all classes behind it, that weigh no more
-    /// than `room`; `None` where nothing is so light.
+    /// Minimum cost of `left` layers of a class, with its options from `item` on, and of all later classes. Their weight is at most `room`.
+    /// `None` if even the lightest exceeds it.
     pub(super) fn bound(&self, class: usize, item: usize, left: u64, room: f64) -> Option<f64> {
         let hull = &self.hulls[class][item];
         let (base, edges) = &self.rest[class + 1];
@@ -71,7 +71,7 @@ impl Relaxation {
     }
 }
 
-/// Edges of some layers among others, in order.
+/// Merges the edges of some layers with others, in order.
 fn merged(own: &[Step], times: f64, others: &[Step]) -> Vec<Step> {
     let mut all: Vec<Step> =
         own.iter().map(|e| Step { weight: e.weight * times, cost: e.cost * times }).collect();
@@ -91,7 +91,7 @@ impl Hull {
                 continue;
             }
             while let [.., before, last] = hull.as_slice() {
-                // The last is above the line from the one before it to the new one.
+                // The last is above the line from the previous one to the new one.
                 let shed = |a: &Step, b: &Step| (a.weight - b.weight, b.cost - a.cost);
                 let ((w1, c1), (w2, c2)) = (shed(before, last), shed(before, &point));
                 if w1 * c2 <= w2 * c1 {
@@ -136,7 +136,7 @@ mod tests {
         // Three edges of 4 for 1 each, then half of an edge of 6 for 3.
         assert_eq!(relaxation.bound(0, 0, 2, 15.0), Some(4.5));
         assert_eq!(relaxation.bound(0, 0, 2, -1.0), None);
-        // From the last option on, the first class weighs nothing and costs 8.
+        // From the last option on, the first class has no weight and costs 8.
         assert_eq!(relaxation.bound(0, 3, 2, 10.0), Some(8.0));
     }
 }

@@ -1,6 +1,6 @@
-//! From numbers of layers to a plan: which layer gets what, in the order in which a stage holds them.
+//! Conversion of numbers of layers to a plan: policies of layers in the order of a stage.
 //!
-//! Responsible for: entries that a plan reads back as exactly these numbers. Refuses to choose.
+//! Responsible for: entries that a plan reads back as exactly these numbers. Does not select.
 
 use super::group::{Group, Solution};
 use super::policies::on_layer;
@@ -8,7 +8,7 @@ use railwright_calculator::choices::Treatment;
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 
-/// One entry per virtual stage of a group, with its place in the pipeline.
+/// One entry per virtual stage of a group, with its index in the pipeline.
 pub(super) fn entries(
     model: &Model,
     treatments: &[Treatment],
@@ -53,7 +53,7 @@ pub(super) fn entries(
         .collect()
 }
 
-/// Segments as short as they can be: a policy that takes the rest has no number.
+/// The shortest form of segments: a policy for all remaining layers has no number.
 fn written(mut segments: Vec<(Recompute, u64)>, beside: Option<Recompute>) -> Vec<Recompute> {
     let is_one = segments.len() == 1;
     match beside {

@@ -1,12 +1,12 @@
-//! What can be recomputed of a model's layers: the policies that a solver chooses from.
+//! Recompute policies of a model's layers, the choices of a solver.
 //!
-//! Responsible for: every set of modules that the model has and that makes sense together. Refuses to weigh them.
+//! Responsible for: every useful set of modules of the model. Does not compare them.
 
 use railwright_spec::model::{FeedForward, Layer, Mixer, Model};
 use railwright_spec::plan::{Recompute, RecomputeModule};
 use std::collections::BTreeSet;
 
-/// Whether a kind of layer has a module.
+/// Tests whether a kind of layer has a module.
 pub fn has(layer: &Layer, module: RecomputeModule) -> bool {
     match module {
         RecomputeModule::CoreAttention => matches!(layer.mixer, Mixer::Attention(_) | Mixer::Latent(_)),
@@ -18,12 +18,12 @@ pub fn has(layer: &Layer, module: RecomputeModule) -> bool {
     }
 }
 
-/// Whether a generation recomputes by operators, as torch's selective policy does; the others do by modules.
+/// Tests whether a generation recomputes by operators, as torch's selective policy does; the others do by modules.
 pub fn by_operators(software: &str) -> bool {
     !software.starts_with("megatron")
 }
 
-/// Modules that some layer of the model has and the software recomputes.
+/// Modules that some layer of the model has and the software can recompute.
 pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     [CoreAttention, Norm, Activation, Mlp, Moe, LatentUpProjection, Operators]
@@ -33,8 +33,8 @@ pub fn modules(model: &Model, software: &str) -> BTreeSet<RecomputeModule> {
         .collect()
 }
 
-/// Nothing, every sensible set of the modules, whole layers: on any number of layers. A set with an
-/// activation and its whole block would count twice, and operators are a separate policy.
+/// No recompute, every useful set of the modules, and whole layers: on any number of layers. A set with an activation and its whole block
+/// would count twice, and operators are a separate policy.
 pub fn policies(model: &Model, allowed: &BTreeSet<RecomputeModule>) -> Vec<Recompute> {
     use RecomputeModule::{Activation, CoreAttention, LatentUpProjection, Mlp, Moe, Norm, Operators};
     let mut sets = vec![BTreeSet::new()];
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn every_sensible_set_stands_once() {
         let dense = by_name("llama-3-8b").expect("known");
-        // Core attention or not, norms or not, and of the MLP nothing, the activation, or all: 12 sets; and whole layers.
+        // With or without core attention, with or without norms, and of the MLP nothing, the activation, or all: 12 sets; and whole layers.
         let list = policies(&dense, &modules(&dense, "megatron-core-2025"));
         assert_eq!(list.len(), 13);
         assert_eq!(

@@ -1,6 +1,6 @@
-//! What each module of a layer keeps, and what recomputing it saves and costs.
+//! Memory of each module of a layer, with the saving and cost of its recompute.
 //!
-//! Responsible for: the table that the choice is made from, readable. Refuses to choose.
+//! Responsible for: the table behind the selection, in readable form. Does not select.
 
 use super::policies::has;
 use railwright_calculator::choices::{Choices, Part};
@@ -13,15 +13,15 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerTable {
-    /// The kind, as the model numbers them.
+    /// Index of the kind in the model.
     pub kind: usize,
     /// The first layer of the kind, from 0.
     pub first: usize,
-    /// Layers of the kind.
+    /// Number of layers of the kind.
     pub layers: u64,
-    /// What one keeps of one micro-batch when nothing is recomputed.
+    /// Memory of one layer for one micro-batch without recompute.
     pub kept: Bytes,
-    /// What its forward and backward passes take for one micro-batch then.
+    /// Time of its forward and backward passes for one micro-batch without recompute.
     pub time: Seconds,
     /// Saving and cost of recompute, for each module and last for the whole layer.
     pub rows: Vec<ModuleRow>,
@@ -31,28 +31,28 @@ pub struct LayerTable {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModuleRow {
-    /// As plans write it.
+    /// Policy, as in plans.
     pub policy: String,
-    /// Bytes that are not kept, of one micro-batch.
+    /// Memory saved for one micro-batch.
     pub saved: Bytes,
-    /// Of what the layer keeps.
+    /// Share of the layer's kept memory (0 to 1).
     pub share: f64,
-    /// Time that is added, of one micro-batch.
+    /// Additional time of one micro-batch.
     pub cost: Seconds,
-    /// Of the layer's time.
+    /// Share of the layer's time.
     pub cost_share: f64,
-    /// Seconds for each GiB: what is worth recomputing first. `None` where nothing is saved.
+    /// Seconds per GiB: the lowest is recomputed first. `None` without a saving.
     pub seconds_per_gib: Option<f64>,
 }
 
-/// The tables of all kinds of layers; `policies` are numbered as the choices' treatments are.
+/// The tables of all kinds of layers; indices of `policies` are those of the choices' treatments.
 pub(super) fn tables(model: &Model, choices: &Choices<'_>) -> Vec<LayerTable> {
     let is_single = |policy: &Recompute, kind: usize| match policy {
         Recompute::Full { .. } => true,
         Recompute::Selective { modules, .. } => {
             let own: Vec<RecomputeModule> =
                 modules.iter().copied().filter(|&m| has(&model.layer_kinds[kind], m)).collect();
-            // `mlp` and `moe` stand together where a model has both: each layer has one of them.
+            // `mlp` and `moe` are combined if a model has both: each layer has one of them.
             own.len() == 1 && modules.len() - own.len() <= usize::from(is_block(own[0]))
         }
         Recompute::None => false,

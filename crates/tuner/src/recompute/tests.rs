@@ -1,4 +1,4 @@
-//! Answers against every choice there is, and against the plan that they come to.
+//! Solutions compared with every possible choice, and with the evaluation of their plan.
 
 use super::*;
 use proptest::prelude::*;
@@ -6,14 +6,14 @@ use railwright_spec::plan::{PlanSpec, Schedule, Sharding, validate};
 use railwright_spec::precision::DataType;
 use railwright_spec::{cluster, model};
 
-/// A model cut to a few layers, so that every choice can be tried.
+/// A model reduced to a few layers, so that every choice can be tried.
 fn small(name: &str, layers: usize) -> Model {
     let mut model = model::by_name(name).expect("known");
     model.layers.truncate(layers);
     model
 }
 
-/// All ways to give `layers` layers some of `n` policies.
+/// All assignments of `layers` layers to `n` policies.
 fn compositions(layers: u64, n: usize) -> Vec<Vec<u64>> {
     if n == 1 {
         return vec![vec![layers]];
@@ -25,7 +25,7 @@ fn compositions(layers: u64, n: usize) -> Vec<Vec<u64>> {
         .collect()
 }
 
-/// The least step of all choices of all stages that fit, by the calculator alone.
+/// Minimum step of all choices of all stages that fit, by the calculator alone.
 fn brute_force(model: &Model, cluster: &Cluster, plan: &Plan, options: &Options) -> Option<Seconds> {
     let machine = Machine::new(cluster);
     let trial = Trial { model, cluster, machine: &machine, options };
@@ -97,7 +97,7 @@ proptest! {
         let modules = [[CoreAttention, Norm], [Activation, CoreAttention], [block, Activation]][sets];
         let (model, mut cluster, plan) = run(name, 2 * per_stage, 2, schedule, micro_batches, 32_768);
         let mut options = Options { modules: Some(modules.into()), ..Options::default() };
-        // A device between what full recompute and what no recompute needs: there the choice matters.
+        // Device memory between the needs of full and no recompute, where the choice has an effect.
         let machine = Machine::new(&cluster);
         let trial = Trial { model: &model, cluster: &cluster, machine: &machine, options: &options };
         let none = trial.variant(&bare(&plan)).expect("priced").memory;
@@ -118,7 +118,7 @@ proptest! {
         }
     }
 
-    /// What the exactness of the answer rests on: more recompute on any one stage never makes the step shorter.
+    /// Premise of an exact solution: more recompute on any one stage never shortens the step.
     #[test]
     fn a_stage_that_recomputes_more_never_makes_the_step_shorter(
         which in 0..4_usize,
@@ -157,7 +157,7 @@ proptest! {
     }
 }
 
-/// Llama 3.1 405B on 1,024 H100: the plan of the answer has its time, and every stage fits.
+/// Llama 3.1 405B on 1,024 H100: the resulting plan has the reported time, and every stage fits.
 #[test]
 fn four_hundred_billion_parameters_on_a_thousand_devices() {
     let model = model::by_name("llama-3.1-405b").expect("known");
@@ -184,7 +184,7 @@ fn four_hundred_billion_parameters_on_a_thousand_devices() {
         let any = answer.uniform_any.expect("fits");
         let flags = answer.uniform.as_ref().expect("fits");
         assert!(any.fits && any.step_time <= flags.step_time, "{any:?} {flags:?}");
-        // A plan that names one policy for all stages is one of those that were tried.
+        // A plan with one policy for all stages is among the tested ones.
         let modules = [RecomputeModule::Norm, RecomputeModule::Activation].into();
         let recompute = Recompute::Selective { modules, layers: None };
         let machine = Machine::new(&cluster);

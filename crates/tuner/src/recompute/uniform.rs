@@ -1,14 +1,14 @@
-//! The best choice that is the same on every stage: of those that launch flags of the plan's framework express, and of all.
+//! The best uniform choice on all stages: among those with launch flags of the plan's framework, and among all.
 //!
-//! Responsible for: trying them all; they are few. One policy covers the first layers of every virtual stage, or all of them. Refuses
-//! choices that mix policies within a stage.
+//! Responsible for: testing all of the few candidates. One policy covers the first layers of every virtual stage, or all of them. Excludes
+//! mixed policies within a stage.
 
 use super::flags::{self, Framework};
 use super::{Trial, Variant, lay};
 use railwright_spec::plan::{Plan, Recompute, StageRecompute};
 use railwright_spec::problem::Problem;
 
-/// The fastest that fits; `None` where none does.
+/// The fastest candidate that fits. `None` if none does.
 pub(super) fn best(
     trial: &Trial<'_>,
     bare: &Plan,
@@ -36,8 +36,8 @@ pub(super) fn best(
     Ok(best)
 }
 
-/// The fastest that fits of every policy on any number of layers, whether the framework's flags express it or not. Of one policy the fewest
-/// layers that fit are the fastest: each more layer costs time and frees memory.
+/// The fastest that fits of every policy on any number of layers, with or without framework flags. Of one policy, the minimum number of
+/// layers that fits is the fastest: each additional layer costs time and frees memory.
 pub(super) fn best_of_any(
     trial: &Trial<'_>,
     bare: &Plan,
@@ -83,7 +83,7 @@ fn everywhere(bare: &Plan, split: &[u64], policy: &Recompute) -> Plan {
         StageRecompute { segments, offload: None }
     };
     let mut entries: Vec<StageRecompute> = split.iter().map(entry).collect();
-    // Whole layers up to a number reach multi-token prediction only when they are all.
+    // Whole layers up to a number include multi-token prediction only if they are all.
     if policy.layers().is_some() {
         for (entry, layers) in entries.iter_mut().zip(split) {
             for segment in entry.segments.iter_mut().filter(|s| s.layers().is_none() && *layers > 0) {

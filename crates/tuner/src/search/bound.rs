@@ -1,7 +1,7 @@
 //! Lower bounds of a step's time, from device times of layers alone.
 //!
-//! Responsible for: bounds that hold for everything that hangs below a choice: nothing recomputed less, nothing hidden better. Refuses
-//! estimates: what is not certain is left out.
+//! Responsible for: bounds for every strategy with a given prefix of choices, with minimum recompute and maximum overlap. Excludes
+//! estimates: uncertain terms are omitted.
 
 use super::shapes::Shape;
 use railwright_calculator::prepared::{DeviceTime, Setting};
@@ -10,31 +10,31 @@ use railwright_spec::model::Model;
 use railwright_spec::plan::Recompute;
 use railwright_spec::quantity::Seconds;
 
-/// What rounding may take from a sum of some thousand terms, many times over.
+/// Upper bound of the rounding of a sum of some thousand terms, with a large margin.
 const ROUNDING: f64 = 1.0 - 1e-9;
 
 /// Forward, both halves of backward (exposed communication included), and the exposed communication of the three.
 type Times = [f64; 4];
 
-/// Device times of layers, summed from the first layer on, so that any run of layers is a difference.
+/// Device times of layers as prefix sums, so that the sum of any range of layers is a difference.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Prefix {
-    /// Empty until a place is worth a closer look ([`Prefix::expand`]).
+    /// Empty until [`Prefix::expand`].
     layers: Vec<Times>,
-    /// All layers.
+    /// Sum over all layers.
     total: Times,
     embedding: Times,
-    /// All heads, with the layers of multi-token prediction.
+    /// Sum over all heads, including the layers of multi-token prediction.
     head: Times,
     transfer: Seconds,
 }
 
-/// What is added to every bound of a step's passes.
+/// Terms of a step's bound in addition to its passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Beside {
     /// Fixed seconds.
     pub fixed: f64,
-    /// Jitter's factor.
+    /// Factor of jitter.
     pub factor: f64,
 }
 
@@ -77,7 +77,7 @@ impl Prefix {
         Self { layers: Vec::new(), total, embedding, head, transfer: setting.transfer() }
     }
 
-    /// Works out the sums up to each layer, for [`Prefix::passes`].
+    /// Calculates the sums up to each layer, for [`Prefix::passes`].
     pub(super) fn expand(&mut self, model: &Model, setting: &Setting) {
         if !self.layers.is_empty() {
             return;
@@ -92,8 +92,8 @@ impl Prefix {
         }
     }
 
-    /// The passes of a step take at least this long however layers lie on stages: the work of all of them, shared equally. With `fuses`,
-    /// pairs of passes may hide all that is exposed.
+    /// Lower bound of the passes of a step for any assignment of layers to stages: the total work, shared equally. With `fuses`, pairs of
+    /// passes may hide all exposed communication.
     pub(super) fn shared(&self, stages: u64, micro_batches: u64, fuses: bool) -> f64 {
         let mut sum = self.total;
         add(&mut sum, &self.embedding);
@@ -103,7 +103,7 @@ impl Prefix {
         work.max(0.0) * micro_batches as f64 / stages.max(1) as f64
     }
 
-    /// Recompute of layers, summed likewise.
+    /// Prefix sums of the recompute of layers.
     pub(super) fn recompute(model: &Model, setting: &Setting, policy: &Recompute) -> Vec<f64> {
         let kinds: Vec<f64> =
             (0..model.layer_kinds.len()).map(|kind| setting.recompute(model, kind, policy).get()).collect();
@@ -116,8 +116,8 @@ impl Prefix {
             .collect()
     }
 
-    /// The passes of a step take at least this long, with the first `covered` layers of every chunk recomputed at the times in
-    /// `recompute`. Needs the sums of [`Prefix::expand`]. Sharded parameters, the host and offload only add to it.
+    /// Lower bound of the passes of a step, with the first `covered` layers of every chunk recomputed at the times in `recompute`. Needs
+    /// the sums of [`Prefix::expand`]. Sharded parameters, the host and offload only add to it.
     pub(super) fn passes(
         &self,
         shape: &Shape,
@@ -149,7 +149,7 @@ impl Prefix {
                 backward_input: input,
                 backward_weight: weight,
                 recompute: Seconds::new(again.max(0.0)),
-                // A fused pair hides all communication of both at best.
+                // A fused pair hides at most all communication of both.
                 fused_saving: if shape.schedule.has_two_directions() { exposed * 0.5 } else { Seconds::ZERO },
             }
         }));

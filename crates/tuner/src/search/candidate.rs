@@ -1,6 +1,6 @@
-//! A strategy with everything that is known about it, and how candidates compare.
+//! A strategy with all of its evaluated properties, and the comparison of candidates.
 //!
-//! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Refuses to search.
+//! Responsible for: candidates, near misses, ties, and fronts of any two objectives. Does not search.
 
 use super::engine::{Objective, Search};
 use super::families::{Family, Tie};
@@ -21,17 +21,17 @@ use serde::Serialize;
 pub struct Candidate {
     /// The cluster's name.
     pub cluster: String,
-    /// Its devices.
+    /// Number of devices.
     pub devices: u64,
     /// The plan.
     pub plan: Plan,
-    /// Time of a step as the calculator predicts it.
+    /// Predicted step time.
     pub step_time: Seconds,
-    /// The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by.
+    /// Predicted step time including the slowdown by allocator retries near the memory limit: the sort key of candidates.
     pub expected_time: Seconds,
     /// Step breakdown.
     pub time: TimeBreakdown,
-    /// The fullest stage's memory.
+    /// Peak memory of the stage with the largest need.
     pub memory: Peak,
     /// Memory of a device.
     pub device_memory: Bytes,
@@ -45,17 +45,17 @@ pub struct Candidate {
     pub dollars_per_billion_tokens: Option<Dollars>,
     /// Oddities, the most severe first.
     pub oddities: Vec<Oddity>,
-    /// Whether its lead or lag on the best is within what the model may be wrong about two layouts.
+    /// True if its difference from the best is within the error of the model between two layouts.
     pub tied_with_best: bool,
 }
 
 impl Candidate {
-    /// Works a strategy out.
+    /// Evaluates a strategy.
     pub fn new(search: &Search<'_>, strategy: &Strategy) -> Result<Self, Problem> {
         Self::of_plan(search, strategy.plan(&search.space, search.model))
     }
 
-    /// Works a plan out, whether it lies in the space or not.
+    /// Evaluates a plan, in the space or not.
     pub fn of_plan(search: &Search<'_>, plan: Plan) -> Result<Self, Problem> {
         let costing = Costing::new(search.model, search.cluster, &plan, search.pricing())?;
         let evaluation = evaluate(&costing)?;
@@ -88,7 +88,7 @@ impl Candidate {
         })
     }
 
-    /// What an objective makes of it: the smaller the better.
+    /// Value for an objective: lower is better.
     pub fn score(&self, objective: Objective) -> f64 {
         match objective {
             // Batches may differ between searches, so time is per token.
@@ -100,7 +100,7 @@ impl Candidate {
     }
 }
 
-/// The fullest stage of a plan.
+/// Peak memory of the stage of a plan with the largest need.
 pub(super) fn memory_of(search: &Search<'_>, plan: &Plan) -> Peak {
     peak(&MemoryInput {
         model: search.model,
@@ -111,7 +111,7 @@ pub(super) fn memory_of(search: &Search<'_>, plan: &Plan) -> Peak {
     })
 }
 
-/// Sorts by an objective, then by time; candidates that tie in both keep their order.
+/// Sorts by an objective, then by time. Candidates that tie in both keep their order.
 pub fn sort(candidates: &mut [Candidate], objective: Objective) {
     candidates.sort_by(|a, b| {
         let by = |objective| a.score(objective).total_cmp(&b.score(objective));
@@ -119,17 +119,15 @@ pub fn sort(candidates: &mut [Candidate], objective: Objective) {
     });
 }
 
-/// What the model may be wrong about the ratio of two layouts' times, of one model on one machine, as a share: most of its error is common
-/// to both and cancels. Two of three pairs of measured layouts of the software generation lie within it
-/// ([`railwright_calculator::intervals::differences`]).
+/// Error of the ratio of two layouts' times, of one model on one machine, as a share: most of the error is common to both and cancels. Two
+/// of three pairs of measured layouts of the software generation are within it ([`railwright_calculator::intervals::differences`]).
 pub fn difference_band(software: &str) -> f64 {
     differences::difference_band(software).exp_m1()
 }
 
-/// Marks the candidates that tie with the best one: in time, within its error between layouts; in memory,
-/// within one standard deviation of the need (`sigma` of
-/// [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster comes first:
-/// less time is sure to be worth more than bytes that may not be there.
+/// Marks the candidates that tie with the best one: in time, within the error between layouts; in memory, within one standard deviation of
+/// the need (`sigma` of [`railwright_calculator::memory::probability_of_fitting`]). Among ties in memory the faster comes first: its gain
+/// in time is certain, an uncertain number of bytes is not.
 pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     let Some(best) = candidates.first() else { return };
     let (score, need) = (best.score(objective), best.memory.device.get());
@@ -145,7 +143,7 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
         };
     }
     if objective == Objective::Headroom {
-        // Stable, so that what does not tie keeps its order.
+        // A stable sort keeps the order of the others.
         candidates.sort_by(|a, b| {
             let time =
                 |c: &Candidate| if c.tied_with_best { c.score(Objective::Time) } else { f64::INFINITY };
@@ -154,9 +152,8 @@ pub fn mark_ties(candidates: &mut [Candidate], objective: Objective) {
     }
 }
 
-/// One row for each family, in the order of `search`: ties by simplicity, the rest by time (or cost). The
-/// candidates may be of several clusters, identified by `place`. `fastest` is the best of all, which need not
-/// be one of them.
+/// One row per family, in the order of `search`: ties by simplicity, the rest by time (or cost). The candidates may be of several clusters,
+/// identified by `place`. `fastest` is the best of all, which may not be one of them.
 pub fn by_family<T>(
     candidates: Vec<(T, Candidate)>,
     objective: Objective,
@@ -180,7 +177,7 @@ pub fn by_family<T>(
     sorted.into_iter().map(|(_, of, candidate)| (of, candidate)).collect()
 }
 
-/// The candidates that no other beats in both objectives, the best in the first one first.
+/// The candidates that no other one dominates in both objectives, the best in the first one first.
 pub fn front(candidates: &[Candidate], first: Objective, second: Objective) -> Vec<Candidate> {
     let mut sorted: Vec<&Candidate> = candidates.iter().collect();
     sorted.sort_by(|a, b| {
@@ -199,13 +196,13 @@ pub fn front(candidates: &[Candidate], first: Objective, second: Objective) -> V
     found
 }
 
-/// A strategy that does not fit, but nearly.
+/// A strategy that almost fits.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Miss {
     /// The cluster's name.
     pub cluster: String,
-    /// Its devices.
+    /// Number of devices.
     pub devices: u64,
     /// The plan.
     pub plan: Plan,
@@ -213,9 +210,9 @@ pub struct Miss {
     pub memory: Peak,
     /// Memory of a device.
     pub device_memory: Bytes,
-    /// Probability that it fits all the same.
+    /// Probability that it fits.
     pub probability_of_fitting: f64,
-    /// By how much a device would have to be larger.
+    /// Additional device memory required.
     pub missing: Bytes,
 }
 
@@ -237,7 +234,7 @@ impl Miss {
     }
 }
 
-/// The device memory that a need asks for at the wanted probability, by bisection.
+/// The device memory required for a need at the given probability, by bisection.
 pub(super) fn needed_for(search: &Search<'_>, least: Bytes) -> Bytes {
     let fits = |memory: f64| {
         railwright_calculator::memory::probability_of_fitting(least, Bytes::new(memory), search.memory.sigma)

@@ -1,6 +1,6 @@
-//! The choices of a piece that do not touch the pipeline's inside: sharding, switches, sequence and context.
+//! Choices of a piece outside of the pipeline: sharding, switches, sequence and context.
 //!
-//! Responsible for: which of them go together, and which need not be tried. Refuses to price.
+//! Responsible for: valid combinations, and those that need no trial. Does not price.
 
 use super::counts::divisors;
 use super::pieces::Degrees;
@@ -20,7 +20,7 @@ pub(super) fn context_kinds(space: &Space, degrees: &Degrees) -> Vec<ContextKind
     if degrees.context > 1 { space.context_kinds.clone() } else { vec![space.base.context_kind] }
 }
 
-/// What can be sharded among the ranks of a piece.
+/// Sharding choices among the ranks of a piece.
 pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
     let ranks = degrees.data * degrees.context;
     let nothing = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
@@ -35,7 +35,7 @@ pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
         }
         Shardings::Open { stages, groups, reshard } => (stages, groups, reshard),
     };
-    // Without peers nothing is sharded.
+    // A single rank has nothing to shard over.
     if ranks == 1 {
         return vec![nothing];
     }
@@ -66,11 +66,11 @@ pub(super) fn shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
     found
 }
 
-/// The switches at their best, and in how many ways they could be set.
+/// The best setting of the switches, and the number of their possible settings.
 ///
-/// Hiding is never slower: what is hidden costs at most its slowdown share of what it cost exposed (a share below 1 in every
-/// generation), and a pipeline's recurrence has sums and maxima only, so shorter passes and transfers never make it longer. The one
-/// exception is [`blocks_too`]. Memory does not depend on the switches.
+/// Overlap is never slower: hidden communication costs at most its slowdown share of its exposed cost (a share below 1 in every
+/// generation). A pipeline's recurrence has only sums and maxima, so shorter passes and transfers never lengthen it. The one exception is
+/// [`blocks_too`]. Memory does not depend on the switches.
 pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     let best = overlap(space);
     let base = space.base.overlap;
@@ -85,7 +85,7 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
         ways *= list.len() as u64;
         best
     };
-    // Kernels that overlap need the sequence-parallel form of the collectives; who allows nothing else gets them without.
+    // Overlapping kernels need the sequence-parallel form of the collectives. If the user allows only these, it is not required.
     let form = space.offers.is_none() || strategy.sequence_parallel || !space.overlap_tensor.contains(&false);
     let overlap = Overlap {
         gradient_reduce: set(
@@ -107,8 +107,8 @@ pub(super) fn switches(space: &Space, strategy: &Strategy) -> (Overlap, u64) {
     (overlap, ways)
 }
 
-/// Whether blocking transfers must be tried in addition to overlapped ones: steps of zero-bubble schedules
-/// follow each other at the time from a stage's first pass to its last, and a late start shortens that.
+/// Tests whether blocking transfers must be tried in addition to overlapped ones. Steps of zero-bubble schedules follow each other at the
+/// time from a stage's first pass to its last, and a late start shortens that.
 pub(super) fn blocks_too(space: &Space, schedule: Schedule, pipeline: u64) -> bool {
     pipeline > 1
         && schedule.validates_afterwards()

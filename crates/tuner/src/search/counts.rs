@@ -1,19 +1,19 @@
-//! Which whole numbers a dimension of the search may take.
+//! Whole numbers of a search dimension.
 //!
-//! Responsible for: lists, bounds, and their intersection with what a model and a cluster suggest. Refuses to know what the numbers
-//! mean.
+//! Responsible for: lists, bounds, and their intersection with the values suggested by a model and a cluster. Independent of the meaning of
+//! the numbers.
 
-/// The numbers that a dimension may take.
+/// Allowed numbers of a dimension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Counts {
-    /// What model and cluster suggest, within bounds (both ends included).
+    /// Suggested numbers within bounds (both ends included).
     Between(u64, u64),
-    /// These, ascending, suggested or not.
+    /// Listed numbers, ascending, suggested or not.
     Listed(Vec<u64>),
 }
 
 impl Counts {
-    /// Everything that is suggested.
+    /// All suggested numbers.
     pub const ANY: Self = Self::Between(0, u64::MAX);
 
     /// One value.
@@ -21,7 +21,7 @@ impl Counts {
         Self::Listed(vec![value])
     }
 
-    /// Whether a number is allowed.
+    /// Tests whether a number is allowed.
     pub fn allows(&self, value: u64) -> bool {
         match self {
             Self::Between(least, most) => (*least..=*most).contains(&value),
@@ -29,7 +29,7 @@ impl Counts {
         }
     }
 
-    /// The numbers to try, given what is suggested.
+    /// The numbers to try, from the suggested ones.
     pub fn of(&self, suggested: impl IntoIterator<Item = u64>) -> Vec<u64> {
         match self {
             Self::Between(..) => suggested.into_iter().filter(|n| self.allows(*n)).collect(),
@@ -37,13 +37,13 @@ impl Counts {
         }
     }
 
-    /// Whether nothing narrows it.
+    /// Tests whether no restriction applies.
     pub fn is_open(&self) -> bool {
         matches!(self, Self::Between(0, u64::MAX))
     }
 }
 
-/// The divisors of a number, ascending. It is bounded by what validation lets pass, and the loop by its root.
+/// The divisors of a number, ascending. Validation limits the number, and its root limits the loop.
 pub(super) fn divisors(n: u64) -> Vec<u64> {
     let mut low = Vec::new();
     let mut high = Vec::new();

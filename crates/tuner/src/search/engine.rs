@@ -1,7 +1,6 @@
-//! A search: a model, a cluster, a space, and what is wanted of it.
+//! A search: a model, a cluster, a space, and options.
 //!
-//! Responsible for: setting up, cutting into pieces, and turning what the pieces found into an answer. Refuses to run pieces side by
-//! side: the front end does that.
+//! Responsible for: set-up, division into pieces, and conversion of their results to an outcome. The front end runs pieces concurrently.
 
 use super::candidate::{self, Candidate, Miss};
 use super::families::{Families, Tie};
@@ -31,31 +30,31 @@ use std::sync::Arc;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Objective {
-    /// Time of a step.
+    /// Minimum time of a step.
     Time,
-    /// Dollars for a number of tokens.
+    /// Minimum dollars for a number of tokens.
     Dollars,
-    /// Devices.
+    /// Minimum number of devices.
     Devices,
-    /// Memory that is left, as large as possible.
+    /// Maximum free memory.
     Headroom,
 }
 
-/// What is wanted of a search.
+/// Options of a search.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Options {
-    /// What is to be best.
+    /// Objective of the search.
     pub objective: Objective,
-    /// How many layouts are wanted.
+    /// Number of layouts to return.
     pub keep: usize,
-    /// Whether layouts that differ in details alone (placement, recompute, shard groups) are kept each for itself, not the best of them.
+    /// True to keep all layouts that differ only in details (placement, recompute, shard groups), false to keep the best of them.
     pub every_detail: bool,
-    /// Least probability of fitting.
+    /// Minimum probability of fitting.
     pub fit_probability: f64,
-    /// Whether the front of time and memory is wanted, for a front in which headroom plays a part. It takes longer: strategies that are
-    /// slow and small cannot be left out.
+    /// True to return the front of time and memory, for a front with headroom. It takes longer: slow strategies with little memory cannot
+    /// be pruned.
     pub front: bool,
-    /// Price of a device-hour; `None` takes the accelerator's typical one.
+    /// Price of a device-hour. `None` selects the accelerator's typical one.
     pub price_per_device_hour: Option<Dollars>,
 }
 
@@ -77,24 +76,24 @@ impl Default for Options {
 pub struct Search<'a> {
     /// Trained model.
     pub model: &'a Model,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: &'a Cluster,
-    /// Among which strategies.
+    /// Searched strategies.
     pub space: Space,
-    /// Purpose.
+    /// Options of the search.
     pub options: Options,
     pub(super) machine: Machine,
-    /// What candidates are priced with in the end, if that is another.
+    /// Machine for the final prices of candidates, if it differs from the search's.
     pricing: Option<Machine>,
     pub(super) software: &'static Software,
     pub(super) memory: &'static MemorySoftware,
     pieces: Vec<Degrees>,
     refused: u64,
-    /// The tie, and how many rows of families are wanted, if these are.
+    /// The tie, and the number of rows of families to return. `None` if no rows are requested.
     families: Option<(Tie, usize)>,
-    /// The least that any strategy of each piece can take, where that is known.
+    /// Lower bound of the time of any strategy of each piece, if known.
     least: Vec<f64>,
-    /// Layers priced before, by any thread and in the search for rows of families, too.
+    /// Cached layers, shared by all threads and by the search for rows of families.
     pub(super) layers: Arc<LayerMemo>,
 }
 
@@ -102,16 +101,16 @@ pub struct Search<'a> {
 const RUNNERS: usize = 50;
 const RUNNERS_AT_ONCE: usize = 10;
 
-/// What a slow machine makes of the best by a quick one.
+/// Candidates of a fast machine, priced by a slow one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Runners {
     /// Best first.
     pub candidates: Vec<Candidate>,
-    /// How many were priced.
+    /// Number of priced candidates.
     pub priced: usize,
-    /// Whether those wanted are surely the best of the whole space.
+    /// True if the requested ones are proven to be the best of the whole space.
     pub is_proven: bool,
-    /// Whether it ended early.
+    /// True if it was stopped early.
     pub is_stopped: bool,
 }
 
@@ -121,21 +120,21 @@ pub struct Worker {
     pub(super) plan: Plan,
     pub(super) buffers: Buffers,
     pub(super) scratch: Vec<ChunkCost>,
-    /// The best that the thread has found in all its pieces, to bound the rest.
+    /// The best entries of the thread in all its pieces, used as bounds.
     pub(super) best: ShortList,
     pub(super) front: Front,
-    /// What came closest to fitting in all its pieces, to leave out what comes less close.
+    /// The nearest misses of the thread in all its pieces, used as bounds.
     pub(super) misses: ShortList,
-    /// The shapes that it has worked out.
+    /// Cached shapes.
     pub(super) shaped: Shapes,
-    /// Prices of products that are known already.
+    /// Cached prices of GEMMs.
     pub(super) products: Arc<ProductMemo>,
-    /// The rows of families that the thread has found, where these are wanted.
+    /// The thread's rows of families, if requested.
     pub(super) families: Option<Families>,
 }
 
 impl Worker {
-    /// The same with the buffers of an earlier worker: compiled schedules are those of any search.
+    /// The worker with the buffers of an earlier one: compiled schedules are valid for any search.
     #[must_use]
     pub fn reusing(self, buffers: Buffers) -> Self {
         Self { buffers, ..self }
@@ -146,32 +145,32 @@ impl Worker {
         self.buffers
     }
 
-    /// Whether the thread has found anything that fits.
+    /// Tests whether the thread has found anything that fits.
     pub(super) fn found_any(&self) -> bool {
         self.best.threshold().is_finite() || !self.best.entries().is_empty()
     }
 }
 
-/// What a search comes to.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// What was to be best.
+    /// Objective of the search.
     pub objective: Objective,
     /// The best layouts, best first.
     pub candidates: Vec<Candidate>,
     /// Candidates on the Pareto front of time and headroom, fastest first; empty unless requested.
     pub front: Vec<Candidate>,
-    /// Where nothing fits: what comes closest.
+    /// Strategies closest to fitting, if none fits.
     pub nearest_misses: Vec<Miss>,
-    /// What became of all strategies.
+    /// Numbers of strategies by outcome.
     pub counters: Counters,
     /// Defaults.
     pub chosen: Vec<String>,
 }
 
 impl<'a> Search<'a> {
-    /// Prepares a search. Fails when the space is empty, with the reason.
+    /// Prepares a search. Fails if the space is empty, with the reason.
     pub fn new(
         model: &'a Model,
         cluster: &'a Cluster,
@@ -206,8 +205,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Orders the pieces by [`Search::promise`], most promising first. Early results prune later pieces, so
-    /// the order affects only the time, not the answer.
+    /// Orders the pieces by [`Search::promise`], most promising first. Early results prune later pieces, so the order affects only the
+    /// time, not the result.
     pub fn order(&mut self, promises: &[f64]) {
         let mut keyed: Vec<(f64, Degrees)> =
             promises.iter().copied().zip(self.pieces.iter().copied()).collect();
@@ -215,12 +214,12 @@ impl<'a> Search<'a> {
         self.pieces = keyed.into_iter().map(|(_, degrees)| degrees).collect();
     }
 
-    /// What a piece promises: the least time that its strategies of the smallest micro-batch can take.
+    /// Promise of a piece: a lower bound of the time of its strategies with the smallest micro-batch, in seconds.
     pub fn promise(&self, index: usize, worker: &mut Worker) -> f64 {
         self.pieces.get(index).map_or(f64::INFINITY, |degrees| walk::promise(self, *degrees, worker))
     }
 
-    /// The same in order.
+    /// The search with ordered pieces.
     #[must_use]
     pub fn ordered(mut self) -> Self {
         let mut worker = self.worker();
@@ -230,33 +229,33 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// The same with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order of
-    /// the fast prices selects candidates for the slow ones ([`Search::runners`]).
+    /// The search with slow pricing (simulation) of candidates, and fast pricing as a lower bound: the order of the fast prices selects
+    /// candidates for the slow ones ([`Search::runners`]).
     #[must_use]
     pub fn simulated(mut self, quick: Machine, pricing: Machine) -> Self {
         self.machine = quick;
         self.layers = Arc::default();
         self.pricing = Some(pricing);
-        // More runners than are shown, since the slow machine may turn their order around.
+        // More candidates than displayed, since the slow machine may reverse their order.
         self.options.keep = self.options.keep.max(RUNNERS);
         self
     }
 
-    /// The same on whole scale-up domains alone, as a topology joins them.
+    /// The search restricted to whole scale-up domains, as connected by a topology.
     #[must_use]
     pub fn on_whole_domains(mut self) -> Self {
         self.space.segments = Some(vec![Segment::Whole]);
         self
     }
 
-    /// The search for rows of families in the same space, once the fastest time is known: `results` are those of this search, run to its end.
-    /// `None` where nothing fits, and for what is not ranked by time.
+    /// The search for rows of families in the same space, after the fastest time is known: `results` are those of this search, run to its
+    /// end. `None` if nothing fits, and for objectives other than time.
     pub fn for_families(&self, results: &Results, rows: usize) -> Option<Self> {
         let fastest = results.best.entries().first().filter(|_| self.score() == Score::Time)?;
         let mut search = self.clone();
         let tie = Tie::with(fastest.time, &self.space.base.software);
         search.families = Some((tie, rows));
-        // Most pieces are ruled out before anything of them is priced again.
+        // Most pieces are ruled out without pricing them again.
         let mut least = results.least.clone();
         least.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
         search.pieces = least.iter().map(|(degrees, _)| *degrees).collect();
@@ -266,7 +265,7 @@ impl<'a> Search<'a> {
         Some(search)
     }
 
-    /// The tensor and pipeline degrees of all pieces, ascending.
+    /// The tensor and pipeline sizes of all pieces, ascending.
     pub fn cells(&self) -> Vec<(u64, u64)> {
         let mut cells: Vec<(u64, u64)> = self.pieces.iter().map(|one| (one.tensor, one.pipeline)).collect();
         cells.sort_unstable();
@@ -274,8 +273,7 @@ impl<'a> Search<'a> {
         cells
     }
 
-    /// The search for the fastest layout with these tensor and pipeline degrees alone. Where nothing fits, its near misses have what comes
-    /// closest.
+    /// The search for the fastest layout with only these tensor and pipeline sizes. If nothing fits, its near misses are the closest.
     #[must_use]
     pub fn for_cell(&self, tensor: u64, pipeline: u64) -> Self {
         let mut search = self.clone();
@@ -285,7 +283,7 @@ impl<'a> Search<'a> {
         search
     }
 
-    /// Whether candidates are priced by a machine of their own.
+    /// Tests whether candidates have a separate machine for their prices.
     pub fn is_simulated(&self) -> bool {
         self.pricing.is_some()
     }
@@ -294,8 +292,8 @@ impl<'a> Search<'a> {
         self.pricing.as_ref().unwrap_or(&self.machine)
     }
 
-    /// Prices runners in their order, some at a time by `price` (which may use threads), until `wanted` of them are surely the best: no other
-    /// strategy has a lower bound below their times. `None` from `price` stops it.
+    /// Prices runners in their order, in batches by `price` (which may use threads), until `wanted` of them are proven to be the best: no
+    /// other strategy has a lower bound below their times. `None` from `price` stops it.
     pub fn runners(
         &self,
         results: &Results,
@@ -318,14 +316,14 @@ impl<'a> Search<'a> {
             runners.priced += some.len();
             candidate::sort(&mut runners.candidates, self.options.objective);
         }
-        // A list that is not full is all there is; beyond a full one nothing is better than its last.
+        // A list that is not full is complete; outside of a full one nothing is better than its last entry.
         let last = entries.last().filter(|_| entries.len() >= self.options.keep);
         let left = entries.get(runners.priced).or(last);
         runners.is_proven = runners.have(wanted, left, self.score());
         Ok(runners)
     }
 
-    /// The answer of a search whose candidates were priced one by one.
+    /// The outcome of a search with individually priced candidates.
     pub fn outcome_of(&self, results: &Results, mut candidates: Vec<Candidate>) -> Outcome {
         if self.families.is_none() {
             candidate::mark_ties(&mut candidates, self.options.objective);
@@ -348,7 +346,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The pieces, the most promising first. Each can be run by itself, in any order, on any thread.
+    /// The pieces, the most promising first. They are independent: any order and any thread.
     pub fn pieces(&self) -> &[Degrees] {
         &self.pieces
     }
@@ -368,7 +366,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// An empty list of what is wanted.
+    /// An empty list for the requested layouts.
     fn list(&self) -> ShortList {
         ShortList::new(self.score(), self.options.keep).with_details(self.options.every_detail)
     }
@@ -377,12 +375,12 @@ impl<'a> Search<'a> {
         self.families.map(|(tie, rows)| Families::new(tie, rows))
     }
 
-    /// What lists are sorted by.
+    /// Sort key of the lists.
     pub fn score(&self) -> Score {
         if self.options.objective == Objective::Headroom { Score::Memory } else { Score::Time }
     }
 
-    /// Results with nothing in them but what was refused at the outset.
+    /// Results that contain only the number of combinations rejected at the start.
     pub fn results(&self) -> Results {
         let mut results = Results { best: self.list(), ..Results::new(self.score(), self.options.keep) };
         results.counters.invalid = self.refused;
@@ -399,7 +397,7 @@ impl<'a> Search<'a> {
         let is_ruled_out =
             self.families.is_some_and(|(tie, _)| least > incumbent.cut().limit(&tie, Oddities::default()));
         if let Some(degrees) = self.pieces.get(index).filter(|_| !is_ruled_out) {
-            // Workers that know each other's rows leave out more.
+            // Workers that exchange rows prune more.
             worker.families.iter_mut().for_each(|own| incumbent.exchange(own));
             walk::piece(self, *degrees, worker, incumbent, &mut found);
             worker.families.iter_mut().for_each(|own| incumbent.exchange(own));
@@ -407,7 +405,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// All pieces, one after another.
+    /// Runs all pieces in sequence.
     pub fn run(&self) -> Results {
         let incumbent = Incumbent::default();
         let mut worker = self.worker();
@@ -418,7 +416,7 @@ impl<'a> Search<'a> {
         results
     }
 
-    /// Whether a need of memory is safe enough. `least` is what the fullest device runs with.
+    /// Tests whether a memory need fits with the required probability. `least` is the minimum memory of the device with the largest need.
     pub(super) fn fits(&self, least: Bytes) -> bool {
         self.probability(least) >= self.options.fit_probability
     }
@@ -432,7 +430,7 @@ impl<'a> Search<'a> {
         results.best.entries().first().and_then(|e| Candidate::new(self, &e.strategy).ok())
     }
 
-    /// The answer, with everything about each candidate worked out.
+    /// The outcome, with all properties of each candidate.
     pub fn outcome(&self, results: &Results) -> Outcome {
         let rows = results.families.as_ref().map(Families::entries);
         let entries = rows.as_deref().unwrap_or_else(|| results.best.entries());
@@ -452,7 +450,7 @@ impl<'a> Search<'a> {
 }
 
 impl Runners {
-    /// Whether the first candidates are at least as good as the bound of all others.
+    /// Tests whether the first candidates are at least as good as the bound of all others.
     fn have(&self, wanted: usize, next: Option<&Entry>, score: Score) -> bool {
         let Some(next) = next else { return true };
         let Some(last) = self.candidates.get(wanted.saturating_sub(1)) else { return false };
@@ -461,7 +459,7 @@ impl Runners {
 }
 
 impl Outcome {
-    /// Several searches as one: other cluster sizes, other clusters.
+    /// Merges several searches: other cluster sizes, other clusters.
     pub fn merged(outcomes: Vec<Self>, keep: usize) -> Option<Self> {
         let mut all = outcomes.into_iter();
         let mut merged = all.next()?;

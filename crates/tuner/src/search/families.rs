@@ -1,9 +1,9 @@
-//! One row for each family of layouts: the tie, the order of rows, and which strategies can still change them.
+//! One row per family of layouts: the tie, the order of rows, and bounds for strategies that can still change them.
 //!
-//! Responsible for: the order of the answer. Layouts whose time is within the tie band of the fastest come first; among them the fewest and
-//! least oddities ([`Oddities`]), then time rounded to what two runs of one configuration differ by, then the fewest features and virtual
-//! stages ([`Complexity`]), then time. What does not tie is ordered by time. Of each family the first in that order is its row.
-//! Refuses to search and to price.
+//! Responsible for: the order of the outcome. Layouts whose time is within the tie band of the fastest come first. Their first criterion is
+//! the number and severity of oddities ([`Oddities`]), the next is time rounded to the noise between two runs of one configuration. Then
+//! come the fewest features and virtual stages ([`Complexity`]), then time. Other layouts are ordered by time. The first layout of each
+//! family is its row. Does not search or price.
 
 use super::results::Entry;
 use super::strategy::Strategy;
@@ -13,8 +13,8 @@ use railwright_spec::plan::Plan;
 use serde::Serialize;
 use std::cmp::Ordering;
 
-/// What makes layouts of one family: the degrees, and whether parameters are sharded among data-parallel ranks (ZeRO-3, FSDP) or whole on
-/// each (no sharding, ZeRO-1, ZeRO-2).
+/// Identity of a family of layouts: the parallel sizes, and the sharding of parameters over data-parallel ranks (ZeRO-3, FSDP) or none (no
+/// sharding, ZeRO-1, ZeRO-2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Family {
@@ -26,12 +26,12 @@ pub struct Family {
     pub context: u64,
     /// Expert parallel.
     pub expert: u64,
-    /// Whether parameters are sharded.
+    /// True if parameters are sharded.
     pub shards_parameters: bool,
 }
 
 impl Family {
-    /// Of a plan.
+    /// The family of a plan.
     pub fn of(plan: &Plan) -> Self {
         Self {
             tensor: plan.tensor_parallel,
@@ -56,54 +56,54 @@ impl Family {
 /// The tie with the fastest layout.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tie {
-    /// The fastest time (or the least cost).
+    /// The fastest time (or the lowest cost).
     pub fastest: f64,
-    /// What the model may be wrong about two layouts of one search, as a share: 68% of measured pairs of layouts were predicted within it
-    /// of their true difference.
+    /// Error of the model between two layouts of one search, as a share: 68% of measured pairs of layouts were predicted within it of their
+    /// true difference.
     pub band: f64,
 }
 
-/// Where a layout stands in the answer; the smaller comes first.
+/// Position of a layout in the outcome; smaller ones come first.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub struct Standing {
-    /// [`BEYOND`] for what does not tie.
+    /// [`BEYOND`] for layouts outside of the tie.
     level: u8,
-    /// Time above the fastest, rounded down to steps of noise. Zero for what does not tie.
+    /// Time above the fastest, rounded down to steps of noise. Zero for layouts outside of the tie.
     rounded: u32,
-    /// The least for what does not tie.
+    /// Minimum for layouts outside of the tie.
     complexity: Complexity,
     time: f64,
 }
 
 #[cfg(test)]
 impl Standing {
-    /// Whether two are the same but for the rounding of their times.
+    /// Tests whether two are equal except for the rounding of their times.
     pub(super) fn is_near(&self, other: &Self) -> bool {
         (self.level, self.rounded, self.complexity) == (other.level, other.rounded, other.complexity)
             && (self.time / other.time - 1.0).abs() < 1e-9
     }
 }
 
-/// The level of what does not tie.
+/// Level of layouts outside of the tie.
 const BEYOND: u8 = u8::MAX;
 
 impl Tie {
-    /// With the fastest of a software generation.
+    /// A tie with the fastest layout of a software generation.
     pub fn with(fastest: f64, software: &str) -> Self {
         Self { fastest, band: super::difference_band(software) }
     }
 
-    /// Whether a time ties.
+    /// Tests whether a time ties.
     pub fn has(&self, time: f64) -> bool {
         time <= self.limit()
     }
 
-    /// The slowest that ties.
+    /// The largest time that ties.
     pub fn limit(&self) -> f64 {
         self.fastest * (1.0 + self.band)
     }
 
-    /// Where a layout stands.
+    /// Position of a layout.
     pub fn standing(&self, time: f64, oddities: Oddities, complexity: Complexity) -> Standing {
         if !self.has(time) {
             return Standing { level: BEYOND, rounded: 0, complexity: Complexity::default(), time };
@@ -111,21 +111,21 @@ impl Tie {
         Standing { level: oddities.level(), rounded: self.rounded(time), complexity, time }
     }
 
-    /// Steps of noise above the fastest.
+    /// Number of steps of noise above the fastest.
     fn rounded(&self, time: f64) -> u32 {
-        // The fastest itself must not fall below its own step by rounding.
+        // Rounding must not move the fastest below its own step.
         let steps = (time / self.fastest).ln().max(0.0) / differences::NOISE.ln_1p() + 1e-9;
         // At most a few: the band is narrower than the whole time.
         steps.min(f64::from(u32::MAX)) as u32
     }
 
-    /// The end of a step of noise.
+    /// Upper end of a step of noise.
     fn end_of(&self, rounded: u32) -> f64 {
         (self.fastest * (differences::NOISE.ln_1p() * (f64::from(rounded) + 1.0)).exp()).min(self.limit())
     }
 }
 
-/// What a strategy may be at most to change the rows: as high a level, and at that level as long a time.
+/// Upper limit of a strategy that can change the rows: the level, and the time at that level.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd)]
 pub(super) struct Cut {
     level: u8,
@@ -133,26 +133,26 @@ pub(super) struct Cut {
 }
 
 impl Cut {
-    /// Nothing is cut.
+    /// No limit.
     pub(super) const OPEN: Self = Self { level: BEYOND, time: f64::INFINITY };
 
-    /// As a number that orders as cuts do, never smaller than the cut: for one atomic cell.
+    /// The cut as a number with the same order, never smaller than the cut, for one atomic cell.
     pub(super) fn to_bits(self) -> u64 {
-        // Times are positive, so their bits order as they do; eight of them make room for the level.
+        // Times are positive, so their bits have the same order; eight of them are used for the level.
         u64::from(self.level) << 56 | ((self.time.to_bits() >> 8) + 1).min((1 << 56) - 1)
     }
 
-    /// Back from the number.
+    /// Converts the number back.
     pub(super) fn from_bits(bits: u64) -> Self {
         let time = f64::from_bits(bits << 8);
         Self { level: (bits >> 56) as u8, time: if time.is_nan() { f64::INFINITY } else { time } }
     }
 
-    /// The least time at which a strategy of these oddities is of no interest any more.
+    /// Maximum useful time of a strategy with these oddities.
     pub(super) fn limit(self, tie: &Tie, oddities: Oddities) -> f64 {
         let own = oddities.level();
         if self.level == BEYOND {
-            // Ties are all wanted.
+            // All ties are requested.
             return self.time.max(tie.limit());
         }
         match own.cmp(&self.level) {
@@ -163,8 +163,8 @@ impl Cut {
     }
 }
 
-/// The rows that a search has found so far: the first of each family, in their order. What is no row now cannot become one without being
-/// offered again, because rows only improve.
+/// The rows found so far: the first of each family, in their order. An entry that is no row now cannot become one without being offered
+/// again, because rows only improve.
 #[derive(Clone, Debug)]
 pub struct Families {
     tie: Tie,
@@ -189,12 +189,12 @@ impl Row {
 }
 
 impl Families {
-    /// None yet.
+    /// Empty rows.
     pub(super) fn new(tie: Tie, most: usize) -> Self {
         Self { tie, most: most.clamp(1, 10_000), rows: Vec::new() }
     }
 
-    /// Offers an entry; whether the rows changed.
+    /// Offers an entry. Returns true if the rows changed.
     pub(super) fn offer(&mut self, entry: &Entry, oddities: Oddities, complexity: Complexity) -> bool {
         let standing = self.tie.standing(entry.time, oddities, complexity);
         self.put(Row { standing, family: Family::of_strategy(&entry.strategy), entry: *entry })
@@ -216,19 +216,19 @@ impl Families {
         true
     }
 
-    /// Takes over what another found.
+    /// Merges the rows of another.
     pub(super) fn merge(&mut self, other: &Self) {
         for row in &other.rows {
             self.put(*row);
         }
     }
 
-    /// The rows, the first first.
+    /// The rows, in order.
     pub fn entries(&self) -> Vec<Entry> {
         self.rows.iter().map(|row| row.entry).collect()
     }
 
-    /// What later strategies must stay below to change the rows. Never higher than before.
+    /// Limit below which later strategies can change the rows. Never increases.
     pub(super) fn cut(&self) -> Cut {
         match self.rows.last() {
             Some(last) if self.rows.len() >= self.most => self.cut_at(last),
@@ -236,14 +236,14 @@ impl Families {
         }
     }
 
-    /// What a strategy must stay below to come before a row.
+    /// Limit below which a strategy precedes a row.
     fn cut_at(&self, row: &Row) -> Cut {
         let Standing { level, rounded, time, .. } = row.standing;
         Cut { level, time: if level == BEYOND { time } else { self.tie.end_of(rounded) } }
     }
 
-    /// The least time at which a strategy of these oddities and one of these families is of no interest any more: rows only improve, so it
-    /// must come before its family's own row, too.
+    /// Maximum useful time of a strategy with these oddities in one of these families. Rows only improve, so it must also precede its
+    /// family's own row.
     pub(super) fn limit(
         &self,
         cut: Cut,
@@ -280,9 +280,9 @@ mod tests {
     fn simplicity_orders_ties_and_time_the_rest() {
         let plain = Oddities::default();
         let order = [
-            // Within one step of noise the fewer features come first.
+            // Within one step of noise, fewer features come first.
             TIE.standing(1.015, plain, features(2)),
-            // Of as many features, the fewer virtual stages.
+            // With equal features, fewer virtual stages come first.
             TIE.standing(1.0, plain, features(3)),
             TIE.standing(1.0, plain, Complexity { features: 3, virtual_stages: 4 }),
             TIE.standing(1.05, plain, features(1)),
@@ -351,10 +351,10 @@ mod tests {
         let family = |tensor| Family { tensor, pipeline: 1, context: 1, expert: 1, shards_parameters: false };
         let limit =
             |list: &[u64], oddities| families.limit(Cut::OPEN, list.iter().map(|&n| family(n)), oddities);
-        // Plain and fastest: only what is as plain and in the same step of noise.
+        // Plain and fastest: only equally plain layouts in the same step of noise.
         assert!((1.0..1.03).contains(&limit(&[1], Oddities::default())));
         assert!(limit(&[1], odd(Oddity::PartialSharding)).is_sign_negative());
-        // Anything plainer that ties comes before an odd row; a family without a row is open.
+        // Any plainer layout that ties precedes an odd row; a family without a row is open.
         assert_eq!(limit(&[2], Oddities::default()), TIE.limit());
         assert_eq!(limit(&[3], Oddities::default()), f64::INFINITY);
         assert_eq!(limit(&[1, 3], odd(Oddity::PartialSharding)), f64::INFINITY);

@@ -1,7 +1,7 @@
-//! What no recompute and no micro batch can save: parameters and optimizer states under the least of every sharding.
+//! Lower bound of memory for any recompute and micro-batch: parameters and optimizer states under the minimum over shardings.
 //!
-//! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines that their parameters alone fill.
-//! Refuses to price anything else.
+//! Responsible for: the parameters of a piece's pipelines, sized once, and ruling out whole pipelines whose parameters alone exceed the
+//! memory. Excludes all other memory.
 
 use railwright_calculator::memory::{HeldParts, HeldStages, MemoryInput, ParameterBytes, Peak, StageLayout};
 use railwright_spec::model::Model;
@@ -12,11 +12,11 @@ use std::cell::OnceCell;
 #[derive(Default)]
 pub(super) struct Floor {
     held: Option<HeldParts>,
-    /// By micro-batch and shape.
+    /// Pipelines by micro-batch and shape.
     pipelines: Vec<Vec<OnceCell<Pipeline>>>,
 }
 
-/// A pipeline: its parameters by stage, whether they fit at all, and the bytes that the fullest device shows at least.
+/// A pipeline: its parameters by stage, true if they can fit, and a lower bound of the bytes reported by the device with the largest need.
 pub(super) struct Pipeline {
     pub(super) held: HeldStages,
     pub(super) fits: bool,
@@ -24,7 +24,7 @@ pub(super) struct Pipeline {
 }
 
 impl Floor {
-    /// For a piece's degrees, with the number of shapes of each micro-batch.
+    /// A floor for a piece's parallel sizes, with the number of shapes of each micro-batch.
     pub(super) fn new(model: &Model, plan: &Plan, shapes: impl Iterator<Item = usize>) -> Self {
         Self {
             held: Some(HeldParts::new(model, plan)),
@@ -37,7 +37,7 @@ impl Floor {
         self.held.as_ref()
     }
 
-    /// The pipeline of a shape, and whether its parameters fit under the least of every sharding.
+    /// The pipeline of a shape, including the test of its parameters under the minimum over shardings.
     pub(super) fn pipeline(
         &self,
         (micro_batch, shape): (usize, usize),

@@ -1,19 +1,19 @@
-//! The best score that any worker knows, shared without locks, and the rows of families that any worker knows.
+//! Best score of all workers, shared without locks, and rows of families of all workers.
 //!
-//! Responsible for: two numbers that only fall, and rows that only improve. What is strictly worse than it can be left out; what ties with
-//! it is kept, so the answer does not depend on who was first.
+//! Responsible for: two numbers that only decrease, and rows that only improve. Strictly worse strategies can be pruned. Ties are kept, so
+//! the result is independent of the order of workers.
 
 use super::families::{Cut, Families};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A score that is known to be reached as often as results are wanted: anything strictly above it is of no interest.
+/// A score that enough results are known to reach: anything strictly above it can be pruned.
 #[derive(Debug)]
 pub struct Incumbent {
     score: AtomicU64,
-    /// What rows of families are cut at, as [`Cut::to_bits`] has it.
+    /// Cut of the rows of families, as [`Cut::to_bits`].
     cut: AtomicU64,
-    /// What workers know of rows, exchanged between pieces.
+    /// Rows of all workers, exchanged between pieces.
     families: Mutex<Option<Families>>,
 }
 
@@ -33,19 +33,19 @@ impl Incumbent {
         f64::from_bits(self.score.load(Ordering::Relaxed))
     }
 
-    /// Lowers it. Scores are positive, so their bits order as they do.
+    /// Lowers the score. Scores are positive, so their bits have the same order.
     pub fn lower(&self, score: f64) {
         if score >= 0.0 {
             self.score.fetch_min(score.to_bits(), Ordering::Relaxed);
         }
     }
 
-    /// What rows of families are cut at.
+    /// Cut of the rows of families.
     pub(super) fn cut(&self) -> Cut {
         Cut::from_bits(self.cut.load(Ordering::Relaxed))
     }
 
-    /// Exchanges rows of families: afterwards the worker knows what any worker has handed over.
+    /// Exchanges rows of families: afterwards the worker has the merged rows of all workers.
     pub(super) fn exchange(&self, own: &mut Families) {
         let mut shared = self.families.lock().unwrap_or_else(PoisonError::into_inner);
         let all = shared.get_or_insert_with(|| own.clone());

@@ -1,13 +1,13 @@
-//! Cutting a search into pieces: the combinations of degrees that make up the cluster.
+//! Division of a search into pieces: the combinations of parallel sizes whose product is the cluster.
 //!
-//! Responsible for: which degrees go together, and the order in which pieces are best searched. Refuses to look inside a piece.
+//! Responsible for: valid combinations of sizes, and the best order of pieces. Independent of the contents of a piece.
 
 use super::counts::divisors;
 use super::space::Space;
 use railwright_spec::cluster::Cluster;
 use railwright_spec::model::{FeedForward, Mixer, Model};
 
-/// Degrees of parallelism that make up the cluster.
+/// Parallel sizes whose product is the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Degrees {
     /// Tensor parallel.
@@ -27,7 +27,7 @@ pub struct Degrees {
 /// Default minimum tokens of a sequence per rank.
 const FEWEST_TOKENS: u64 = 256;
 
-/// All combinations, with the number of those that were refused.
+/// All combinations, with the number of rejected ones.
 pub(super) fn all(space: &Space, model: &Model, cluster: &Cluster) -> (Vec<Degrees>, u64) {
     let devices = cluster.devices;
     let mut found = Vec::new();
@@ -67,7 +67,7 @@ pub(super) fn all(space: &Space, model: &Model, cluster: &Cluster) -> (Vec<Degre
     (found, refused)
 }
 
-/// Divisors of the heads, as far as the fast links reach.
+/// Divisors of the heads, up to the reach of the fast links.
 fn tensors(model: &Model, cluster: &Cluster) -> Vec<u64> {
     let most = cluster.scale_up.domain_size.max(cluster.devices_per_node).max(1);
     let heads =
@@ -89,14 +89,15 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-/// Divisors of the devices that leave a rank some tokens.
+/// Divisors of the devices that leave each rank enough tokens.
 fn contexts(space: &Space, devices: u64) -> Vec<u64> {
     let length = space.base.sequence_length;
     let most = (length / FEWEST_TOKENS).max(1);
     divisors(devices).into_iter().filter(|&n| n <= most && length.is_multiple_of(n)).collect()
 }
 
-/// Divisors of the devices, no more than layers with embedding and head; those that divide the layers where stages must be even.
+/// Divisors of the devices, at most the number of layers with embedding and head. If stages must be even, only those that divide the
+/// layers.
 fn pipelines(space: &Space, model: &Model, devices: u64) -> Vec<u64> {
     let layers = model.num_layers();
     let uneven = space.allows_uneven();

@@ -1,7 +1,7 @@
-//! What a strategy of a piece is laid on, whether it is possible at all, and whether anything like it is wanted.
+//! Placement of a strategy of a piece, its validity, and its pruning.
 //!
-//! Responsible for: orders of ranks with the parts of domains worth comparing, layers recomputed, the rules of validity, and what is
-//! strictly worse than what is known. Refuses to price.
+//! Responsible for: rank orders with the relevant parts of domains, recomputed layers, the rules of validity, and pruning of strictly worse
+//! strategies. Does not price.
 
 use super::engine::{Search, Worker};
 use super::families::Family;
@@ -13,7 +13,7 @@ use crate::simplicity::Oddities;
 use railwright_calculator::memory::MemoryInput;
 use railwright_spec::plan::{Plan, RankOrder, Recompute, validate};
 
-/// Orders of ranks, each on the parts of domains that are worth comparing for it.
+/// Rank orders, each with the parts of domains to compare for it.
 pub(super) fn placements(search: &Search<'_>, plan: &mut Plan) -> Vec<(RankOrder, Option<u64>)> {
     let mut list = Vec::new();
     for &rank_order in &search.space.rank_orders {
@@ -26,14 +26,14 @@ pub(super) fn placements(search: &Search<'_>, plan: &mut Plan) -> Vec<(RankOrder
     list
 }
 
-/// Sets how many layers are recomputed, where a policy recomputes layers.
+/// Sets the number of recomputed layers, for policies of whole layers.
 pub(super) fn set_layers(plan: &mut Plan, rung: Option<u64>) {
     if let Recompute::Full { layers } | Recompute::Selective { layers, .. } = &mut plan.recompute {
         *layers = rung;
     }
 }
 
-/// Whether degrees, batch and sequence are possible, leaving the strategy in the plan with nothing sharded or recomputed.
+/// Tests whether parallel sizes, batch and sequence are valid, and leaves the strategy in the plan without sharding and recompute.
 pub(super) fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strategy, shape: &Shape) -> bool {
     strategy.write(&search.space, search.model, plan);
     plan.recompute = Recompute::None;
@@ -44,8 +44,7 @@ pub(super) fn is_possible(search: &Search<'_>, plan: &mut Plan, strategy: &Strat
 }
 
 impl Search<'_> {
-    /// Whether anything of these families that takes at least so long, needs at least so much and has at least these oddities can still be
-    /// wanted.
+    /// Tests whether a strategy of these families with at least this time, memory and oddities can still change the result.
     pub(super) fn wants(
         &self,
         worker: &Worker,
@@ -66,7 +65,7 @@ impl Search<'_> {
     }
 }
 
-/// What the memory of a plan depends on.
+/// Inputs of the memory model for a plan.
 pub(super) fn input<'i>(search: &'i Search<'_>, plan: &'i Plan) -> MemoryInput<'i> {
     MemoryInput {
         model: search.model,

@@ -1,7 +1,7 @@
 //! Narrowing a space by user restrictions: `tensor_parallel=1..8`, `schedule=1f1b,zb-h1`, `micro_batch=2`.
 //!
-//! Responsible for: reading restrictions with the names of the run file, and errors for empty ones or
-//! contradictions of fixed settings. The search reports whether the combined space is empty.
+//! Responsible for: reading restrictions with the names of the run file, and errors for empty ones or contradictions of fixed settings. The
+//! search reports if the combined space is empty.
 
 use super::counts::Counts;
 use super::space::{Policy, Shardings, Space};
@@ -10,7 +10,7 @@ use railwright_spec::plan::Recompute;
 use railwright_spec::problem::{Problem, did_you_mean};
 use railwright_spec::run::{Field, Value};
 
-/// The dimensions that can be restricted, as [`Space::restrict`] knows them.
+/// The dimensions accepted by [`Space::restrict`].
 pub const DIMENSIONS: [&str; 23] = [
     "tensor_parallel",
     "pipeline_parallel",
@@ -38,8 +38,8 @@ pub const DIMENSIONS: [&str; 23] = [
 ];
 
 impl Space {
-    /// Narrows a dimension (with or without `plan.` in front) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Numbers that
-    /// are listed are tried even where the search would not have come upon them.
+    /// Narrows a dimension (with or without the prefix `plan.`) to a list (`1,2,4`), bounds (`2..8`, `..8`, `2..`) or one value. Listed
+    /// numbers are tried even if the search would not suggest them.
     pub fn restrict(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let key = key.strip_prefix("plan.").unwrap_or(key);
         let place = |problem: Problem| problem.at_key(format!("plan.{key}"));
@@ -92,7 +92,7 @@ impl Space {
         result.map_err(place)
     }
 
-    /// Policies, and the layers that those of whole layers name. Selective recompute covers every layer of a search.
+    /// Restricts policies, and the layers in those of whole layers. Selective recompute covers every layer of a search.
     fn restrict_recompute(&mut self, list: Vec<Recompute>) -> Result<(), Problem> {
         let mut policies = Vec::new();
         let (mut some, mut all) = (Vec::new(), false);
@@ -117,7 +117,7 @@ impl Space {
         some.sort_unstable();
         some.dedup();
         match (some.is_empty(), all) {
-            // `full` alone is any number of layers, as by default.
+            // `full` without a number is any number of layers, as by default.
             (true, _) => {}
             (false, false) => self.recompute_layers = Counts::Listed(some),
             (false, true) => {
@@ -131,7 +131,7 @@ impl Space {
         Ok(())
     }
 
-    /// Whether the plan pins a dimension.
+    /// Tests whether the plan fixes a dimension.
     fn is_pinned(&self, key: &str) -> bool {
         use railwright_spec::run::Section as _;
         match key {
@@ -147,7 +147,7 @@ fn no_full() -> Problem {
         .hint("allow `full` in `recompute`, or omit it")
 }
 
-/// `4`, `1,2,4`, `2..8`, `..8`, `2..`.
+/// Parses `4`, `1,2,4`, `2..8`, `..8`, `2..`.
 fn counts(text: &str) -> Result<Counts, Problem> {
     let expected = || {
         Problem::new(format!("expected whole numbers from 1, found `{}`", shorten(text)))
@@ -172,7 +172,7 @@ fn counts(text: &str) -> Result<Counts, Problem> {
     Ok(Counts::Listed(list))
 }
 
-/// A list of values of one type; a comma inside brackets or of a `selective:a,b` belongs to the value.
+/// Parses a list of values of one type; a comma inside brackets or of a `selective:a,b` belongs to the value.
 fn names<T: Field + PartialEq>(text: &str) -> Result<Vec<T>, Problem> {
     let mut list: Vec<T> = Vec::new();
     let mut add = |part: &str| -> Result<(), Problem> {
@@ -187,7 +187,7 @@ fn names<T: Field + PartialEq>(text: &str) -> Result<Vec<T>, Problem> {
         }
         Ok(())
     };
-    // `;` separates values that hold commas themselves.
+    // `;` separates values that contain commas.
     let separator = if text.contains(';') { ';' } else { ',' };
     for part in text.split(separator) {
         add(part.trim())?;

@@ -1,6 +1,6 @@
-//! What pieces of a search found, and how it adds up the same way in any order.
+//! Results of pieces of a search, with a merge independent of the order.
 //!
-//! Responsible for: short lists, fronts, near misses and counters, and their merging. Refuses to evaluate.
+//! Responsible for: short lists, fronts, near misses and counters, and their merging. Does not evaluate.
 
 use super::families::Families;
 use super::pieces::Degrees;
@@ -9,27 +9,27 @@ use serde::Serialize;
 
 /// Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
 ///
-/// What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
+/// The numbers pruned depend on the order of threads. They are not serialized: the same search has the same result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Counters {
     /// Valid strategies.
     pub enumerated: u64,
-    /// Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it.
+    /// Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the number of strategies below it.
     pub invalid: u64,
-    /// Of the valid: did not fit by their own memory estimate.
+    /// Valid strategies that did not fit by their own memory estimate.
     #[serde(skip)]
     pub did_not_fit: u64,
-    /// Of the valid ones: pruned together, because a bound excludes that any fits.
+    /// Valid strategies pruned together, because a bound excludes that any fits.
     #[serde(skip)]
     pub did_not_fit_as_group: u64,
-    /// Of the valid: left out because a lower bound of their time is above what is wanted.
+    /// Valid strategies pruned because a lower bound of their time is above the limit.
     #[serde(skip)]
     pub bounded_away: u64,
-    /// Of the valid: left out because another strategy of the space is provably as fast and as small.
+    /// Valid strategies pruned because another strategy of the space is provably as fast and as small.
     #[serde(skip)]
     pub dominated: u64,
-    /// Of the valid: timed to the last digit.
+    /// Valid strategies that were timed exactly.
     #[serde(skip)]
     pub timed: u64,
 }
@@ -47,19 +47,19 @@ impl Counters {
     }
 }
 
-/// A strategy with what was found about it.
+/// A strategy with its evaluation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Entry {
     /// The choices.
     pub strategy: Strategy,
-    /// Seconds of a step, slowed down near the memory limit: what ranks.
+    /// Step time in seconds, including the slowdown near the memory limit: the sort key.
     pub time: f64,
-    /// Bytes that the fullest device shows.
+    /// Bytes reported by the device with the largest need.
     pub memory: f64,
 }
 
 impl Entry {
-    /// What orders entries by a score.
+    /// Sort key of an entry for a score.
     fn order(&self, score: Score) -> (f64, f64, Key) {
         match score {
             Score::Time => (self.time, self.memory, self.strategy.key()),
@@ -80,7 +80,7 @@ impl Entry {
     }
 }
 
-/// What a list is sorted by.
+/// Sort key of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Score {
     /// Time, ascending.
@@ -89,7 +89,7 @@ pub enum Score {
     Memory,
 }
 
-/// The best few, one of each layout unless every detail counts.
+/// The best few entries, one per layout unless every detail is requested.
 #[derive(Clone, Debug)]
 pub struct ShortList {
     score: Score,
@@ -99,12 +99,12 @@ pub struct ShortList {
 }
 
 impl ShortList {
-    /// An empty one.
+    /// An empty list.
     pub fn new(score: Score, keep: usize) -> Self {
         Self { score, keep: keep.clamp(1, 10_000), every_detail: false, entries: Vec::new() }
     }
 
-    /// The same with every strategy for itself. Each may be offered once.
+    /// A list that keeps every strategy separately. Each may be offered once.
     #[must_use]
     pub fn with_details(self, every_detail: bool) -> Self {
         Self { every_detail, ..self }
@@ -124,7 +124,7 @@ impl ShortList {
         }
     }
 
-    /// Offers an entry; whether the list changed.
+    /// Offers an entry. Returns true if the list changed.
     pub fn offer(&mut self, entry: &Entry) -> bool {
         if entry.score(self.score) > self.threshold() {
             return false;
@@ -148,19 +148,19 @@ impl ShortList {
     }
 }
 
-/// The entries that no other beats in both time and memory.
+/// The entries that no other one dominates in time and memory.
 #[derive(Clone, Debug, Default)]
 pub struct Front(Vec<Entry>);
 
 impl Front {
-    /// By time ascending, so by memory descending.
+    /// The entries, in ascending order of time and descending order of memory.
     pub fn entries(&self) -> &[Entry] {
         &self.0
     }
 
-    /// Whether something known is at least as good as both bounds and better than one.
+    /// Tests whether a known entry is at least as good as both bounds and better than one.
     pub fn beats(&self, time: f64, memory: f64) -> bool {
-        // Among those no slower, the last has the least memory.
+        // Among those that are no slower, the last has the least memory.
         let at = self.0.partition_point(|e| e.time <= time);
         at > 0 && {
             let e = &self.0[at - 1];
@@ -185,26 +185,26 @@ impl Front {
     }
 }
 
-/// What a piece found, or several.
+/// Results of one or several pieces.
 #[derive(Clone, Debug)]
 pub struct Results {
-    /// The best.
+    /// The best strategies.
     pub best: ShortList,
-    /// Those that need least memory, of what does not fit.
+    /// Strategies that do not fit, with the least memory.
     pub misses: ShortList,
-    /// The front of time and memory, where one is wanted.
+    /// The front of time and memory, if requested.
     pub front: Front,
-    /// The rows of families, where these are wanted.
+    /// The rows of families, if requested.
     pub families: Option<Families>,
-    /// What became of all.
+    /// Numbers of strategies by outcome.
     pub counters: Counters,
-    /// The least that any strategy of a piece can take.
+    /// Lower bound of the time of any strategy, by piece.
     pub(super) least: Vec<(Degrees, f64)>,
-    /// Pieces merged.
+    /// Number of merged pieces.
     pub pieces: usize,
 }
 
-/// Near misses that are kept.
+/// Number of near misses to keep.
 const MISSES: usize = 3;
 
 /// An empty list of near misses.
@@ -213,7 +213,7 @@ pub(super) fn near_misses() -> ShortList {
 }
 
 impl Results {
-    /// Nothing yet.
+    /// Empty results.
     pub fn new(score: Score, keep: usize) -> Self {
         Self {
             best: ShortList::new(score, keep),
@@ -226,7 +226,7 @@ impl Results {
         }
     }
 
-    /// Takes over what another found. The order of merging does not matter.
+    /// Merges other results. The order of merging has no effect.
     pub fn merge(&mut self, other: &Self) {
         for entry in other.best.entries() {
             self.best.offer(entry);

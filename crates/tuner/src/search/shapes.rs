@@ -1,6 +1,6 @@
-//! What the inside of a pipeline can be once its degrees and micro batches stand: schedule, virtual stages, split.
+//! Pipeline shapes for given parallel sizes and micro-batches: schedule, virtual stages, split.
 //!
-//! Responsible for: the combinations that the schedules can run. Refuses to time them.
+//! Responsible for: the combinations that the schedules can run. Does not time them.
 
 use super::counts::Counts;
 use super::space::{Policy, Space};
@@ -20,39 +20,39 @@ pub struct Shape {
     pub schedule: Schedule,
     /// Chunks per stage.
     pub virtual_stages: u64,
-    /// How layers lie on chunks.
+    /// Assignment of layers to chunks.
     pub split: Split,
-    /// Layers of each chunk in pipeline order, as the calculator lays them.
+    /// Layers of each chunk in pipeline order, as in the calculator.
     pub layers: Vec<u64>,
     /// The first layer of each chunk, and the number of layers.
     pub starts: Vec<usize>,
-    /// Whether inner chunks differ, as the plan lists them.
+    /// True if inner chunks differ, as listed in the plan.
     pub is_unequal: bool,
-    /// Layers of the fullest stage.
+    /// Maximum number of layers of a stage.
     pub most: u64,
     /// By recompute policy: the layers per stage to try.
     pub ladders: Vec<Vec<Option<u64>>>,
 }
 
 impl Shape {
-    /// Strategies of the shape that differ in recompute alone.
+    /// Number of strategies of the shape that differ only in recompute.
     pub fn rungs(&self) -> u64 {
         self.ladders.iter().map(|ladder| ladder.len() as u64).sum()
     }
 }
 
-/// Every number of chunks per stage is tried up to here, which no model of today reaches: with ten thousand
-/// layers the combinations explode, and such chunks hardly differ.
+/// Maximum number of chunks per stage up to which every number is tried. No model of today reaches it. With ten thousand layers the number
+/// of combinations explodes, and such chunks hardly differ.
 const EVERY: u64 = 256;
 
 impl Space {
-    /// Whether stages may differ in their number of layers.
+    /// Tests whether stages may differ in their number of layers.
     pub fn allows_uneven(&self) -> bool {
         self.splits.iter().any(|split| *split != Split::Even)
     }
 
-    /// Numbers of chunks per stage to try under a schedule (beyond 256, powers of two): where stages may be uneven, every one that leaves each chunk a layer (embedding
-    /// and head counting as layers), otherwise those that divide the layers.
+    /// Numbers of chunks per stage to try under a schedule (above 256, powers of two). If stages may be uneven, every one that leaves each
+    /// chunk a layer (embedding and head counting as layers), otherwise those that divide the layers.
     pub fn virtual_stage_choices(&self, schedule: Schedule, pipeline: u64, layers: u64) -> Vec<u64> {
         let interleaves = self.offers.as_ref().is_none_or(|o| o.interleaving);
         match schedule.facts().chunks {
@@ -68,7 +68,7 @@ impl Space {
         }
     }
 
-    /// Layers of each chunk under a split; `None` where it does not apply, is the same as a simpler one, or leaves a chunk nothing to do.
+    /// Layers of each chunk under a split. `None` if it does not apply, is equal to a simpler one, or leaves a chunk without work.
     pub fn split_layers(&self, split: Split, model: &Model, chunks: u64) -> Option<Vec<u64>> {
         let layers = model.num_layers();
         let even = chunks <= layers && layers.is_multiple_of(chunks);
@@ -89,7 +89,7 @@ impl Space {
         list.filter(|list| has_work_everywhere(split, list))
     }
 
-    /// Layers per stage to recompute under a policy, the fewest first; `None` is all. A plan may name `most` at most, and
+    /// Numbers of layers per stage to recompute under a policy, the lowest first; `None` is all. A plan may list at most `most`, and
     /// `fullest` are all.
     pub fn ladder(&self, policy: &Policy, most: u64, fullest: u64) -> Vec<Option<u64>> {
         match policy {
@@ -104,16 +104,16 @@ impl Space {
                     Counts::Listed(list) => list.is_empty(),
                     Counts::Between(_, limit) => *limit >= fullest,
                 };
-                // Naming all layers is equal to naming none.
+                // Listing all layers is equal to listing none.
                 some.filter(|n| !all || *n < fullest).map(Some).chain(all.then_some(None)).collect()
             }
         }
     }
 }
 
-/// Whether every chunk has work. That is a layer, but for the ends: where chunks have one layer each, embedding and head may count as
-/// layers (Llama 3), and a light head's chunk has none exactly where the head, with multi-token prediction, weighs as much as another
-/// chunk (Megatron-Core's layout of DeepSeek-V3).
+/// Tests whether every chunk has work: a layer, except for the ends. If chunks have one layer each, embedding and head may count as layers
+/// (Llama 3). A light head's chunk has none only if the head, with multi-token prediction, has the cost of another chunk (Megatron-Core's
+/// layout of DeepSeek-V3).
 fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
     let (first, last) = (0, layers.len().saturating_sub(1));
     let ends_alone = layers.iter().all(|n| *n <= 1);
@@ -125,7 +125,7 @@ fn has_work_everywhere(split: Split, layers: &[u64]) -> bool {
     layers.iter().enumerate().all(|(index, n)| *n > 0 || by_design(index))
 }
 
-/// Layers of a stage to name so that every chunk is covered whole: chunks take equal parts, so that the largest decides.
+/// Number of layers of a stage that covers every chunk completely: chunks have equal parts, so the largest one decides.
 fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
     stage::chunks_per_stage(plan) * layers.iter().max().copied().unwrap_or(0)
 }
@@ -134,22 +134,22 @@ fn fullest(plan: &Plan, layers: &[u64]) -> u64 {
 #[derive(Debug)]
 pub(super) struct Shaped {
     pub(super) shapes: Vec<Shape>,
-    /// Strategies of all shapes that differ in recompute alone.
+    /// Number of strategies of all shapes that differ only in recompute.
     pub(super) rungs: u64,
-    /// Combinations that are no shapes.
+    /// Number of invalid combinations.
     pub(super) refused: u64,
     /// Contents of stages by shape, computed on first use.
     pub(super) layouts: Vec<OnceLock<StageLayout>>,
 }
 
-/// Shapes that were worked out: most pieces share them, for they depend on stages and micro-batches alone.
+/// Cache of shapes: most pieces share them, because they depend only on stages and micro-batches.
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     known: BTreeMap<(u64, u64), Arc<Shaped>>,
     held: usize,
 }
 
-/// Shapes beyond which those known are forgotten: each takes some kilobytes.
+/// Maximum number of cached shapes, of some kilobytes each; above it the cache is emptied.
 const MOST_HELD: usize = 20_000;
 
 impl Shapes {
@@ -179,7 +179,7 @@ impl Shapes {
     }
 }
 
-/// The shapes of some stages with `micro_batches`, and how many combinations were refused.
+/// The shapes of some stages with `micro_batches`, and the number of rejected combinations.
 fn all(
     space: &Space,
     model: &Model,

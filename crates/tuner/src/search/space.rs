@@ -1,9 +1,8 @@
 //! The space of strategies: values of each dimension for a model on a cluster, before restrictions.
 //!
-//! Responsible for: sensible full lists from the shapes of the model, the machine and what the software
-//! generation ships; fixing settings of the plan. Layers are assigned to chunks in three ways ([`Split`]),
-//! under every number of virtual stages that leaves each chunk work; expert tensor parallelism is 1 or as
-//! wide as tensor parallelism. Does not combine dimensions: see the pieces.
+//! Responsible for: useful full lists from the shapes of the model, the machine and the features of the software generation; fixing
+//! settings of the plan. Layers are assigned to chunks in three ways ([`Split`]), under every number of virtual stages that leaves each
+//! chunk work; expert tensor parallelism is 1 or equal to tensor parallelism. Does not combine dimensions: see the pieces.
 
 use super::counts::Counts;
 use super::strategy::Split;
@@ -17,14 +16,14 @@ use railwright_spec::plan::{
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
 
-/// What is computed again.
+/// Recompute policy.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Policy {
-    /// Nothing.
+    /// No recompute.
     None,
     /// These modules of every layer.
     Selective(BTreeSet<RecomputeModule>),
-    /// Whole layers, of as many layers as it takes.
+    /// Whole layers, of the required number of layers.
     Full,
 }
 
@@ -37,19 +36,19 @@ pub enum Shardings {
         stages: Vec<u8>,
         /// Group sizes of hybrid sharding, in addition to all ranks.
         groups: Counts,
-        /// Whether parameters are dropped after the forward pass (stage 3 only).
+        /// Values to try for dropping parameters after the forward pass (stage 3 only).
         reshard: Vec<bool>,
     },
-    /// These.
+    /// Listed shardings.
     Listed(Vec<Sharding>),
 }
 
-/// Every dimension's choices, and the plan that holds where nothing is chosen.
+/// Choices of every dimension, and the plan with the fixed settings.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// What is not searched: batch, sequence, precision, optimizer, software.
+    /// Settings that are not searched: batch, sequence, precision, optimizer, software.
     pub base: Plan,
-    /// The software of plans without expert parallelism, where it is another: they dispatch nothing.
+    /// The software of plans without expert parallelism, if it differs: they have no dispatch.
     pub software_without_experts: Option<String>,
     /// Settings of the user's plan.
     pub specified: PlanSpec,
@@ -61,7 +60,7 @@ pub struct Space {
     pub virtual_stages: Counts,
     /// Context parallel.
     pub context: Counts,
-    /// How it is done.
+    /// Kinds of context parallelism.
     pub context_kinds: Vec<ContextKind>,
     /// Expert parallel.
     pub expert: Counts,
@@ -71,35 +70,35 @@ pub struct Space {
     pub data: Counts,
     /// Sequences per micro-batch.
     pub micro_batch: Counts,
-    /// Sequence parallelism where there is tensor parallelism.
+    /// Values of sequence parallelism with tensor parallelism.
     pub sequence_parallel: Vec<bool>,
-    /// What is sharded.
+    /// Sharding choices.
     pub sharding: Shardings,
-    /// Devices of each scale-up domain that are used: those listed, or whole domains in addition to the default of each layout.
+    /// Devices used of each scale-up domain: those listed, or whole domains in addition to the default of each layout.
     pub segments: Option<Vec<Segment>>,
     /// Placement of ranks.
     pub rank_orders: Vec<RankOrder>,
     /// Schedules.
     pub schedules: Vec<Schedule>,
-    /// How layers are laid on stages that they do not divide among.
+    /// Assignments of layers to stages that do not divide them.
     pub splits: Vec<Split>,
     /// The split of [`Split::Given`].
     pub(super) given_layers: Option<Vec<u64>>,
     /// Recompute policies, the least first.
     pub policies: Vec<Policy>,
-    /// Layers per stage that full recompute covers.
+    /// Numbers of layers per stage under full recompute.
     pub recompute_layers: Counts,
-    /// Whether gradient reduction overlaps with compute.
+    /// Values to try for the overlap of gradient reduction with compute.
     pub overlap_gradient_reduce: Vec<bool>,
-    /// Whether the parameter all-gather overlaps with compute.
+    /// Values to try for the overlap of the parameter all-gather with compute.
     pub overlap_parameter_gather: Vec<bool>,
-    /// Whether tensor-parallel communication overlaps with compute.
+    /// Values to try for the overlap of tensor-parallel communication with compute.
     pub overlap_tensor: Vec<bool>,
-    /// Whether transfers between stages do.
+    /// Values to try for the overlap of transfers between stages with compute.
     pub overlap_pipeline: Vec<bool>,
-    /// Whether the experts' exchange does.
+    /// Values to try for the overlap of the experts' exchange with compute.
     pub overlap_expert: Vec<bool>,
-    /// Limits that the software generation sets; `None` where they were lifted.
+    /// Limits of the software generation. `None` without limits.
     pub offers: Option<Offers>,
     /// Description of the defaults.
     pub chosen: Vec<String>,
@@ -113,7 +112,7 @@ impl Space {
         Self::build(specified, model, cluster, software, Some(software.offers.clone()))
     }
 
-    /// The same with every choice that the calculator can price, whether the software generation ships it or not.
+    /// The space with every choice that the calculator can price, including features missing in the software generation.
     pub fn unlimited(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         Self::build(specified, model, cluster, specified.generation(cluster)?, None)
     }
@@ -204,8 +203,7 @@ impl Space {
         Ok(space)
     }
 
-    /// Whether any plan of the space sends uniformly to all peers: tokens to experts, or heads to the ranks
-    /// that share a sequence.
+    /// Tests whether any plan of the space sends uniformly to all peers: tokens to experts, or heads to the ranks that share a sequence.
     pub fn sends_to_all(&self, model: &Model) -> bool {
         let is_shared = match &self.context {
             Counts::Between(_, most) => *most > 1,
@@ -214,7 +212,7 @@ impl Space {
         model.is_mixture_of_experts() || (is_shared && self.context_kinds.contains(&ContextKind::Ulysses))
     }
 
-    /// Whether a plan's choices all lie in the space, with the first that does not.
+    /// Checks that all choices of a plan are in the space. The error is the first that is not.
     pub fn contains(&self, plan: &Plan) -> Result<(), &'static str> {
         let counts = [
             ("tensor_parallel", &self.tensor, plan.tensor_parallel),
@@ -259,7 +257,7 @@ impl Space {
     }
 }
 
-/// The plan that holds where nothing is searched, and what was chosen for it.
+/// The plan with the fixed settings, and its defaults.
 fn base(
     specified: &PlanSpec,
     model: &Model,
@@ -281,7 +279,7 @@ fn base(
     }
     let mut chosen = Vec::new();
     let mut spec = PlanSpec {
-        // Any layout will do: it is overwritten. The pins are kept apart.
+        // Any layout: it is overwritten, and fixed settings are stored separately.
         tensor_parallel: Some(1),
         pipeline_parallel: Some(1),
         context_parallel: Some(1),
@@ -303,15 +301,15 @@ fn base(
         spec.global_batch = Some(sequences);
         chosen.push(format!("global batch {sequences}"));
     }
-    // Inferred from what was specified, not from the layout that stands in for it.
+    // Inferred from the specification, not from its placeholder layout.
     spec.software = Some(software.id.clone());
     let plan = spec.resolve(model, cluster)?;
     chosen.push(format!("software {}", plan.software));
     Ok((plan, chosen))
 }
 
-/// The stack with fused token dispatch where the search may choose it: no software is named, and tokens go to experts on other ranks. It is
-/// hardly ever slower: a property test of the calculator bounds by how much.
+/// The stack with fused token dispatch, if the search may select it: no software is specified, and tokens are sent to experts on other
+/// ranks. It is hardly ever slower: a property test of the calculator bounds the difference.
 fn fused_dispatch(
     specified: &PlanSpec,
     model: &Model,
@@ -323,7 +321,7 @@ fn fused_dispatch(
     is_open.then(|| generation.with_fused_dispatch(&cluster.accelerator.architecture)).flatten()
 }
 
-/// Recompute policies that free something, the least recompute first.
+/// Recompute policies that free memory, the least recompute first.
 fn policies(
     specified: Option<&Recompute>,
     model: &Model,
@@ -348,7 +346,7 @@ fn policies(
     let dense = count(&|l| matches!(l.feed_forward, FeedForward::Dense(_)));
     let latent = count(&|l| matches!(l.mixer, Mixer::Latent(_)));
     let frees = |module: RecomputeModule| match module {
-        // Fused attention keeps no scores, so there is next to nothing to free.
+        // Fused attention keeps no scores, so it frees almost nothing.
         RecomputeModule::CoreAttention => kernel == AttentionKernel::Unfused,
         RecomputeModule::Norm | RecomputeModule::Activation | RecomputeModule::Operators => true,
         RecomputeModule::Mlp => 2 * dense >= layers,
@@ -362,7 +360,7 @@ fn policies(
             modules.iter().enumerate().filter(|(i, _)| bits & (1 << i) != 0).map(|(_, m)| *m).collect();
         let has = |m| set.contains(&m);
         let block = has(RecomputeModule::Mlp) || has(RecomputeModule::Moe);
-        // A whole block includes its activation; the operator policy includes nearly everything.
+        // A whole block includes its activation; the operator policy includes almost everything.
         let repeats = block && has(RecomputeModule::Activation);
         if !repeats && (set.len() == 1 || !has(RecomputeModule::Operators)) {
             sets.push(set);
@@ -377,7 +375,7 @@ fn policies(
     list
 }
 
-/// What of communication a generation can hide at all.
+/// Communication that a generation can overlap.
 pub(super) fn overlap(space: &Space) -> Overlap {
     let any = |list: &[bool]| list.contains(&true);
     Overlap {

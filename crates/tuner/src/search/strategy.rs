@@ -1,6 +1,6 @@
-//! One point of the search: every searched choice in a few words, so that millions of them cost nothing to copy.
+//! One point of the search: every searched choice in a few machine words, so that copies are cheap.
 //!
-//! Responsible for: turning choices into a plan and into a key that orders strategies the same way every time. Refuses to judge.
+//! Responsible for: conversion of choices to a plan and to a deterministic sort key. Does not evaluate.
 
 use super::space::{Policy, Space};
 use railwright_spec::model::Model;
@@ -8,65 +8,65 @@ use railwright_spec::plan::{
     ContextKind, Overlap, Plan, RankOrder, Recompute, Schedule, Sharding, balanced_layers, light_head,
 };
 
-/// How layers are spread over virtual stages.
+/// Assignment of layers to virtual stages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Split {
-    /// The same number on each; layers divide.
+    /// The same number on each; requires that layers divide.
     Even,
-    /// As even as possible, the fewer at the two ends (Llama 3 405B).
+    /// As even as possible, with fewer at the two ends (Llama 3 405B).
     ShortEnds,
-    /// The last one has as many fewer as the head weighs.
+    /// The last one has fewer layers, by the cost of the head.
     LightHead,
-    /// As the plan lists it.
+    /// The split of the plan.
     Given,
 }
 
 /// Every searched choice.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Strategy {
-    /// Ranks that share each matrix.
+    /// Tensor-parallel size.
     pub tensor: u64,
     /// Pipeline stages.
     pub pipeline: u64,
-    /// Ranks that share each sequence.
+    /// Context-parallel size.
     pub context: u64,
-    /// Ranks among which experts are spread.
+    /// Expert-parallel size.
     pub expert: u64,
-    /// Ranks that share each expert.
+    /// Expert-tensor-parallel size.
     pub expert_tensor: u64,
-    /// Replicas.
+    /// Data-parallel size.
     pub data: u64,
     /// Sequences per micro-batch.
     pub micro_batch: u64,
-    /// Whether norms between cut matrices are cut along the sequence.
+    /// True for sequence parallelism: norms between sharded matrices are sharded along the sequence.
     pub sequence_parallel: bool,
     /// Sharding of a sequence over ranks.
     pub context_kind: ContextKind,
-    /// Devices of each scale-up domain that are used; `None` is all.
+    /// Devices used of each scale-up domain. `None` is all.
     pub segment: Option<u64>,
-    /// Which dimension takes neighbouring ranks.
+    /// Order of ranks: the dimensions with adjacent ranks.
     pub rank_order: RankOrder,
     /// Tensors that data-parallel ranks shard.
     pub sharding: Sharding,
-    /// What communication is hidden.
+    /// Overlapped communication.
     pub overlap: Overlap,
     /// The pipeline schedule.
     pub schedule: Schedule,
     /// Chunks per stage.
     pub virtual_stages: u64,
-    /// Layers on chunks.
+    /// Assignment of layers to chunks.
     pub split: Split,
-    /// Which recompute policy of the space.
+    /// Index of the recompute policy in the space.
     pub policy: u16,
-    /// Layers per stage that it covers; `None` is all.
+    /// Layers per stage that it covers. `None` is all.
     pub layers: Option<u64>,
 }
 
-/// Orders strategies; see [`Strategy::key`].
+/// Sort key of strategies; see [`Strategy::key`].
 pub type Key = [u64; 23];
 
 impl Strategy {
-    /// A total order among strategies that take equally long: the simpler first (fewer ranks to talk to, less recompute).
+    /// Total order among strategies with equal time: simpler ones first (fewer communicating ranks, less recompute).
     pub fn key(&self) -> Key {
         let overlap = self.overlap;
         let off = |on: bool| u64::from(!on);
@@ -97,7 +97,7 @@ impl Strategy {
         ]
     }
 
-    /// What makes two strategies different layouts to a person; the rest are details, of which only the best is shown.
+    /// Identity of a layout for display. Other choices are details, of which only the best is shown.
     pub fn layout(&self) -> [u64; 10] {
         [
             self.tensor,
@@ -113,7 +113,7 @@ impl Strategy {
         ]
     }
 
-    /// Micro batches per replica and step.
+    /// Micro-batches per replica and step.
     pub fn micro_batches(&self, global_batch: u64) -> u64 {
         global_batch / (self.micro_batch * self.data).max(1)
     }
@@ -125,7 +125,7 @@ impl Strategy {
         self.write_recompute(space, plan);
     }
 
-    /// The same where the layers of every virtual stage are known already.
+    /// Writes the choices into a plan, with known layers of every virtual stage.
     pub(super) fn write_shaped(&self, space: &Space, layers: &[u64], plan: &mut Plan) {
         self.write_degrees(plan);
         plan.layers_per_stage = (self.split != Split::Even).then(|| layers.to_vec());
@@ -150,7 +150,7 @@ impl Strategy {
         plan.virtual_stages = self.virtual_stages;
     }
 
-    /// The split, given that degrees, schedule and virtual stages stand in the plan.
+    /// Writes the split, given parallel sizes, schedule and virtual stages in the plan.
     pub(super) fn write_layers(&self, space: &Space, model: &Model, plan: &mut Plan) {
         let chunks = self.pipeline * self.virtual_stages;
         plan.layers_per_stage = match self.split {

@@ -1,4 +1,4 @@
-//! The search against brute force: every combination evaluated, nothing left out.
+//! The search compared with brute force: every combination evaluated, without pruning.
 
 mod families;
 mod racks;
@@ -38,7 +38,7 @@ struct Case {
     uneven: bool,
     unlimited: bool,
     keep: usize,
-    /// Thins out the other lists.
+    /// Seed of the samples of the other lists.
     seed: u64,
 }
 
@@ -169,7 +169,7 @@ fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
         space.expert = Counts::Listed(experts);
     }
     thin(&mut space.splits, seed, 2);
-    // Segments have a test of their own.
+    // Segments have a separate test.
     space.segments = Some(vec![Segment::Whole]);
     thin(&mut space.rank_orders, seed, 1 + (case.seed % 2) as usize);
     thin(&mut space.context_kinds, seed, 2);
@@ -194,10 +194,10 @@ fn space(case: &Case, model: &Model, cluster: &Cluster) -> Space {
     space
 }
 
-/// What brute force knows of a strategy that fits.
+/// Brute-force result of a strategy that fits.
 type Found = Entry;
 
-/// Every combination of every choice, filtered by validation and memory alone and evaluated from scratch.
+/// Every combination of every choice, filtered only by validation and memory and evaluated from scratch.
 fn brute(case: &Case, search: &Search<'_>, model: &Model, cluster: &Cluster) -> Vec<Found> {
     brute_from(case, search, model, cluster, 0.9)
 }
@@ -270,9 +270,9 @@ fn brute_from(case: &Case, search: &Search<'_>, model: &Model, cluster: &Cluster
     found
 }
 
-/// Splits and virtual stages that the space means: those that a split applies to.
+/// Tests whether splits and virtual stages are in the space: a split must apply to them.
 fn is_of_the_space(space: &Space, model: &Model, strategy: &Strategy) -> bool {
-    // One stage has nothing to schedule.
+    // A single stage needs no schedule.
     if strategy.pipeline == 1
         && strategy.schedule == Schedule::Gpipe
         && space.schedules.contains(&Schedule::OneForwardOneBackward)
@@ -286,7 +286,7 @@ fn is_of_the_space(space: &Space, model: &Model, strategy: &Strategy) -> bool {
     if !simple {
         return false;
     }
-    // All layers means the number that covers the largest chunk, which must be allowed.
+    // All layers is the number that covers the largest chunk, which must be allowed.
     let all = space.policies[usize::from(strategy.policy)] == Policy::Full && strategy.layers.is_none();
     let Counts::Between(_, limit) = space.recompute_layers else { return false };
     let plan = strategy.plan(space, model);
@@ -318,9 +318,9 @@ fn judge(
     Some(Entry { strategy, time: total * slow, memory: memory.device.get() })
 }
 
-/// Numbers of layers that the space allows, sensible or not; all of them count as the largest.
+/// Numbers of layers allowed by the space, useful or not; all of them count as the largest.
 fn rungs(space: &Space, policy: &Policy, model: &Model, pipeline: u64) -> Vec<Option<u64>> {
-    // A stage of ZB-V and DualPipe holds two chunks, and an uneven split may fill them beyond the mean.
+    // A stage of ZB-V and DualPipe holds two chunks, and an uneven split may exceed the mean.
     let most = 2 * model.num_layers().div_ceil(pipeline) + 2;
     match policy {
         Policy::Full => {
@@ -360,7 +360,7 @@ fn all_shardings(space: &Space, degrees: &Degrees) -> Vec<Sharding> {
     found
 }
 
-/// All settings of the switches, those that software cannot hide left off.
+/// All settings of the switches, with those off that the software cannot overlap.
 fn overlaps(space: &Space, degrees: &Degrees, sequence_parallel: bool) -> Vec<Overlap> {
     let tensor_form = space.offers.is_none() || sequence_parallel || space.overlap_tensor == [true];
     let with_tensor = degrees.tensor > 1 && tensor_form;
@@ -402,7 +402,7 @@ proptest! {
         let Ok(search) = Search::new(&model, &cluster, space.clone(), options) else { return Ok(()) };
         let all = brute(&case, &search, &model, &cluster);
 
-        // The best layouts by time, and by memory; one of each layout.
+        // The best layouts by time, and by memory; one entry per layout.
         for (objective, score) in [(Objective::Time, Score::Time), (Objective::Headroom, Score::Memory)] {
             let mut wanted = ShortList::new(score, case.keep);
             for entry in &all {
@@ -422,7 +422,7 @@ proptest! {
                 c.did_not_fit + c.did_not_fit_as_group + c.bounded_away + c.dominated + c.timed
             );
             if all.is_empty() {
-                // Without any bound in time, near misses are the least in memory of all strategies.
+                // Without any time bound, near misses are those with the least memory of all strategies.
                 let mut wanted = results::near_misses();
                 for entry in brute_from(&case, &search, &model, &cluster, 0.0) {
                     wanted.offer(&entry);
@@ -441,7 +441,7 @@ proptest! {
         }
         let search = Search::new(&model, &cluster, space, of(Objective::Time, true)).expect("as before");
         let found = search.run().front;
-        // Rounding may part points that brute force holds to be one, so both fronts must cover each other.
+        // Rounding may separate points that are one in brute force, so both fronts must cover each other.
         let lone = |a: &[Entry], b: &[Entry]| {
             b.iter().copied().find(|e| {
                 !a.iter().any(|o| o.time <= e.time * (1.0 + 1e-9) && o.memory <= e.memory * (1.0 + 1e-9))
@@ -484,14 +484,14 @@ fn no_pin_wins(name: &str, layers: usize, preset: &str, devices: u64, batch: u64
         pin(format!("cp={n}"), &|s| s.context_parallel = Some(n));
         pin(format!("ep={n}"), &|s| s.expert_parallel = Some(n));
         pin(format!("mbs={n}"), &|s| s.micro_batch = Some(n));
-        // A winner is often two pins away: the number of chunks matters under pipelines that are deep enough.
+        // The best often needs two fixed settings: the number of chunks has an effect under deep pipelines.
         for pipeline in [2, 4, 8] {
             pin(format!("pp={pipeline} vp={n}"), &|s| {
                 (s.pipeline_parallel, s.virtual_stages) = (Some(pipeline), Some(n));
             });
         }
     }
-    // Experts that are cut finer than everything else are known to be left out.
+    // Experts sharded further than everything else are a known exclusion.
     pin("etp=1".to_owned(), &|s| s.expert_tensor_parallel = Some(1));
     for on in [false, true] {
         pin(format!("sp={on}"), &|s| s.sequence_parallel = Some(on));
@@ -542,7 +542,7 @@ fn no_chunk_is_without_work() {
             }
         }
     }
-    // Llama 3 405B's own: embedding and head alone on the ends.
+    // Llama 3 405B's own layout: the embedding and the head without layers on the ends.
     let model = model::by_name("llama-3.1-405b").expect("known");
     let space = Space::new(&PlanSpec::default(), &model, &cluster).expect("a space");
     let list = space.split_layers(Split::ShortEnds, &model, 128).expect("offered");

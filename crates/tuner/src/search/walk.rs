@@ -3,9 +3,9 @@
 //! Responsible for: the nesting of choices, best first, and counts of the outcome of every strategy. Does not
 //! price: times and bytes are from the calculator.
 //!
-//! A bound only prunes strictly worse strategies. The rules: a step takes at least [`super::bound`]; a
-//! strategy needs at least the memory of maximal sharding and recompute; overlapping communication is never
-//! slower ([`super::choices`]); layers recomputed beyond what fits with room to spare are never faster.
+//! A bound only prunes strictly worse strategies. The rules: a step takes at least [`super::bound`]; a strategy needs at least the memory
+//! of maximal sharding and recompute; overlapping communication is never slower ([`super::choices`]); recomputing more layers than
+//! necessary to fit with free memory is never faster.
 
 mod group;
 mod place;
@@ -33,7 +33,7 @@ use railwright_spec::plan::{Layout, Plan, RankOrder, Schedule, Sharding};
 use railwright_spec::quantity::Seconds;
 use std::sync::Arc;
 
-/// A place with a shape, and the least that its strategies can take.
+/// A place with a shape, and the lower bound of its strategies.
 #[derive(Clone, Copy)]
 struct Node {
     bound: f64,
@@ -41,22 +41,22 @@ struct Node {
     shape: usize,
 }
 
-/// What all nodes of a piece share.
+/// Context common to all nodes of a piece.
 struct Piece<'s, 'a> {
     search: &'s Search<'a>,
     degrees: Degrees,
     shardings: Vec<Sharding>,
-    /// The families of its strategies: parameters whole, or sharded.
+    /// The families of its strategies: unsharded and sharded parameters.
     families: Vec<Family>,
     /// Bytes per parameter by sharding, in the slots of [`group::slot`].
     bytes: [Vec<ParameterBytes>; 4],
-    /// Sequences of a micro-batch, with the shapes that these leave.
+    /// Sequences per micro-batch, with the resulting shapes.
     shapes: Vec<(u64, Arc<Shaped>)>,
     template: Costing<'s>,
     floor: Floor,
 }
 
-/// What a piece promises: the least bound over its shapes at the smallest micro-batch.
+/// Promise of a piece: the lowest bound over its shapes at the smallest micro-batch, in seconds.
 pub(super) fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker) -> f64 {
     let mut piece = Piece::new(search, degrees, worker);
     let mut found = Results::new(Score::Time, 1);
@@ -65,7 +65,7 @@ pub(super) fn promise(search: &Search<'_>, degrees: Degrees, worker: &mut Worker
     piece.nodes(&places, worker).first().map_or(f64::INFINITY, |node| node.bound)
 }
 
-/// The strategies of one piece.
+/// Searches the strategies of one piece.
 pub(super) fn piece(
     search: &Search<'_>,
     degrees: Degrees,
@@ -76,7 +76,7 @@ pub(super) fn piece(
     let mut piece = Piece::new(search, degrees, worker);
     let mut places = piece.places(worker, found, false);
     let mut least = f64::INFINITY;
-    // Most places are too slow however layers lie on stages.
+    // Most places are too slow for any assignment of layers to stages.
     places.retain(|place| {
         let bound = piece.least(place);
         let is_wanted =
@@ -138,7 +138,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
     }
 
-    /// Every place of the piece; only those of the first micro-batch for a first look.
+    /// Every place of the piece. With `first_look`, only those of the first micro-batch.
     fn places(&mut self, worker: &mut Worker, found: &mut Results, first_look: bool) -> Vec<Place> {
         let (search, degrees) = (self.search, self.degrees);
         let space = &search.space;
@@ -206,7 +206,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         places
     }
 
-    /// The placements of a place, those that come to the same once.
+    /// The placements of a place, without equivalent ones.
     fn place(
         &self,
         strategy: &Strategy,
@@ -225,7 +225,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             if let Some((.., at)) = known.iter().find(is_known) {
                 let same: &mut Place = &mut places[*at];
                 same.copies += 1;
-                // Of placements that come to the same the usual one stands for all.
+                // The usual placement represents all equivalent ones.
                 if rank_order == RankOrder::TensorContextDataPipeline {
                     same.strategy.rank_order = rank_order;
                 }
@@ -257,7 +257,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         }
     }
 
-    /// Works out what depends on sharding alone.
+    /// Calculates the values that depend only on sharding.
     fn prepare(&mut self, worker: &mut Worker) {
         let search = self.search;
         let (plan, degrees) = (&mut worker.plan, &self.degrees);
@@ -277,7 +277,7 @@ impl<'s, 'a> Piece<'s, 'a> {
         self.floor = Floor::new(search.model, plan, shapes);
     }
 
-    /// All places with all their shapes, the least bound first.
+    /// All places with all their shapes, the lowest bound first.
     fn nodes(&self, places: &[Place], worker: &mut Worker) -> Vec<Node> {
         let mut nodes = Vec::new();
         for (index, place) in places.iter().enumerate() {
@@ -329,13 +329,13 @@ impl<'s, 'a> Piece<'s, 'a> {
         };
         strategy.write_shaped(space, &shape.layers, &mut worker.plan);
         let slot = group::slot(shape, self.degrees.pipeline);
-        // The least of every sharding: nothing of the node needs less.
+        // The minimum over shardings: a lower bound for all strategies of the node.
         let least = self.bytes[slot].iter().copied().reduce(ParameterBytes::least);
         let floor = |peak: Peak| search.fits(peak.least());
         let at = (place.shapes, shape_index);
         let pipeline = self.floor.pipeline(at, &input(search, &worker.plan), least, layout, floor);
         let (Some(pipeline), Some(held)) = (pipeline, self.floor.parts()) else { return };
-        // Until something fits, what comes close is remembered; what surely comes less close is not looked at.
+        // Until something fits, near misses are kept; strategies certainly further from fitting are skipped.
         if !pipeline.fits && (worker.found_any() || pipeline.device > worker.misses.threshold()) {
             found.counters.did_not_fit_as_group += shape.rungs() * self.shardings.len() as u64;
             return;
@@ -349,7 +349,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             strategy.layers = last;
             strategy.write_recompute(space, &mut worker.plan);
             treat(search, place, policy, &worker.plan, self.shardings.len());
-            // Without anything to compare with, a bound decides nothing.
+            // Without a best time so far, a bound cannot prune.
             let is_open = worker.families.is_none() && incumbent.get().is_infinite();
             let bound = if is_open { 0.0 } else { self.bound(place, policy, shape, first, worker) };
             if !search.wants(worker, incumbent, self.families.iter().copied(), oddities, (bound, 0.0)) {
@@ -360,7 +360,7 @@ impl<'s, 'a> Piece<'s, 'a> {
             let sized = || PeakParts::new(&input(search, &worker.plan), held);
             let parts = treated.parts.get_or_insert_with(sized);
             let mut rungs = Rungs::new(layout, &pipeline.held, ladder);
-            // With the most recompute, too: nothing of the group needs less.
+            // Also with maximum recompute: a lower bound for the whole group.
             worker.plan.sharding = Sharding { zero_stage: 1, group: None, reshard_after_forward: true };
             let Some(least) = rungs.last(bytes, (search, parts, &mut worker.plan)) else { continue };
             if !search.fits(least.least()) {
@@ -406,9 +406,9 @@ impl<'s, 'a> Piece<'s, 'a> {
         place.beside.step(passes)
     }
 
-    /// One policy and sharding on ever more layers: from the first number that fits to the first that fits with room to spare. Fewer
-    /// layers need more memory (each keeps less than without, and a recomputed layer's working set is there from the first on); more
-    /// layers take more time (their recompute stands on a stage's own passes, and hides no more than it takes).
+    /// One policy and sharding on increasing numbers of layers: from the first number that fits to the first that fits with free memory.
+    /// Fewer layers need more memory (each keeps less than without, and the working set of recompute exists from the first layer on); more
+    /// layers take more time (their recompute is in a stage's own passes, and hides at most its own duration).
     #[allow(clippy::too_many_arguments)]
     fn ladder(
         &self,
@@ -523,7 +523,8 @@ impl<'s, 'a> Piece<'s, 'a> {
             let mut strategy = strategy;
             strategy.overlap.pipeline = pipeline;
             worker.plan.overlap.pipeline = pipeline;
-            // Where memory matters, a slow strategy may still be wanted. Division may round an exact tie below itself, so there is room.
+            // If memory counts, a slow strategy may still be useful. Division may round an exact tie to less than itself, so there is a
+            // margin.
             let limit = match (&found.families, search.score()) {
                 (Some(_), _) => worker.families.as_ref().map_or(f64::INFINITY, |own| {
                     own.limit(incumbent.cut(), [Family::of_strategy(&strategy)], oddities)

@@ -1,4 +1,4 @@
-//! The figures that can be turned: each is a name, a value, and what changes when it is a multiple of itself.
+//! Variable parameters: each has a name, a value, and the effect of a multiple of it.
 
 use super::Kind;
 use crate::flows::OnTopology;
@@ -13,19 +13,19 @@ use railwright_spec::run::Run;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A figure and how it is turned.
+/// A parameter and its effect.
 pub(super) struct Knob {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) kind: Kind,
     pub(super) now: String,
     pub(super) greater_is_faster: bool,
-    /// Whether it is a rate or a time of its own, so that it counts in the sum rule; efficiencies scale what others count.
+    /// True for a rate or a time that counts in the sum rule; efficiencies scale the others.
     pub(super) is_time_scale: bool,
     turn: Turn,
 }
 
-/// What a multiple of the figure changes.
+/// Inputs changed by a multiple of the parameter.
 #[derive(Clone, Copy)]
 enum Turn {
     Peak(&'static [DataType]),
@@ -44,14 +44,14 @@ enum Turn {
     Imbalance,
 }
 
-/// A rate so high that nothing takes time.
+/// Multiple of a rate at which its time is negligible.
 const WITHOUT_LIMIT: f64 = 1e12;
 
 impl Knob {
-    /// The multiple at which it costs nothing any more.
+    /// The multiple for an ideal value.
     pub(super) fn best(&self) -> f64 {
         match (self.turn, self.greater_is_faster) {
-            // A limit on power does not bind above the design's, and experts cannot be better than balanced.
+            // A power limit has no effect above the design's, and experts cannot be better than balanced.
             (Turn::Power, _) => 1e3,
             (_, true) => WITHOUT_LIMIT,
             (_, false) => 0.0,
@@ -59,7 +59,7 @@ impl Knob {
     }
 }
 
-/// Everything that a knob turns.
+/// All inputs that knobs change.
 #[derive(Clone)]
 pub(super) struct Setup {
     cluster: Cluster,
@@ -84,7 +84,7 @@ impl Setup {
         }
     }
 
-    /// The same with one figure at a multiple of itself.
+    /// The same inputs with a multiple of one parameter.
     pub(super) fn turned(&self, knob: &Knob, factor: f64) -> Self {
         let mut setup = self.clone();
         let Self { cluster, software, plan, .. } = &mut setup;
@@ -96,7 +96,7 @@ impl Setup {
                         *rate = *rate * factor;
                     }
                 }
-                // What was measured is a share of the peak.
+                // The measured rate is a share of the peak.
                 if data_types.contains(&DataType::Bf16) {
                     accelerator.measured_matmul = accelerator.measured_matmul.map(|rate| rate * factor);
                 }
@@ -120,7 +120,7 @@ impl Setup {
         setup
     }
 
-    /// Prices with the figures as they are turned.
+    /// Calls a function with the costing of these inputs.
     pub(super) fn with_costing<T>(
         &self,
         run: &Run,
@@ -135,7 +135,7 @@ impl Setup {
             machine
         };
         machine.device = machine.device.with_floors(self.floors);
-        // Refuses what cannot be priced, before the constants are replaced by turned ones.
+        // Rejects runs that cannot be priced, before changed constants replace the original ones.
         Costing::new(&run.model, &self.cluster, &self.plan, &machine)?;
         price(&Costing::with_software(&run.model, &self.cluster, &self.plan, &machine, &self.software))
     }
@@ -147,7 +147,7 @@ const FOUR: &[DataType] = &[DataType::Nvfp4];
 const INTEGER: &[DataType] = &[DataType::Int8];
 const WIDE: &[DataType] = &[DataType::Fp32, DataType::Tf32];
 
-/// The formats of a width, and how their peak is called.
+/// The formats of a width, and the identifier and title of their peak.
 fn formats(data_type: DataType) -> (&'static [DataType], &'static str, &'static str) {
     match data_type {
         DataType::Bf16 | DataType::Fp16 => (SIXTEEN, "cluster.peak.bf16", "matrix peak, 16 bits"),
@@ -158,7 +158,7 @@ fn formats(data_type: DataType) -> (&'static [DataType], &'static str, &'static 
     }
 }
 
-/// The figures of a run; what the run does not have (a host link without a figure) is left out.
+/// The parameters of a run, without missing ones (a host link without a bandwidth).
 pub(super) fn knobs(run: &Run, software: &Software) -> Vec<Knob> {
     let Run { cluster, plan, model, .. } = run;
     let accelerator = &cluster.accelerator;

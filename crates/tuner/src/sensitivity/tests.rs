@@ -1,4 +1,4 @@
-//! Elasticities against the sum rule, signs, and what cannot matter.
+//! Elasticities compared with the sum rule, signs, and parameters without an effect.
 
 use super::*;
 use proptest::prelude::*;

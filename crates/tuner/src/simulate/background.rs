@@ -1,6 +1,6 @@
 //! Other jobs on the network, and storage, as traffic that never ends.
 //!
-//! Responsible for: senders, receivers and rates. Has no dependents.
+//! Responsible for: senders, receivers and rates. No task depends on them.
 
 use railwright_network::simulate::{Class, Edge, Wiring};
 use railwright_network::traffic::Seats;
@@ -8,13 +8,13 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// Devices that send all the time.
+/// Devices that send continuously.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Background {
-    /// Share of its network bandwidth that each uses if it can.
+    /// Maximum share of its network bandwidth that each uses.
     pub load: f64,
-    /// Only devices that the run does not use; otherwise all, the run's own too.
+    /// True for only those devices that the run does not use, false for all, including the run's own.
     pub spare_only: bool,
 }
 
@@ -35,8 +35,8 @@ impl Background {
         }
     }
 
-    /// Pairs of a network of `devices` of which a run has the first `ranks`, or those of its seats: each sends to the one half of them
-    /// away.
+    /// Pairs on a network of `devices` of which a run uses the first `ranks`, or those of its seats: each sends to the one at half of their
+    /// number away.
     pub fn pairs(self, devices: u32, ranks: u32, seats: Option<&Seats>) -> Result<Vec<(u32, u32)>, Problem> {
         let is_used = |device: u32| seats.map_or(device, |seats| seats.rank(device)) < ranks;
         let senders: Vec<u32> = (0..devices).filter(|device| !self.spare_only || !is_used(*device)).collect();
@@ -49,7 +49,7 @@ impl Background {
     }
 }
 
-/// Adds the class of what other jobs send; gives its number, and how much of its bandwidth each of their devices uses.
+/// Adds the class of the traffic of other jobs. Returns its index, and the share of bandwidth that each of their devices uses.
 pub(super) fn add(
     background: Background,
     classes: &mut Vec<Class>,
@@ -68,7 +68,7 @@ pub(super) fn add(
         )
         .hint("use a larger network with `design.gpus`, or load all devices"));
     }
-    // The slowest of them has no dependents.
+    // No task depends on the slowest of them.
     classes.push(Class { apart: true, ..Class::new("other jobs", members, 1.0, design) });
     Ok((classes.len() as u32 - 1, background.load))
 }

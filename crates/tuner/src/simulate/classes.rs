@@ -1,7 +1,6 @@
-//! The exchanges of a step as classes of flows: for each dimension and stage one class for each kind of groups in which it exchanges, and
-//! one for each way between stages.
+//! Exchanges of a step as classes of flows: for each dimension and stage one class per kind of groups, and one per route between stages.
 //!
-//! Responsible for: which ranks exchange, and which part of a closed-form time is latency. Refuses to order anything.
+//! Responsible for: ranks of exchanges, and the latency part of a closed-form time. Excludes their order.
 
 use crate::exchanges::convert;
 use railwright_calculator::collectives::{Collective, TORUS_SHARE};
@@ -16,7 +15,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 
-/// Dimensions that exchange over the network.
+/// Dimensions with exchanges over the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Dim {
     Tensor,
@@ -56,29 +55,29 @@ impl Dim {
     }
 }
 
-/// Groups of one kind in which a dimension exchanges, and their part of its time.
+/// Groups of one kind in a dimension, and their part of its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Part {
     /// The class of flows.
     pub(super) class: u32,
-    /// Share of the dimension's closed-form time that these groups take.
+    /// Share of the dimension's closed-form time in these groups.
     pub(super) share: f64,
-    /// Share of their own time that does not grow with bytes.
+    /// Share of their own time that is independent of bytes.
     pub(super) latency: f64,
 }
 
-/// What part of a step some exchanges belong to.
+/// Part of a step with exchanges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum When {
-    /// One of the works of a chunk's passes.
+    /// One phase of a chunk's passes.
     Pass(u32, Phase),
-    /// Gradients behind passes.
+    /// Gradients after passes.
     Gradients,
-    /// Parameters behind the optimizer.
+    /// Parameters after the optimizer.
     Parameters,
 }
 
-/// Kinds that put the same shares of their bytes on the same pairs.
+/// A representative of the kinds with equal shares of bytes between equal pairs of ranks.
 const fn family(kind: CollectiveKind) -> CollectiveKind {
     match kind {
         CollectiveKind::AllReduce | CollectiveKind::ReduceScatter => CollectiveKind::AllGather,
@@ -86,10 +85,10 @@ const fn family(kind: CollectiveKind) -> CollectiveKind {
     }
 }
 
-/// Exchanges that are one class: who they join, and by what algorithm.
+/// Key of exchanges that are one class: their ranks and algorithm.
 type Key = (Dim, u32, Option<(u64, u64)>, CollectiveKind, Algorithm);
 
-/// Time of some groups' exchanges, and what of it is latency.
+/// Time of some groups' exchanges, and its latency part.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sum {
     time: Seconds,
@@ -163,7 +162,7 @@ impl Classes {
         }
         classes.link_paths(costing, numbering, design, seats);
         if is_torus {
-            // A message alone has one of a device's links.
+            // An isolated message uses one of a device's links.
             let cost = costing.machine.fabric.send(Bytes::new(1e9), &costing.layout.pipeline, 1.0);
             for class in classes.between.values() {
                 classes.list[*class as usize].ideal = (cost.time - cost.latency).get() / 1e9 * TORUS_SHARE;
@@ -177,7 +176,7 @@ impl Classes {
         self.list.len() as u32 - 1
     }
 
-    /// Messages between neighbouring stages, and between the last and the first where chunks go around.
+    /// Messages between neighbouring stages, and between the last and the first if chunks are interleaved.
     fn link_paths(
         &mut self,
         costing: &Costing<'_>,
@@ -198,7 +197,7 @@ impl Classes {
                     Class::new(Dim::Pipeline.name(), members, 1.0, design)
                 };
                 let first = messages(&|rank| rank);
-                // Priced as on the first devices, as every class.
+                // Priced as on the first devices, like every class.
                 let class = match seats {
                     Some(seats) => Class { ideal: first.ideal, ..messages(&|rank| seats.device(rank)) },
                     None => first,
@@ -209,12 +208,12 @@ impl Classes {
         }
     }
 
-    /// What a stage exchanges for a dimension at some time.
+    /// Exchanges of a stage for a dimension in a part of the step.
     pub(super) fn of(&self, dim: Dim, stage: u32, when: When) -> &[Part] {
         self.parts.get(&(dim, stage, when)).map_or(&[], Vec::as_slice)
     }
 
-    /// The same of several works together, each of which exchanges for so long.
+    /// Exchanges of several phases together, each with its time.
     pub(super) fn of_works(
         &self,
         dim: Dim,
@@ -236,7 +235,7 @@ impl Classes {
             .collect()
     }
 
-    /// The class of messages from a stage to another.
+    /// The class of messages from one stage to another.
     pub(super) fn link_path(&self, from: u32, to: u32) -> Option<u32> {
         self.between.get(&(from, to)).copied()
     }

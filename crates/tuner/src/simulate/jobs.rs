@@ -1,7 +1,7 @@
 //! Two runs on one network at the same time.
 //!
-//! Responsible for: both runs' steps repeated side by side, and each step's time alone and with the other. Both start at once; a step ends
-//! where its own next one begins. Only steps within the time in which both run are counted. Refuses devices that belong to both.
+//! Responsible for: both runs' steps repeated concurrently, and each step's time alone and with the other. Both start at once; a step ends
+//! at the start of its own next one. Only steps within the time in which both run are counted. Rejects devices that belong to both.
 
 use super::{Prepared, Setting, Staged};
 use railwright_network::simulate::{Bundle, Class, FEW, Script, Wiring};
@@ -15,12 +15,12 @@ use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Steps of the slower run that are simulated.
+/// Number of simulated steps of the slower run.
 const STEPS: f64 = 4.0;
-/// Repetitions of the faster run at most, and tasks of both together.
+/// Maximum repetitions of the faster run, and maximum tasks of both together.
 const MOST_STEPS: usize = 256;
 const MOST_TASKS: usize = 4_000_000;
-/// Ends of equal runs differ by so little.
+/// Maximum relative difference between ends of equal runs.
 const ROUNDING: f64 = 1e-9;
 
 /// A run and its devices.
@@ -28,13 +28,13 @@ const ROUNDING: f64 = 1e-9;
 pub struct Job<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it trains.
+    /// Trained model.
     pub model: &'a Model,
-    /// On what.
+    /// Cluster of the run.
     pub cluster: &'a Cluster,
-    /// Method.
+    /// Layout and training settings.
     pub plan: &'a Plan,
-    /// Location of its ranks.
+    /// Devices of its ranks.
     pub seats: &'a Seats,
 }
 
@@ -44,23 +44,23 @@ pub struct Job<'a> {
 pub struct SharedJob {
     /// Its name.
     pub name: String,
-    /// Its ranks.
+    /// Number of ranks.
     pub ranks: u64,
-    /// Its step with the network for itself.
+    /// Its step without other traffic.
     pub alone: Seconds,
-    /// Counted steps with the other run.
+    /// Number of counted steps with the other run.
     pub steps: usize,
-    /// Their mean.
+    /// Mean of these steps.
     pub mean: Seconds,
-    /// The fastest.
+    /// The fastest of these steps.
     pub least: Seconds,
-    /// The slowest.
+    /// The slowest of these steps.
     pub most: Seconds,
     /// `mean / alone`.
     pub slowdown: f64,
 }
 
-/// The steps of two runs on one network. `watch` receives finished and total tasks, and may stop the work, which is a problem.
+/// The steps of two runs on one network. `watch` receives finished and total tasks, and may stop the work, which is an error.
 pub fn together(
     wiring: &Wiring,
     jobs: [Job<'_>; 2],
@@ -121,7 +121,7 @@ pub fn together(
     Ok(rows.collect())
 }
 
-/// A problem if a device belongs to both.
+/// Fails if a device belongs to both.
 fn apart([first, second]: [Job<'_>; 2]) -> Result<(), Problem> {
     let shared = second.seats.devices().iter().find(|device| first.seats.rank(**device) != u32::MAX);
     match shared {
@@ -137,14 +137,14 @@ fn prepared(wiring: &Wiring, job: Job<'_>) -> Result<Prepared, Problem> {
     Prepared::new((job.model, job.cluster, job.plan), &setting)
 }
 
-/// Time of a step's tasks with the network for itself.
+/// Time of a step's tasks without other traffic.
 fn play_alone(wiring: &Wiring, prepared: &Prepared) -> Result<Seconds, Problem> {
     let bundle = Bundle::new(wiring, &prepared.classes, FEW)?;
     let played = prepared.staged.script.play(&bundle)?;
     Ok(played.ends[prepared.staged.end as usize])
 }
 
-/// Appends a step several times, one behind the other; gives the tasks at which they end.
+/// Appends a step several times, in sequence. Returns the tasks at which they end.
 fn repeated(script: &mut Script, staged: &Staged, classes: u32, times: usize) -> Vec<u32> {
     let mut ends: Vec<u32> = Vec::with_capacity(times);
     for _ in 0..times {

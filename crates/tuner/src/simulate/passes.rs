@@ -23,16 +23,16 @@ const DIMENSIONS: [(Dimension, Dim); 4] = [
     (Dimension::Shard, Dim::Shard),
 ];
 
-/// Where the passes of a stage begin and end, for what runs around them.
+/// Starts and ends of the passes of a stage, as references for other tasks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StageEnds {
     /// The end of the last pass.
     pub(super) last: Option<u32>,
-    /// When that is in closed form.
+    /// Time of that end in closed form.
     pub(super) last_end: Seconds,
-    /// When each pass begins in closed form, and where.
+    /// Start of each pass in closed form, with its task.
     pub(super) begins: Vec<(Seconds, u32)>,
-    /// The first forward pass of each chunk, in their order: how long, and where the pass behind it begins.
+    /// The first forward pass of each chunk, in their order: its duration, and the start task of the next pass.
     pub(super) firsts: Vec<(Seconds, u32)>,
     /// Backward passes in their order.
     pub(super) backward: Vec<Backward>,
@@ -42,30 +42,30 @@ pub(super) struct StageEnds {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Backward {
     pub(super) begin: u32,
-    /// When it begins in closed form.
+    /// Start time in closed form.
     pub(super) start: Seconds,
     pub(super) duration: Seconds,
     pub(super) layers: u64,
-    /// Whether no other follows for its chunk.
+    /// True for the last one of its chunk.
     pub(super) is_last: bool,
 }
 
-/// One pass on a stage, recompute with the backward pass behind it.
+/// One pass on a stage; recompute is joined with the next backward pass.
 pub(super) struct Pass {
     pub(super) kind: OperationKind,
     pub(super) chunk: u32,
     pub(super) micro_batch: u32,
-    /// In closed form.
+    /// Start time in closed form.
     start: Seconds,
     pub(super) duration: Seconds,
-    /// The stage that the input comes from, if another.
+    /// The stage that sends the input, if it is another one.
     pub(super) source: Option<u32>,
     pub(super) target: Option<u32>,
-    /// The end of the part that hands the output on is the end of the next pass: fused pairs.
+    /// True for fused pairs: the output is sent at the end of the next pass.
     pub(super) hands_on_later: bool,
 }
 
-/// The exchanges of a dimension in a pass: their time behind the compute and beside it.
+/// The exchanges of a dimension in a pass: time after the compute and time overlapped with it.
 pub(super) struct Split {
     pub(super) dimension: Dim,
     kind: Dimension,
@@ -73,10 +73,10 @@ pub(super) struct Split {
     pub(super) hidden: Seconds,
 }
 
-/// A message's key: whether a gradient, and whose output it is.
+/// Key of a message: true for a gradient, and the chunk and micro-batch of its output.
 type Key = (bool, u32, u32);
 
-/// Writes all passes; gives where those of each stage end, and how long the pipeline is in closed form.
+/// Writes all passes. Returns the ends of those of each stage, and the duration of the pipeline in closed form.
 pub(super) fn write(
     staged: &mut Staged,
     costing: &Costing<'_>,
@@ -102,7 +102,7 @@ pub(super) fn write(
             .collect();
         let mut gathered: BTreeSet<u32> = BTreeSet::new();
         let mut behind: Option<Seconds> = None;
-        // What the next pass waits for, and whether the stage has just sent.
+        // Dependencies of the next pass, and true if the stage has just sent.
         let mut before: Vec<u32> = Vec::new();
         let mut has_sent = false;
         let mut to_send: Vec<(Key, u32)> = Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn write(
                 && !has_sent
                 && transfer.whole() > Seconds::ZERO
             {
-                // A receive that was not posted beside a send blocks for as long as a transfer takes at least.
+                // A receive that is not posted together with a send blocks for at least the time of a transfer.
                 let block = staged.script.add(Work::Pause(transfer.whole()), before.drain(..));
                 before.push(block);
             }
@@ -193,7 +193,7 @@ pub(super) fn joined(operations: &[TimedOperation]) -> Vec<Pass> {
     passes
 }
 
-/// The works that a pass does, each with the part of the step that it is.
+/// The work of a pass, with its phases of the step.
 pub(super) fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, &'a work::Work)> {
     let Some(chunk) = evaluation.chunks.get(pass.chunk as usize) else { return Vec::new() };
     let cost = &chunk.cost;
@@ -209,8 +209,8 @@ pub(super) fn works<'a>(evaluation: &'a Evaluation, pass: &Pass) -> Vec<(Phase, 
     }
 }
 
-/// The exchanges of a pass by dimension, without those that take no time. A pass that runs fused is shorter than its parts: it hides exposed
-/// exchanges first.
+/// The exchanges of a pass by dimension, without those of no duration. A fused pass is shorter than its parts: it hides exposed exchanges
+/// first.
 pub(super) fn split(pass: &Pass, works: &[(Phase, &work::Work)]) -> Vec<Split> {
     let nominal: Seconds = works.iter().map(|(_, work)| work.time()).sum();
     let saved = (nominal - pass.duration).max(Seconds::ZERO);
@@ -237,7 +237,7 @@ pub(super) fn split(pass: &Pass, works: &[(Phase, &work::Work)]) -> Vec<Split> {
     splits
 }
 
-/// Compute with hidden exchanges beside it, then exposed ones one after the other. Gives the task at whose end the pass ends.
+/// Compute with hidden exchanges, then exposed ones in sequence. Returns the task that ends the pass.
 fn work(
     staged: &mut Staged,
     evaluation: &Evaluation,
@@ -279,8 +279,8 @@ fn work(
     staged.script.add(Work::Pause(Seconds::ZERO), ends)
 }
 
-/// An exchange of a stage's dimension that takes so long in closed form: each of its kinds of groups behind the other, as the closed form
-/// adds them up, with its latency and then its bytes. Nothing for no time.
+/// An exchange of a stage's dimension with this time in closed form. Its kinds of groups are in sequence, as in the closed form, each with
+/// its latency and then its bytes. Nothing for a time of zero.
 pub(super) fn exchange(
     staged: &mut Staged,
     parts: &[Part],
@@ -312,9 +312,9 @@ fn moved(staged: &mut Staged, moved: Moved, after: u32) -> u32 {
     task
 }
 
-/// What one transfer between stages is made of.
+/// Parts of one transfer between stages.
 struct Transfer {
-    /// What does not grow with bytes, and what tensor ranks do among themselves.
+    /// Time independent of bytes, and gathers among tensor ranks.
     fixed: Seconds,
     growing: Seconds,
 }

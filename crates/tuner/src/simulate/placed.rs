@@ -1,9 +1,9 @@
-//! A step on the hosts of an allocation: where its ranks lie, what that costs against neighbouring hosts, and what another order of the
-//! same hosts gains.
+//! A step on the hosts of an allocation: placement of its ranks, cost relative to neighbouring hosts, and gain by another order of the same
+//! hosts.
 //!
-//! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the network, with the hosts sorted by the
-//! network, and with swaps of hosts that lessen the bytes above leaves. All are simulated equally; the fastest is named only if it is
-//! faster than the given order by more than [`GAIN`]. Refuses to move ranks within hosts.
+//! Responsible for: the step with the hosts in the given order, with ranks on the first devices of the network, and with two other orders.
+//! These are the hosts sorted by the network, and swaps of hosts that reduce the bytes above leaves. All are simulated equally; the fastest
+//! is reported only if it is faster than the given order by more than [`GAIN`]. Does not move ranks within hosts.
 
 use super::{Setting, Simulation, quantile, whole};
 use crate::exchanges::traffic;
@@ -22,9 +22,9 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
-/// Gains below this share of the step are none: rounding, and hosts of equal place.
+/// Minimum gain as a share of the step. Less is rounding, or hosts with equivalent places.
 const GAIN: f64 = 1e-3;
-/// Hash seeds of each order.
+/// Number of hash seeds of each order.
 const DRAWS: u32 = 5;
 
 /// An order of hosts.
@@ -38,7 +38,7 @@ pub enum Order {
     Given,
     /// Sorted by pod, leaf group and domain.
     ByNetwork,
-    /// After swaps of two hosts that lessen the bytes above leaves.
+    /// After swaps of two hosts that reduce the bytes above leaves.
     Swapped,
 }
 
@@ -46,11 +46,11 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ordered {
-    /// Selection.
+    /// The order.
     pub order: Order,
-    /// The step; its median over hash seeds where routes are hashed.
+    /// Step time, median over hash seeds if routes are hashed.
     pub step_time: Seconds,
-    /// Over the step with ranks on the first devices, minus 1; none where failed parts cut these off.
+    /// Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect these.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_contiguous: Option<f64>,
     /// Bytes of all ranks by the highest level that they pass.
@@ -61,27 +61,27 @@ pub struct Ordered {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placed {
-    /// Location of its ranks.
+    /// Placement of its ranks.
     pub survey: Option<Survey>,
     /// Orders of hosts: contiguous and given first.
     pub orders: Vec<Ordered>,
     /// The fastest order of the allocation's hosts.
     pub best: Order,
-    /// How much of the given order's step the best one saves, as a share.
+    /// Share of the given order's step that the best one saves.
     pub gain: f64,
     /// Hosts in the best order, by their names.
     pub hosts: Vec<String>,
-    /// Hash seeds whose median each step is; 1 where routes are not hashed.
+    /// Number of hash seeds behind each median; 1 unless routes are hashed.
     pub seeds: u32,
     /// The allocation in that order.
     #[serde(skip)]
     pub reordered: Allocation,
-    /// Whether its host file has slots alone, which every launcher reads.
+    /// True if its host file has only slots, which every launcher can read.
     #[serde(skip)]
     pub is_plain: bool,
 }
 
-/// Adds to a simulation where its allocation lies and the steps of other orders. The setting has the seats of the allocation.
+/// Adds the placement of its allocation and the steps of other orders to a simulation. The setting has the seats of the allocation.
 pub fn placed(
     (model, cluster, plan): (&Model, &Cluster, &Plan),
     (setting, own): (&Setting<'_>, &mut Simulation),
@@ -101,7 +101,7 @@ pub fn placed(
         Ok(ByLevel::new(&matrix, place, tree.as_ref()))
     };
     let mut orders = vec![(Order::Given, Some((0..allocation.hosts.len()).collect()))];
-    // Failed parts may cut off the first devices, and not those of the allocation.
+    // Failed parts may disconnect the first devices, and not those of the allocation.
     if wiring.check(u32::try_from(first.ranks).unwrap_or(u32::MAX)).is_ok() {
         orders.insert(0, (Order::Contiguous, None));
     }
@@ -152,7 +152,7 @@ fn draws(setting: &Setting<'_>) -> u32 {
     if setting.wiring.topology.design.routing.is_hashed() { DRAWS } else { 1 }
 }
 
-/// Whether every host stands in one line with its first devices.
+/// Tests whether every host is in one line with its first devices.
 fn is_plain(allocation: &Allocation, per_host: u64) -> bool {
     let mut names = BTreeSet::new();
     allocation.hosts.iter().all(|host| {
@@ -164,7 +164,7 @@ fn is_plain(allocation: &Allocation, per_host: u64) -> bool {
     })
 }
 
-/// The step; its median over hash seeds where routes are hashed, so that orders do not differ by one draw.
+/// Step time, median over hash seeds if routes are hashed, so that orders do not differ by one seed.
 fn over_draws(
     run: (&Model, &Cluster, &Plan),
     setting: &Setting<'_>,
@@ -182,7 +182,7 @@ fn over_draws(
     Ok(quantile(&times, 0.5))
 }
 
-/// Sorted hosts, and those after swaps from the better of the sorted and the given order; each once, and none that is equivalent to another.
+/// Sorted hosts, and those after swaps from the better of the sorted and the given order, without equivalent ones.
 fn others(
     allocation: &Allocation,
     tree: &Tree,
@@ -222,7 +222,7 @@ fn others(
 }
 
 impl Order {
-    /// Words for a report.
+    /// Text for a report.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Contiguous => "contiguous",

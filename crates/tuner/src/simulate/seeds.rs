@@ -1,7 +1,7 @@
-//! A step under several draws of the hashes that choose routes.
+//! A step under several hash seeds of its routes.
 //!
-//! Responsible for: the same step for consecutive seeds, and how its time is distributed over them. Refuses to draw where routing has no
-//! hashes: every seed would give the same step.
+//! Responsible for: the same step for consecutive seeds, and the distribution of its time. Rejects routing without hashes: every seed would
+//! give the same step.
 
 use super::{Setting, Simulation, simulate_watched, whole};
 use railwright_spec::cluster::Cluster;
@@ -12,34 +12,34 @@ use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// More draws are no better known quantiles.
+/// Maximum number of seeds: more do not improve the quantiles.
 pub const MOST_SEEDS: u32 = 256;
 
 /// Step times over seeds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverSeeds {
-    /// Number.
+    /// Number of seeds.
     pub seeds: u32,
-    /// The first.
+    /// The first seed.
     pub first: u64,
     /// The fastest step.
     pub least: Seconds,
-    /// As many are faster as are slower.
+    /// Median step.
     pub median: Seconds,
-    /// Nine in ten are no slower.
+    /// 90th percentile.
     pub p90: Seconds,
     /// The slowest step.
     pub most: Seconds,
 }
 
-/// The value below which a share of sorted ones is, by the nearest rank: `x[ceil(p n)]` from 1.
+/// A quantile of sorted values by the nearest rank: `x[ceil(p n)]` from 1.
 pub fn quantile<T: Copy + Default>(sorted: &[T], share: f64) -> T {
     let rank = (share * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or_default()
 }
 
-/// Adds to a simulation the step times of further seeds, from that of its own design.
+/// Adds the step times of further seeds to a simulation, starting from that of its own design.
 pub fn over_seeds(
     (model, cluster, plan): (&Model, &Cluster, &Plan),
     (setting, own): (&Setting<'_>, &mut Simulation),

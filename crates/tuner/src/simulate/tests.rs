@@ -1,4 +1,4 @@
-//! Simulated steps against the closed form where both must agree, and against what circumstances must cost.
+//! Simulated steps compared with the closed form where both must agree, and with the known cost of effects.
 
 use super::*;
 use crate::flows::wiring;
@@ -46,7 +46,7 @@ fn change(simulation: &Simulation, what: &str) -> f64 {
     simulation.changes.iter().find(|change| change.what == what).map_or(0.0, |change| change.cost.get())
 }
 
-/// What compares networks by time alone computes the time of the whole report, on networks that are whole and broken.
+/// The time-only variant for comparing networks equals the time of the whole report, with and without failed parts.
 #[test]
 fn the_time_alone_is_that_of_the_report() {
     let run = run("llama-3.1-8b", 64, |p| (p.tensor_parallel, p.pipeline_parallel) = (Some(2), Some(4)));
@@ -61,7 +61,7 @@ fn the_time_alone_is_that_of_the_report() {
         let run = (&run.0, &run.1, &run.2);
         let alone = step_time_watched(run, &wiring, &mut watch).expect("simulated");
         assert_eq!(alone, report.step_time, "{spec_of:?} {failed:?}");
-        // A limit leaves a step that ends before it as it is, and cuts one that does not.
+        // A limit does not change a step that ends before it, and stops one that does not.
         let mut within = |share| {
             let extent = Extent { limit: report.step_time * share, ..Extent::WHOLE };
             step_time_within(run, &Setting::on(&wiring), extent, &mut watch)
@@ -72,7 +72,7 @@ fn the_time_alone_is_that_of_the_report() {
     }
 }
 
-/// Tasks without contention are the calculator's step, for every kind of overlap, schedule and dimension.
+/// Tasks without contention equal the calculator's step, for every kind of overlap, schedule and dimension.
 #[test]
 fn without_contention_the_step_is_the_closed_form() {
     let runs = [
@@ -111,8 +111,8 @@ fn without_contention_the_step_is_the_closed_form() {
             .expect("there");
         let free = &simulation.changes[at];
         let error = free.cost / simulation.closed_form;
-        // Fused pairs start with their first input here, and with both there; where backward passes are split, gradients are ready in
-        // their second half here, and anywhere there.
+        // Fused pairs start with their first input in this simulation, and with both in the calculator. If backward passes are split,
+        // gradients are ready in their second half in this simulation, and anywhere in the calculator.
         let tolerance = match plan.schedule {
             Schedule::DualPipe => 5e-3,
             Schedule::ZbH1 => 2e-3,
@@ -122,7 +122,7 @@ fn without_contention_the_step_is_the_closed_form() {
     }
 }
 
-/// Interleaved chunks and gradients that every micro-batch reduces: the step is still the calculator's, and all bytes go over links.
+/// Interleaved chunks and gradients that every micro-batch reduces: the step is still the calculator's, and all bytes use links.
 #[test]
 fn sharded_gradients_cross_links_in_every_micro_batch() {
     let with = |name: &str, devices, pp, vp, zero_stage, batch, layers: Option<Vec<u64>>| {
@@ -165,7 +165,7 @@ fn sharded_gradients_cross_links_in_every_micro_batch() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What one dimension loses, with how long its exchanges take alone.
+/// Loss of one dimension, with the time of its exchanges alone.
 fn row<'a>(simulation: &'a Simulation, dimension: &str) -> &'a DimensionRow {
     simulation.dimensions.iter().find(|row| row.dimension == dimension).expect("it exchanges")
 }
@@ -182,7 +182,7 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
     let run = eight_b();
     let whole = simulated(&run, &spec_of(Kind::RailOnly), &[], None);
     assert!(whole.is_exact, "{:?}", whole.flows);
-    // A rail-only tree without oversubscription does no worse than one that joins rails.
+    // A rail-only tree without oversubscription is no worse than one that connects rails.
     let joined = simulated(&run, &spec_of(Kind::RailOptimized), &[], None);
     assert!((whole.step_time / joined.step_time - 1.0).abs() < 1e-9);
 
@@ -190,7 +190,7 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
     assert!((row(&nic, "data").alone / row(&nic, "data").closed_form - 1.0) > 0.05);
     assert!(change(&nic, "broken parts") > 0.0);
     assert!(nic.step_time > whole.step_time);
-    // Changes add up from the closed form to the step.
+    // Changes sum to the difference between the closed form and the step.
     let sum: f64 = nic.changes.iter().map(|change| change.cost.get()).sum();
     assert!((nic.closed_form.get() + sum - nic.step_time.get()).abs() < 1e-9);
 
@@ -213,7 +213,7 @@ fn oversubscription_broken_parts_and_other_jobs_cost_what_they_must() {
     assert!((row(&thin, "tensor").slowdown - 1.0).abs() < 1e-9);
 }
 
-/// Hashes collide where sprayed packets do not; with static ways on rails nothing collides.
+/// Hashes collide where sprayed packets do not; static routes on rails have no collisions.
 #[test]
 fn collisions_show_and_are_marked_approximate() {
     let run = eight_b();
@@ -263,7 +263,7 @@ fn symmetry_makes_the_largest_step_small() {
     }
 }
 
-/// All devices in one domain is the ideal: nothing beats it, and no exchange is blocked.
+/// All devices in one domain is the ideal: no network is faster, and no exchange is blocked.
 #[test]
 fn one_domain_of_all_devices_is_no_slower_than_rails() {
     let run = run("llama-3-70b", 256, |p| {
@@ -274,7 +274,7 @@ fn one_domain_of_all_devices_is_no_slower_than_rails() {
     let ideal = simulated(&run, &spec_of, &[], None);
     assert!(ideal.step_time < rails.step_time, "{:?} {:?}", ideal.step_time, rails.step_time);
     for row in &ideal.dimensions {
-        // Alone nothing blocks; together, dimensions share the one port of each device.
+        // Alone there is no blocking; together, dimensions share the one port of each device.
         assert!((row.alone / row.closed_form - 1.0).abs() < 1e-9, "{row:?}");
     }
     assert!(change(&ideal, "domains and speeds of the topology, non-blocking") < 0.0);
@@ -315,11 +315,11 @@ fn alone_by_groups(
     [closed, alone, kinds.len() as f64]
 }
 
-/// Gathers inside domains and reductions between replicas, dense weights and experts, tensor and
-/// expert-tensor groups: each is simulated in its own groups.
+/// Gathers inside domains and reductions between replicas, dense weights and experts, tensor and expert-tensor groups: each is simulated in
+/// its own groups.
 #[test]
 fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
-    // One leaf per domain: all traffic that leaves it goes to the spines.
+    // One leaf per domain: all traffic that leaves it uses the spines.
     let thin =
         DesignSpec { leaf_oversubscription: Some(4.0), hosts_per_leaf: Some(8), ..spec_of(Kind::Clos) };
     let hybrid = run("llama-3.1-8b", 256, |p| {
@@ -339,7 +339,7 @@ fn dimensions_that_exchange_in_several_groups_meet_the_links_of_each() {
         let [closed, alone, kinds] = alone_by_groups(run, &thin, row.stage, dimension);
         assert!(kinds > 1.5, "{dimension:?} exchanges in one kind of groups: nothing is tested");
         let (here, there) = (row.alone / row.closed_form, alone / closed);
-        // Data parallelism prices buckets, whose latencies are more.
+        // Data parallelism prices buckets, which have more latency.
         assert!((here / there - 1.0).abs() < 0.01, "{dimension:?}: {here} {there}");
         seen += usize::from(there > 1.02);
     }
@@ -359,7 +359,7 @@ fn groups_that_lie_unevenly_on_domains_cost_what_their_smallest_part_carries() {
     assert_eq!((costing.layout.data.per_domain, costing.layout.data.least), (9, 3));
     let evaluation = evaluate(&costing).expect("possible");
     let traffic = crate::exchanges::traffic(&costing, &evaluation);
-    // Of all stages the worst is what is priced: in some stages groups begin where racks do.
+    // The worst of all stages is priced: in some stages groups begin where racks do.
     let mut shares = Vec::new();
     for gather in traffic.exchanges.iter().filter(|e| e.purpose == "parameters") {
         let mut sent = vec![0.0; 1152];
@@ -402,7 +402,7 @@ fn spares_of_one_domain_have_no_traffic_and_are_refused() {
 #[test]
 fn dragonflies_route_adaptively_and_report_detours() {
     let run = run("llama-3.1-8b", 128, |p| {
-        // Replicas far apart: rings go from group to group, many over the same link.
+        // Replicas far apart: rings from group to group, with many over the same link.
         (p.tensor_parallel, p.pipeline_parallel) = (Some(8), Some(4));
     });
     let on = |routing| {
@@ -412,15 +412,15 @@ fn dragonflies_route_adaptively_and_report_detours() {
     };
     let (usual, minimal) = (on(None), on(Some(Routing::Spray)));
     assert_eq!((usual.routing, minimal.routing), ("adaptive", "spray"));
-    // Each kind chooses as if alone; what they lose by meeting on detours is little.
+    // Each kind is routed as if alone; the loss by meeting on detours is small.
     assert!(usual.step_time <= minimal.step_time * 1.05, "{usual:?} {minimal:?}");
     assert!(minimal.detours.is_empty());
-    // Without detours both are the same ways.
+    // Without detours both have the same routes.
     assert!(!usual.detours.is_empty() || usual.step_time == minimal.step_time, "{usual:?} {minimal:?}");
 }
 
-/// HPN against the Clos that it replaced (10.1145/3651890.3672265: 3 segments of 1,024 devices on two planes against 18 of 128 in 5 pods of
-/// three tiers, more than 2,300 devices, +14.9% end to end). The paper's batch is not stated: the sign holds at two of them.
+/// HPN compared with the Clos that it replaced (10.1145/3651890.3672265: 3 segments of 1,024 devices on two planes against 18 of 128 in 5
+/// pods of three tiers, more than 2,300 devices, +14.9% end to end). The paper's batch is unpublished: the sign holds at two batches.
 #[test]
 fn two_planes_gain_what_was_published_over_a_clos_of_three_tiers() {
     let hpn = DesignSpec {

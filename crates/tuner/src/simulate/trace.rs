@@ -1,10 +1,10 @@
 //! A step of every rank as Chakra execution traces: the passes, exchanges and messages of [`super::simulate`], with bytes instead of times.
 //!
 //! Responsible for: nodes of each stage from its schedule, and the process groups and peers of each rank. Bytes are those of
-//! [`crate::exchanges`]; a test compares the sums. Refuses to write files.
+//! [`crate::exchanges`]; a test compares the sums. Does not write files.
 //!
-//! Compute of a pass is one node. The collectives of a pass are one node for each kind and process group, with the bytes of all calls.
-//! The part that the calculator hides runs concurrently with the compute, the rest behind it. Waiting for the host, the optimizer and fixed costs are
+//! Compute of a pass is one node. The collectives of a pass are one node per kind and process group, with the bytes of all calls. The part
+//! that the calculator hides runs concurrently with the compute, the rest after it. Waiting for the host, the optimizer and fixed costs are
 //! compute.
 
 #[cfg(test)]
@@ -28,10 +28,10 @@ use railwright_spec::run::Run;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Nodes of all ranks together; more are refused.
+/// Maximum number of nodes of all ranks together.
 const MOST_NODES: u64 = 8_000_000;
 
-/// Nodes of a stage, the same for all of its ranks but for groups and peers.
+/// Nodes of a stage, the same for all of its ranks except for groups and peers.
 #[derive(Default)]
 struct Template {
     nodes: Vec<Planned>,
@@ -45,7 +45,7 @@ struct Planned {
 
 enum Piece {
     Compute(Seconds),
-    /// Exchanges with this many bytes, by nccl-tests' convention.
+    /// An exchange with its bytes, by nccl-tests' convention.
     Exchange(Box<Exchange>, Bytes),
     Send {
         stage: u32,
@@ -68,7 +68,7 @@ pub struct Traced {
 }
 
 impl Traced {
-    /// Of a run.
+    /// Prepares the traces of a run.
     pub fn new(run: &Run) -> Result<Self, Problem> {
         if let Some(problem) =
             railwright_spec::plan::validate(&run.model, &run.cluster, &run.plan).into_iter().next()
@@ -108,7 +108,7 @@ impl Traced {
         Ok(traced)
     }
 
-    /// Ranks.
+    /// Number of ranks.
     pub const fn ranks(&self) -> u32 {
         self.numbering.ranks() as u32
     }
@@ -134,7 +134,7 @@ impl Traced {
         self.groups = found;
     }
 
-    /// The ranks of the group of an exchange that a rank belongs to.
+    /// The ranks of an exchange's group that contains a rank.
     fn members(&self, exchange: &Exchange, rank: u32) -> Vec<u32> {
         let mut members = Vec::new();
         if let Some((group, _)) = exchange.groups.find(&self.numbering, rank).next() {
@@ -172,7 +172,7 @@ impl Traced {
     }
 }
 
-/// A stage in the making.
+/// A stage during construction.
 #[allow(clippy::struct_field_names)] // `stage` is its number, as everywhere
 struct Stage<'a> {
     costing: &'a Costing<'a>,
@@ -180,13 +180,13 @@ struct Stage<'a> {
     numbering: Numbering,
     stage: u32,
     template: Template,
-    /// Nodes that the next pass waits for.
+    /// Nodes on which the next pass depends.
     before: Vec<usize>,
     /// Parameters that arrive during the first pass.
     arriving: Vec<usize>,
-    /// The pass beside which gradients begin to be reduced.
+    /// Index of the pass with which gradient reduction starts.
     reduces_at: usize,
-    /// Gradients under way, and sends that wait for the end of a fused pair.
+    /// Gradient reductions in progress, and sends that wait for the end of a fused pair.
     reducing: Vec<usize>,
     to_send: VecDeque<(u32, u32)>,
 }
@@ -199,7 +199,7 @@ impl<'a> Stage<'a> {
         stage: u32,
         passes: &[Pass],
     ) -> Self {
-        // The hidden part of the reduction begins with the last pass behind which it still has room.
+        // The hidden part of the reduction starts with the last pass that leaves enough time for it.
         let hidden = evaluation
             .updates
             .get(stage as usize)
@@ -229,7 +229,7 @@ impl<'a> Stage<'a> {
         self.template.nodes.len() - 1
     }
 
-    /// Exchanges one after the other, each with a share of its bytes; the last of them, or `after` if there is none.
+    /// Exchanges in sequence, each with a share of its bytes. Returns the last of them, or `after` if there is none.
     fn chain(
         &mut self,
         exchanges: &[StageExchange],
@@ -337,15 +337,15 @@ impl<'a> Stage<'a> {
         self.before = end;
     }
 
-    /// Distinguishes messages between the same two stages.
+    /// Tag that distinguishes messages between the same two stages.
     fn tag(&self, back: bool, chunk: u32, micro_batch: u32) -> u32 {
         let micro_batches = self.costing.plan.micro_batches().max(1) as u32;
         let passes = self.evaluation.chunks.len() as u32;
-        // DualPipe counts the micro batches of both directions.
+        // DualPipe counts the micro-batches of both directions.
         (u32::from(back) * passes + chunk) * (2 * micro_batches) + micro_batch
     }
 
-    /// What tensor ranks gather of a message that came in parts.
+    /// Gathers of a message that arrived in parts, by tensor ranks.
     fn gathers(&self, step: &[StageExchange], back: bool) -> Vec<StageExchange> {
         let phase = if back { Phase::BackwardInput } else { Phase::Forward };
         let is_own = |one: &&StageExchange| {
@@ -369,7 +369,7 @@ impl<'a> Stage<'a> {
         step.iter().filter(is_own).cloned().collect()
     }
 
-    /// Shares of gradients and parameters that are exposed.
+    /// Exposed shares of gradients and parameters.
     fn exposed(&self) -> (f64, f64) {
         let share = |exposed: Seconds, all: Seconds| {
             if all > Seconds::ZERO { (exposed / all).clamp(0.0, 1.0) } else { 1.0 }
@@ -382,7 +382,7 @@ impl<'a> Stage<'a> {
         })
     }
 
-    /// Parameters: those of the last step that arrive during the first pass, or those of this one.
+    /// Adds gathers of parameters: those of the previous step that arrive during the first pass, or those of this one.
     fn parameters(&mut self, step: &[StageExchange], of_last: bool) {
         let gathers = self.own_update(step, true);
         let (_, exposed) = self.exposed();
@@ -420,7 +420,7 @@ impl<'a> Stage<'a> {
     }
 }
 
-/// Bytes that ranks put into collectives and messages, by kind: the sum over all traces.
+/// Bytes that ranks send in collectives and messages, by kind: the sum over all traces.
 pub fn total_bytes(traced: &Traced) -> BTreeMap<CollectiveKind, f64> {
     let mut sums = BTreeMap::new();
     for rank in 0..traced.ranks() {
@@ -428,7 +428,7 @@ pub fn total_bytes(traced: &Traced) -> BTreeMap<CollectiveKind, f64> {
         for node in traced.stages.get(stage).map_or(&[][..], |stage| &stage.nodes) {
             match &node.work {
                 Piece::Exchange(exchange, bytes) => {
-                    // A call counts once for its group.
+                    // A call counts once per group.
                     let members = exchange.groups.members.extent as f64;
                     *sums.entry(exchange.kind).or_insert(0.0) += bytes.get() / members;
                 }

@@ -1,6 +1,6 @@
-//! What stands around the pipeline: gradients that are reduced as backward passes end, the optimizer, parameters that are gathered.
+//! Tasks around the pipeline: gradient reductions at the ends of backward passes, the optimizer, and gathers of parameters.
 //!
-//! Responsible for: when each of these may start, as `railwright_calculator::sharding` counts it. Refuses to price it.
+//! Responsible for: the earliest start of each of these, as in `railwright_calculator::sharding`. Does not price them.
 
 use super::Staged;
 use super::classes::{Classes, Dim, When};
@@ -17,7 +17,7 @@ use railwright_spec::quantity::Seconds;
 struct Divided {
     /// The part overlapped with compute.
     hidden: Seconds,
-    /// What runs alone.
+    /// The part without overlap.
     left: Seconds,
     /// Slowdown of compute by overlapped communication: `exposed - left`.
     slowed: Seconds,
@@ -25,7 +25,7 @@ struct Divided {
 
 impl Divided {
     fn new(all: Seconds, hidden: Seconds, exposed: Seconds) -> Self {
-        // What rounding leaves of either is no exchange.
+        // A remainder of rounding is no exchange.
         let least = all * 1e-12;
         let (hidden, left) = match all - hidden {
             left if left <= least => (all, Seconds::ZERO),
@@ -44,7 +44,7 @@ impl Divided {
     }
 }
 
-/// Writes all of it, and gives the task at whose end the step ends but for jitter.
+/// Writes all of it. Returns the task that ends the step, except for jitter.
 pub(super) fn write(
     staged: &mut Staged,
     costing: &Costing<'_>,
@@ -60,12 +60,11 @@ pub(super) fn write(
             .map(|chunk| &chunk.time)
             .map(|time| time.forward + time.recompute + time.backward_input + time.backward_weight)
             .sum();
-        // Of the micro batches between two reductions.
+        // Number of micro-batches between two reductions.
         let micro_batches = costing.plan.micro_batches().max(1);
         let room = passes * (micro_batches as f64 / reductions_per_step(costing, micro_batches).max(1.0));
         reduced.extend(reduce(staged, costing, classes, stage as u32, (update, room), own));
-        // Parameters of the last step arrive during the first forward pass of each chunk, and the next pass
-        // waits for them.
+        // Parameters of the previous step arrive during the first forward pass of each chunk, and the next pass waits for them.
         let Divided { hidden, .. } = Divided::parameters(update);
         let parameters = classes.of(Dim::Data, stage as u32, When::Parameters);
         let whole: Seconds = own.firsts.iter().map(|(first, _)| *first).sum();
@@ -93,10 +92,9 @@ pub(super) fn write(
     staged.script.add(Work::Pause(evaluation.time.fixed), gathered)
 }
 
-/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the
-/// backward passes of their gradients (the last ones, or those of every micro-batch if each is reduced), from
-/// the end of the first layer on; exposed ones run after the last pass. Returns the task at whose end the
-/// gradients are complete.
+/// The reductions of a stage's gradients. Overlapped reductions run during passes, chunk by chunk after the backward passes of their
+/// gradients, from the end of the first layer on. These are the last passes, or those of every micro-batch if each is reduced. Exposed ones
+/// run after the last pass. Returns the task at whose end the gradients are complete.
 ///
 /// If the schedule has less time than the calculator assumes, a reduction starts earlier, so that it is fully
 /// overlapped without contention; any remaining loss is caused by the network.
@@ -117,7 +115,7 @@ fn reduce(
     let gradients = classes.of(Dim::Data, stage, When::Gradients);
     let Divided { hidden, left, slowed } = Divided::gradients(update);
     let pieces = pieces(&own.backward, hidden, all / times, room, times);
-    // From the last to the first: when each must start at the latest.
+    // Latest start of each, from the last to the first.
     let mut starts = Vec::with_capacity(pieces.len());
     let mut latest = own.last_end;
     for (pass, time) in pieces.iter().rev() {
@@ -135,7 +133,7 @@ fn reduce(
         chain = exchange(staged, gradients, (Dim::Data, stage), *time, ready).or(chain);
     }
     let mut end = staged.script.add(Work::Pause(slowed), chain.into_iter().chain([last]));
-    // The last reduction's rest, and that of each before it.
+    // The remainder of the last reduction, and that of each before it.
     let rest = left / times;
     for _ in 0..times as usize {
         end = exchange(staged, gradients, (Dim::Data, stage), rest, end).unwrap_or(end);
@@ -143,8 +141,8 @@ fn reduce(
     Some(end)
 }
 
-/// What hides, by the pass that it is behind: of each reduction but the last as much as the passes between two of them have `room` for; of
-/// the last the rest, from the first chunk on.
+/// Hidden parts by the pass with which they overlap. Each reduction except the last hides as much as fits into the `room` of the passes
+/// between two of them; the last hides the rest, from the first chunk on.
 fn pieces(
     backward: &[Backward],
     hidden: Seconds,
@@ -175,7 +173,7 @@ fn pieces(
     pieces
 }
 
-/// A moment of the closed form, as a pass of the stage and how long after its begin.
+/// A time of the closed form, as a pass of the stage and the time after its start.
 fn anchor(own: &StageEnds, at: Seconds) -> (u32, Seconds) {
     let behind = own.begins.partition_point(|(start, _)| *start <= at).saturating_sub(1);
     own.begins.get(behind).map_or((0, at), |&(start, begin)| (begin, (at - start).max(Seconds::ZERO)))

@@ -1,7 +1,7 @@
-//! Which cluster sizes are worth a look.
+//! Cluster sizes to try.
 //!
-//! Responsible for: a first grid, the way beyond it where a goal may still be met, and a closer look between a number that meets the goal
-//! and its neighbour that does not. Refuses to price anything.
+//! Responsible for: a first grid, and its extension if a goal may still be met. Further, refinement between a number that meets the goal
+//! and its neighbour that does not. Does not price.
 
 use super::{Goal, Machine, Row};
 use railwright_calculator::model_flop::{Convention, per_token};
@@ -11,25 +11,25 @@ use railwright_spec::model::Model;
 use railwright_spec::quantity::FlopPerSecond;
 use railwright_spec::run::Training;
 
-/// Between what cluster sizes the first look is taken.
+/// Range of cluster sizes of the first grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reach {
-    /// The fewest.
+    /// Minimum.
     pub from: u64,
-    /// The most of the first look.
+    /// Maximum of the first grid.
     pub to: u64,
-    /// The most at all.
+    /// Overall maximum.
     pub most: u64,
 }
 
-/// Share of the peak that a training is guessed to reach before anything is computed; only the middle of the first grid depends on it.
+/// Assumed MFU before any evaluation; only the middle of the first grid depends on it.
 const GUESSED_MFU: f64 = 0.4;
-/// Bytes per parameter that all devices together hold at least: 16-bit weights, and gradient, master and two moments in 32 bits.
+/// Minimum bytes per parameter over all devices: 16-bit weights, and gradient, master and two moments in 32 bits.
 const BYTES_PER_PARAMETER: f64 = 16.0;
-/// No cluster is larger than this, and nothing was measured near it.
+/// Maximum cluster size; there are no measurements near it.
 const LARGEST: u64 = 262_144;
 
-/// The numbers to look at: around what a deadline asks for, at least what holds the model, at most a replica for each sequence.
+/// Range of numbers: around the requirement of a deadline, at least enough for the model, at most a replica per sequence.
 pub fn reach(
     model: &Model,
     cluster: &Cluster,
@@ -44,8 +44,7 @@ pub fn reach(
     let adapters = 0.6;
     let held =
         model.parameters().total as f64 * BYTES_PER_PARAMETER / (cluster.accelerator.memory.get() * 0.9);
-    // Offload, low-precision states and adapters need less: this is only the start, the search determines
-    // what fits.
+    // Offload, low-precision states and adapters need less. This is only the start; the search determines the fit.
     let fewest = up((held * adapters).ceil().max(1.0) as u64);
     let most = up(fewest.max(unit).saturating_mul(sequences.max(1)).min(LARGEST));
     let per_second = peak * GUESSED_MFU;
@@ -65,7 +64,7 @@ pub fn reach(
     }
 }
 
-/// Multiples of a machine between two bounds: powers of two of it, and one and a half times those if `dense`.
+/// Multiples of a machine between two bounds: powers of two of it, and with `dense` also one and a half times those.
 pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
     let unit = unit.max(1);
     let powers = (0..40).map_while(|p| unit.checked_mul(1 << p)).take_while(|n| *n <= to);
@@ -82,8 +81,8 @@ pub fn numbers(unit: u64, from: u64, to: u64, dense: bool) -> Vec<u64> {
     list
 }
 
-/// The next number beyond the largest, if the goal asks for it: the deadline is not met yet, or the budget not used up, and the last
-/// doubling still helped.
+/// The next number above the largest, if the goal requires it: the deadline is not met, or the budget is not used up, and the last doubling
+/// was still useful.
 pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u64> {
     let last = rows.last()?;
     let needs_more = match (goal.deadline, goal.budget) {
@@ -100,10 +99,10 @@ pub(super) fn larger(machine: &Machine, rows: &[&Row], goal: &Goal) -> Option<u6
     (helps && next <= machine.most).then_some(next)
 }
 
-/// Parts into which the gap between meeting and missing a goal is divided.
+/// Number of parts of the gap between meeting and missing a goal.
 const PARTS: u64 = 8;
 
-/// A number between neighbours of which one meets the goal and the other does not, halving the gap, as long as the gap is worth it.
+/// A number between neighbours of which one meets the goal and the other does not, halving the gap, while the gap is large enough.
 pub(super) fn between(
     machine: &Machine,
     rows: &[&Row],
@@ -120,7 +119,7 @@ pub(super) fn between(
         if high - low <= enough {
             return None;
         }
-        // Numbers with small factors only: others cannot be divided into ranks.
+        // Only numbers with small factors: others cannot be divided into ranks.
         let unit = machine.devices.max(1);
         (low / unit + 1..high.div_ceil(unit))
             .map(|n| n * unit)
@@ -129,7 +128,7 @@ pub(super) fn between(
     })
 }
 
-/// Whether 2, 3, 5 and 7 are the only prime factors.
+/// Tests whether 2, 3, 5 and 7 are the only prime factors.
 fn is_smooth(mut n: u64) -> bool {
     for prime in [2, 3, 5, 7] {
         while n > 0 && n.is_multiple_of(prime) {

@@ -1,4 +1,4 @@
-//! Tables by hand, and one of a real model.
+//! Tables calculated by hand, and one of a real model.
 
 use super::*;
 use railwright_calculator::estimate::{EstimateOptions, estimate};
@@ -30,7 +30,7 @@ fn goal(deadline_days: Option<f64>, budget: Option<f64>) -> Goal {
     }
 }
 
-/// Drives a table; numbers that the batch does not divide are refused.
+/// Completes a table; numbers that do not divide the batch are rejected.
 fn drive(mut sizing: Sizing) -> (Sized, Vec<u64>) {
     let mut asked = Vec::new();
     while let Some(question) = sizing.next() {
@@ -55,7 +55,7 @@ fn a_deadline_takes_the_cheapest_in_time_and_a_budget_the_soonest_within_it() {
     );
     assert!(rows.windows(2).all(|p| p[1].rent() > p[0].rent()), "what scales worse costs more");
     assert_eq!((table.verdict.chosen, table.verdict.is_no), (None, false));
-    // Between the second and the third row lies a goal that only the larger two meet, or only the smaller two.
+    // The goal is between the second and the third row: only the larger two meet it, or only the smaller two.
     let days = rows[1].bill.calendar.get() / 86_400.0 * 0.99;
     let (late, _) = drive(Sizing::new(goal(Some(days), None), vec![machine(&[16, 64, 256, 1024])], false));
     assert_eq!(late.verdict.chosen, Some(2));
@@ -81,7 +81,7 @@ fn a_deadline_beyond_the_grid_is_looked_for_and_its_edge_looked_at() {
     let (table, asked) = drive(Sizing::new(goal(Some(days), None), vec![machine(&[16])], true));
     let chosen = &table.rows[table.verdict.chosen.expect("met")];
     assert_eq!(chosen.devices, 1024, "{asked:?}");
-    // Between 512, too slow, and 1024 only numbers that divide badly remain, and a few were tried.
+    // Between 512, too slow, and 1024 there are only numbers that divide badly, and a few were tried.
     assert!(asked.iter().any(|n| (513..1024).contains(n)) && asked.len() < 30, "{asked:?}");
     assert!(!table.impossible.is_empty());
 }
@@ -106,7 +106,7 @@ fn more_stop_paying_where_added_devices_do_half_the_work() {
     assert!((rows[4].efficiency - 0.6).abs() < 1e-12);
 }
 
-/// The grid is walked from the largest number down, and memory that is too small for n devices is too small for what divides n.
+/// The grid is tried from the largest number down. If memory is too small for n devices, it is too small for divisors of n.
 #[test]
 fn numbers_below_what_does_not_fit_are_not_tried() {
     let drive = |extends: bool| {
@@ -125,6 +125,6 @@ fn numbers_below_what_does_not_fit_are_not_tried() {
     assert_eq!(asked, [128, 64, 32, 24]);
     assert_eq!(table.rows.iter().map(|r| r.devices).collect::<Vec<_>>(), [64, 128]);
     assert_eq!(table.impossible.iter().map(|none| none.devices).collect::<Vec<_>>(), [24, 32]);
-    // What was typed is tried all.
+    // All specified numbers are tried.
     assert_eq!(drive(false).1, [8, 16, 24, 32, 64, 128]);
 }

@@ -1,23 +1,22 @@
 //! The chosen cluster size, and the limit of efficient scaling.
 //!
-//! Responsible for: one criterion each, reported with the answer. For a deadline: the cheapest that meets it.
-//! For a budget alone: the earliest end within it. Scaling is efficient up to the last size at which every
-//! enlargement adds at least [`Goal::worth`] of the per-device throughput of the smallest size. Does not
-//! weigh days against dollars: the table has the price of each saved day.
+//! Responsible for: one criterion each, reported with the result. For a deadline: the cheapest that meets it. For a budget alone: the
+//! earliest end within it. Scaling is efficient up to the last size at which every enlargement adds at least [`Goal::worth`] of the
+//! per-device throughput of the smallest size. Does not weigh days against dollars: the table has the price of each saved day.
 
 use super::{Goal, Row};
 use railwright_spec::quantity::{Dollars, Seconds};
 use serde::Serialize;
 
-/// Selection.
+/// The selected size.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verdict {
-    /// Index of the row to take; `None` when no row meets the goal, or nothing was asked.
+    /// Index of the selected row. `None` if no row meets the goal, or without a goal.
     pub chosen: Option<usize>,
-    /// Whether a goal was set and no row meets it.
+    /// True if a goal was set and no row meets it.
     pub is_no: bool,
-    /// The row nearest to the goal when none meets it.
+    /// The row nearest to the goal. `None` if a row meets it.
     pub nearest: Option<Miss>,
     /// Largest efficient size, by kind of machine.
     pub stops: Vec<Stop>,
@@ -29,13 +28,13 @@ pub struct Verdict {
 pub struct Miss {
     /// Index of the row.
     pub row: usize,
-    /// Time beyond the deadline; 0 when it is kept.
+    /// Time beyond the deadline; 0 if it is met.
     pub late: Seconds,
-    /// Rent beyond the budget; 0 when it is kept.
+    /// Rent above the budget; 0 if it is met.
     pub over_budget: Dollars,
 }
 
-/// The last number of a kind of machine whose enlargement pays.
+/// The largest efficient number of a kind of machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Stop {
@@ -43,7 +42,7 @@ pub struct Stop {
     pub machine: usize,
     /// Index of the row.
     pub row: usize,
-    /// Whether a larger number was tried and did not pay; otherwise it still pays at the end of the table.
+    /// True if a larger number was tried and was inefficient. Otherwise the end of the table is still efficient.
     pub is_reached: bool,
 }
 
@@ -52,7 +51,7 @@ pub(super) fn verdict(goal: &Goal, machines: usize, rows: &[Row]) -> Verdict {
     let stops = (0..machines).filter_map(|machine| stop(goal, machine, rows)).collect();
     let meeting = rows.iter().enumerate().filter(|(_, row)| row.meets());
     let by_cost = |row: &Row| row.bill.rent.map_or(row.bill.device_hours.0, Dollars::get);
-    // Rents and hours do not compare: without a price for each, hours decide.
+    // Rents and hours are not comparable: unless every row has a price, hours decide.
     let all_priced = rows.iter().all(|row| row.bill.rent.is_some());
     let cost = |row: &Row| if all_priced { by_cost(row) } else { row.bill.device_hours.0 };
     let chosen = if goal.deadline.is_some() {
@@ -70,7 +69,7 @@ pub(super) fn verdict(goal: &Goal, machines: usize, rows: &[Row]) -> Verdict {
     Verdict { chosen, is_no, nearest, stops }
 }
 
-/// The row that misses by the smallest share, late and over budget added.
+/// The row with the smallest sum of the shares by which it is late and over budget.
 fn nearest(goal: &Goal, rows: &[Row]) -> Option<Miss> {
     let of = |(row, r): (usize, &Row)| {
         let late = goal.deadline.map_or(Seconds::ZERO, |d| (r.bill.calendar - d).max(Seconds::ZERO));
@@ -87,14 +86,13 @@ fn stop(goal: &Goal, machine: usize, rows: &[Row]) -> Option<Stop> {
     let (mut last, _) = list.next()?;
     for (index, row) in list {
         match row.marginal_efficiency {
-            // A size with poor divisors does not limit larger ones; one that is not faster than a smaller one
-            // ends the hull.
+            // A size with poor divisors does not limit larger ones; one that is not faster than a smaller one ends the hull.
             _ if !row.on_hull => {}
             Some(marginal) if marginal >= goal.worth => last = index,
             _ => return Some(Stop { machine, row: last, is_reached: true }),
         }
     }
-    // Behind the last vertex of the hull nothing is faster, so if the table goes on there, it does not pay.
+    // Beyond the last vertex of the hull nothing is faster, so further rows are inefficient.
     let is_reached = rows.iter().rposition(|row| row.machine == machine).is_some_and(|end| end > last);
     Some(Stop { machine, row: last, is_reached })
 }

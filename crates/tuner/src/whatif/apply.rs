@@ -1,9 +1,8 @@
 //! Applies a change to a run, with everything else kept.
 //!
-//! Responsible for: the meaning of "everything else". Layout, batch in sequences, sequence length and number
-//! of devices are kept, whether set or default; derived values (data parallelism from other sizes, formats
-//! from a preset, links of another accelerator) follow. Does not search: a layout that becomes impossible is
-//! reported, not replaced.
+//! Responsible for: the meaning of "everything else". Layout, batch in sequences, sequence length and number of devices are kept, whether
+//! set or default; derived values (data parallelism from other sizes, formats from a preset, links of another accelerator) follow. Does not
+//! search: a layout that becomes invalid is reported, not replaced.
 
 use super::change::{Amount, Change, Setting};
 use super::facts;
@@ -16,19 +15,19 @@ use railwright_spec::plan::{validate, warnings};
 use railwright_spec::problem::{Problem, Warning};
 use railwright_spec::run::{ModelSpec, Run, RunSpec, Value};
 
-/// Gives the text of a model's `config.json` by its path.
+/// Returns the text of a model's `config.json` by its path.
 pub type ReadConfig<'a> = &'a dyn Fn(&str) -> Result<String, Problem>;
 
-/// The run that changes are laid over.
+/// The run to which changes are applied.
 #[derive(Clone, Copy)]
 pub struct Baseline<'a> {
-    /// Remarks on it.
+    /// Specification of the run.
     pub spec: &'a RunSpec,
-    /// What it resolved to.
+    /// The resolved run.
     pub run: &'a Run,
-    /// How a model's file is read, should a change name one.
+    /// Reader for a model's file, if a change contains one.
     pub read: ReadConfig<'a>,
-    /// The topology that collectives are simulated on; in closed form without one.
+    /// The topology on which collectives are simulated. `None` selects the closed form.
     pub network: Option<&'a OnTopology>,
 }
 
@@ -41,7 +40,7 @@ pub(super) struct Changed {
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Something slow, at a share of its rate.
+/// A slow member, with its share of the normal rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SlowMember {
     pub(super) what: Slow,
@@ -49,16 +48,16 @@ pub(super) struct SlowMember {
     pub(super) rate: f64,
 }
 
-/// Reason why a change cannot be rehearsed.
+/// Reason why a change cannot be evaluated.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Refusal {
     /// Invalid change: a value out of range, an unknown name, a missing stage.
     Wrong(Vec<Problem>),
-    /// It makes sense, but the run is none with it.
+    /// The change is valid, but the run is impossible with it.
     Impossible(Vec<Problem>),
 }
 
-/// Lays a change over a run; all problems, if it makes no sense or makes the run impossible.
+/// Applies a change to a run. Fails with all problems if the change is invalid or makes the run impossible.
 pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed, Refusal> {
     let wrong = |problem| Refusal::Wrong(vec![renamed(problem)]);
     let mut spec = pinned(baseline);
@@ -108,7 +107,7 @@ pub(super) fn apply(baseline: &Baseline<'_>, change: &Change) -> Result<Changed,
     Ok(Changed { run, slow, warnings })
 }
 
-/// The specification with everything fixed that a change of something else must not move.
+/// The specification with everything fixed that a change of another setting must not affect.
 fn pinned(baseline: &Baseline<'_>) -> RunSpec {
     let mut spec = baseline.spec.clone();
     let (run, specified) = (baseline.run, &mut spec.plan);
@@ -117,7 +116,7 @@ fn pinned(baseline: &Baseline<'_>) -> RunSpec {
         specified.uneven_stages = Some(true);
     }
     if defaults::is_open(specified) {
-        // The layout was chosen, and with it what is recomputed.
+        // The layout was a default, and so was its recompute.
         specified.virtual_stages = Some(plan.virtual_stages);
         specified.recompute = Some(plan.recompute.clone());
     }
@@ -133,7 +132,7 @@ fn pinned(baseline: &Baseline<'_>) -> RunSpec {
     spec
 }
 
-/// Opens what the change itself decides.
+/// Opens settings that the change itself determines.
 fn make_room(spec: &mut RunSpec, baseline: &Baseline<'_>, change: &Change) {
     let later: Vec<String> = change
         .settings
@@ -173,7 +172,7 @@ fn set(spec: &mut RunSpec, path: &str, text: &str) -> Result<(), Problem> {
     spec.set(&format!("{path}={text}"))
 }
 
-/// The value that a key has, times a factor, in words.
+/// The value of a key multiplied by a factor, as text.
 fn times(spec: &RunSpec, run: &Run, path: &str, factor: f64) -> Result<String, Problem> {
     let nothing = || {
         Problem::new("has no numeric value to scale")
@@ -199,7 +198,7 @@ fn times(spec: &RunSpec, run: &Run, path: &str, factor: f64) -> Result<String, P
     }
 }
 
-/// Without the last digits, which are the multiplication's.
+/// Removes the last digits, which are rounding of the multiplication.
 fn rounded(x: f64) -> String {
     format!("{x:.12e}").parse::<f64>().unwrap_or(x).to_string()
 }
@@ -238,8 +237,8 @@ fn resolve(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Run, Vec<Warning>
     Ok((Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }, warnings))
 }
 
-/// The cluster with the calibration that it names. The baseline's calibration does not apply to another
-/// accelerator: the catalogue's values are used there, with a warning.
+/// The cluster with its calibration file. The baseline's calibration does not apply to another accelerator: the catalogue's values are used
+/// there, with a warning.
 fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Option<Warning>), Problem> {
     let plain = spec.cluster.resolve()?;
     let is_other = plain.accelerator.id != baseline.run.cluster.accelerator.id;
@@ -257,7 +256,7 @@ fn calibrated(spec: &RunSpec, baseline: &Baseline<'_>) -> Result<(Cluster, Optio
     Ok((spec.cluster.resolve_calibrated(baseline.read)?, None))
 }
 
-/// Settings of a change pass as settings of the command line; messages name what was typed.
+/// Settings of a change are parsed as settings of the command line; messages contain the user's input.
 fn renamed(mut problem: Problem) -> Problem {
     if let Some(place) = problem.place.as_deref_mut()
         && (place.file == "--set" || place.file.is_empty())

@@ -8,10 +8,10 @@ use railwright_spec::human::shorten;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{Key, Kind};
 
-/// One or several settings that belong together.
+/// One or several settings that are applied together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// As it was typed.
+    /// The text of the user.
     pub name: String,
     pub(super) settings: Vec<Setting>,
 }
@@ -19,15 +19,15 @@ pub struct Change {
 /// One setting of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Setting {
-    /// A key of a run file to a value, in words.
+    /// A key of a run file with its value, as text.
     Key { key: Key, value: Amount },
     /// A number of servers.
     Nodes(Amount),
-    /// A member at a share of its rate.
+    /// A member with its share of the normal rate.
     Slow { what: Slow, index: Option<u64>, rate: f64 },
 }
 
-/// A value, or a multiple of what it was.
+/// A value, or a multiple of the previous one.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Amount {
     Is(String),
@@ -35,7 +35,7 @@ pub(super) enum Amount {
 }
 
 impl Change {
-    /// Reads `key=value[,key=value]...`. The values of a list may have commas too: a part without `=` belongs to the one before.
+    /// Parses `key=value[,key=value]...`. The values of a list may also contain commas: a part without `=` belongs to the previous one.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let place = |problem: Problem| problem.in_file("--change");
         let mut parts: Vec<String> = Vec::new();
@@ -68,7 +68,7 @@ impl Change {
         Ok(Self { name, settings })
     }
 
-    /// All changes at once; `None` when two of them set the same key to different values, with the key.
+    /// All changes combined. Fails with the key that two of them set to different values.
     pub(super) fn together(changes: &[Self]) -> Result<Self, String> {
         let mut settings: Vec<Setting> = Vec::new();
         for setting in changes.iter().flat_map(|change| &change.settings) {
@@ -137,10 +137,10 @@ fn setting(text: &str) -> Result<Setting, Problem> {
     }
 }
 
-/// No figure of a machine or a plan is worth rehearsing at more than a million times what it is, or less than a millionth.
+/// Maximum multiple of a value, and its inverse the minimum.
 const MOST: f64 = 1e6;
 
-/// `x2`, `*1.5`, `+10%`, `-20%`; `None` where the text is a value of its own.
+/// Parses `x2`, `*1.5`, `+10%`, `-20%`. `None` if the text is an absolute value.
 fn amount(text: &str) -> Result<Option<Amount>, Problem> {
     let (number, is_percent) = match text.strip_prefix(['x', '*']) {
         Some(rest) => (rest, false),

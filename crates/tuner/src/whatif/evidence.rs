@@ -1,8 +1,8 @@
-//! How well changes of one thing were predicted: pairs of measured runs that differ in it alone, each predicted with its publication left
-//! out of the fit.
+//! Evidence for predicted changes: pairs of measured runs that differ in one setting, each predicted with its publication held out of the
+//! fit.
 //!
-//! The figures are those of `cargo test -p railwright-tuner pairs -- --nocapture`, which finds the pairs in the table of measured runs and
-//! fails when the figures here are not what it finds.
+//! The figures are those of `cargo test -p railwright-tuner pairs -- --nocapture`. It finds the pairs in the table of measured runs and
+//! fails if the figures differ.
 
 use super::facts::Moved;
 use serde::Serialize;
@@ -13,16 +13,15 @@ use serde::Serialize;
 pub struct Evidence {
     /// Settings in which the runs of a pair differ.
     pub what: &'static str,
-    /// Pairs of measured runs.
+    /// Number of pairs of measured runs.
     pub pairs: u32,
-    /// Median of the ratios' errors.
+    /// Median of the errors.
     pub median: f64,
-    /// Nine of ten errors are at most so large.
+    /// 90th percentile of the errors.
     pub ninth: f64,
 }
 
-/// What differs, the keys that may differ with it, and the errors. Kinds with fewer than twenty pairs are
-/// excluded.
+/// Changed keys, other keys that may differ with them, and the errors. Kinds with fewer than twenty pairs are excluded.
 pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.precision."], Evidence { what: "number format", pairs: 156, median: 0.031, ninth: 0.152 }),
     (&["plan.micro_batch"], Evidence { what: "micro-batch", pairs: 1016, median: 0.064, ninth: 0.260 }),
@@ -46,7 +45,7 @@ pub(super) const KNOWN: [(&[&str], Evidence); 6] = [
     (&["plan.global_batch"], Evidence { what: "global batch", pairs: 423, median: 0.061, ninth: 0.139 }),
 ];
 
-/// The evidence about a change that moved these keys: the first of each kind must have moved, and no key of another kind.
+/// The evidence for a change of these keys: the first key of a kind must have changed, and no key of another kind. `None` without evidence.
 pub(super) fn of(moved: &[Moved]) -> Option<Evidence> {
     let is_of = |keys: &[&str]| {
         let (first, all) =

@@ -13,9 +13,9 @@ use serde::Serialize;
 pub struct Moved {
     /// The key of the run file.
     pub key: String,
-    /// Its value before, in words; nothing where it had none.
+    /// Its value before, as text. `None` if it had none.
     pub before: Option<String>,
-    /// Its value after.
+    /// Its value after, as text. `None` if it has none.
     pub after: Option<String>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn facts(run: &Run) -> Vec<(String, Value)> {
     }
     let rest = [
         ("training.tokens", run.training.tokens),
-        // Where failures are modelled, the goodput is no setting.
+        // With modelled failures, the goodput is not a setting.
         ("training.availability", run.training.checkpoints.is_none().then_some(run.training.availability)),
         ("cost.price_per_device_hour", price),
         ("cost.electricity_price", run.cost.electricity_price.map(Dollars::get)),
@@ -60,7 +60,7 @@ fn section<S: Section>(section: &S, without: &[&str], list: &mut Vec<(String, Va
     }
 }
 
-/// What differs, in the order of the run file.
+/// Keys with different values, in the order of the run file.
 pub(super) fn moved(before: &Run, after: &Run) -> Vec<Moved> {
     let (old, new) = (facts(before), facts(after));
     let value = |list: &[(String, Value)], key: &str| {
@@ -76,7 +76,7 @@ pub(super) fn moved(before: &Run, after: &Run) -> Vec<Moved> {
     found
 }
 
-/// The value as one would type it; long lists and texts are shortened.
+/// The value in input format; long lists and texts are shortened.
 pub(super) fn words(value: &Value) -> String {
     match value {
         Value::Text(text) => human::shorten(text),

@@ -1,4 +1,4 @@
-//! Whether the gains of several changes add up, or their losses.
+//! Interaction of several changes: combined gain or loss compared with the single ones.
 
 use super::Rehearsal;
 use railwright_spec::quantity::Seconds;
@@ -8,22 +8,22 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interaction {
-    /// Product of the speed-ups alone: expected value of independent gains, each applied to the remaining
-    /// time.
+    /// Product of the single speed-ups: expected value of independent gains, each applied to the remaining time.
     pub product_alone: f64,
-    /// Speed-up together.
+    /// Combined speed-up.
     pub together: f64,
-    /// Together over the product, less 1: below 0 the changes compete for the same part of the step, above 0 they help each other.
+    /// Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each
+    /// other.
     pub beyond: f64,
-    /// Time saved alone, summed.
+    /// Sum of the times saved by single changes.
     pub saved_alone: Seconds,
-    /// Time saved together.
+    /// Time saved by the combination.
     pub saved_together: Seconds,
-    /// In words.
+    /// Verdict as text.
     pub verdict: String,
 }
 
-/// In words, by how many of the changes alone make the step faster and slower.
+/// Verdict as text, by the numbers of single changes that make the step faster and slower.
 fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
     if beyond.abs() <= CLOSE {
         return "the changes are independent";
@@ -38,7 +38,7 @@ fn verdict(beyond: f64, faster: usize, slower: usize) -> &'static str {
     }
 }
 
-/// Gains this close to the product are called independent.
+/// Maximum relative difference from the product for independent gains.
 const CLOSE: f64 = 0.005;
 
 /// `S_all / product of S_i - 1` over the changes that could be priced.

@@ -1,15 +1,15 @@
-//! What a change may name: keys of a run file, with or without their section, figures of hardware by the names that data sheets use, and
-//! slow members.
+//! Valid names in a change: keys of a run file, with or without their section, hardware parameters by their data-sheet names, and slow
+//! members.
 //!
-//! Responsible for: from a word to the one thing that it means. Refuses a word that means two.
+//! Responsible for: mapping a word to its only meaning. Rejects ambiguous words.
 
 use railwright_spec::problem::{Problem, nearest};
 use railwright_spec::run::{Key, key, keys};
 
-/// What a word means.
+/// Meaning of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Target {
-    /// A key of a run file, and the unit of a number that has none.
+    /// A key of a run file, and the unit of a number without one.
     Key { key: Key, unit: &'static str },
     /// The number of servers.
     Nodes,
@@ -17,7 +17,7 @@ pub(super) enum Target {
     Slow { what: Slow, index: Option<u64> },
 }
 
-/// What is slow.
+/// Kind of slow member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slow {
     /// All kernels of one device, by its rank.
@@ -75,7 +75,7 @@ const PHYSICAL: &[(&str, &str, &str)] = &[
 
 const SECTIONS: [&str; 5] = ["plan", "cluster", "model", "training", "cost"];
 
-/// The meaning of a word.
+/// Maps a word to its meaning.
 pub(super) fn target(word: &str) -> Result<Target, Problem> {
     // Flags of a command line have the same names with dashes.
     let plain = word.trim().trim_start_matches("--").replace('-', "_");
@@ -89,7 +89,7 @@ pub(super) fn target(word: &str) -> Result<Target, Problem> {
     if let Ok(key) = key(plain) {
         return Ok(Target::Key { key, unit: "" });
     }
-    // `fabric` is what people call the network section.
+    // `fabric` is a common name of the network section.
     let bare =
         ["cluster.", "fabric.", "network."].iter().find_map(|head| plain.strip_prefix(head)).unwrap_or(plain);
     if let Some((_, path, unit)) = PHYSICAL.iter().find(|(name, ..)| *name == plain || *name == bare) {
@@ -134,7 +134,7 @@ fn slow(word: &str) -> Option<Result<Target, Problem>> {
 fn unknown(word: &str) -> Problem {
     let shown = railwright_spec::human::shorten(word);
     let problem = Problem::new(format!("unknown parameter `{shown}`"));
-    // Keys are mostly typed without their section, so what stands behind it is compared too.
+    // Keys are mostly given without their section, so the part after it is compared as well.
     let paths: Vec<String> = keys().iter().map(Key::path).collect();
     let known: Vec<(&str, &str)> = paths
         .iter()

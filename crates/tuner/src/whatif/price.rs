@@ -1,4 +1,4 @@
-//! A changed run to its estimate, with slow members where they lie, or where they cost most.
+//! Estimate of a changed run, with slow members in their place, or in the place with the largest effect.
 
 use super::apply::{Changed, SlowMember};
 use super::names::Slow;
@@ -16,7 +16,7 @@ use railwright_spec::quantity::Seconds;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
-/// The figures of a run.
+/// Prices a run.
 pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<Priced, Problem> {
     let Changed { run, slow, .. } = changed;
     let machine = machine_on(network, &run.cluster)?;
@@ -42,7 +42,7 @@ pub(super) fn price(changed: &Changed, network: Option<&OnTopology>) -> Result<P
     })
 }
 
-/// Warnings of estimate and plan; for duplicates, that of the estimate, which has the figures.
+/// Warnings of estimate and plan. Of duplicates, the estimate's is kept, because it has the figures.
 fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
     const SAME: (&str, &str) = ("tensor-parallel-leaves-domain", "tensor-parallel-across-domains");
     for warning in plan {
@@ -55,7 +55,7 @@ fn doubts(mut estimate: Vec<Warning>, plan: &[Warning]) -> Vec<Warning> {
     estimate
 }
 
-/// The disturbance with one more slow member: at its place, or at the place where the step suffers most.
+/// The disturbance with an additional slow member: in its place, or in the place with the largest effect on the step.
 fn worst(
     costing: &Costing<'_>,
     member: &SlowMember,
@@ -88,7 +88,7 @@ fn slow(disturbance: &mut Disturbance, costing: &Costing<'_>, member: &SlowMembe
     }
 }
 
-/// What members of a kind are called, and how many there are.
+/// Name and number of the members of a kind.
 fn members(plan: &Plan, cluster: &Cluster, what: Slow) -> (&'static str, u64) {
     match what {
         Slow::Stage => ("stage", plan.pipeline_parallel),
@@ -99,7 +99,7 @@ fn members(plan: &Plan, cluster: &Cluster, what: Slow) -> (&'static str, u64) {
     }
 }
 
-/// What is wrong with a member that the run does not have.
+/// Problem of a member that the run does not have. `None` if it exists.
 pub(super) fn absent(run: &Run, member: &SlowMember) -> Option<Problem> {
     let (kind, count) = members(&run.plan, &run.cluster, member.what);
     let index = member.index.filter(|index| *index >= count)?;

@@ -1,4 +1,4 @@
-//! An estimate in the few figures that rehearsals compare, and the difference of two.
+//! Figures of an estimate that what-if comparisons use, and the difference of two.
 
 use railwright_calculator::estimate::{Estimate, Interval, Part};
 use railwright_calculator::memory::Fit;
@@ -9,7 +9,7 @@ use railwright_spec::quantity::{Bytes, Dollars, Seconds};
 use railwright_spec::run::Run;
 use serde::Serialize;
 
-/// One run in a few figures.
+/// Main figures of one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
@@ -23,7 +23,7 @@ pub struct Summary {
     pub stages: usize,
     /// Time of one step.
     pub step_time: Seconds,
-    /// Between what bounds a measurement of it is expected.
+    /// Interval in which a measurement of it is expected.
     pub interval: Interval,
     /// Tokens per step.
     pub tokens_per_step: u64,
@@ -31,23 +31,23 @@ pub struct Summary {
     pub tokens_per_second: f64,
     /// Tokens per second and device.
     pub tokens_per_second_per_device: f64,
-    /// Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format.
+    /// Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format.
     pub model_flop_utilisation: f64,
-    /// Memory on the stage that needs most.
+    /// Memory on the stage with the largest need.
     pub memory: Bytes,
-    /// That stage.
+    /// Index of that stage.
     pub worst_stage: usize,
     /// Memory of a device.
     pub device_memory: Bytes,
-    /// Whether it fits.
+    /// Verdict on the fit.
     pub fit: Fit,
-    /// Rent per million tokens; absent without a price.
+    /// Rent per million tokens. `None` without a price.
     pub dollars_per_million_tokens: Option<Dollars>,
-    /// Rent of the whole token budget; absent without budget or price.
+    /// Rent of the whole token budget. `None` without a budget or price.
     pub rent: Option<Dollars>,
-    /// Time on the calendar for the token budget; absent without one.
+    /// Time on the calendar for the token budget. `None` without one.
     pub calendar: Option<Seconds>,
-    /// Where the step's time goes; the parts sum to it.
+    /// Step breakdown; the parts sum to the step.
     pub parts: Vec<TimePart>,
 }
 
@@ -55,9 +55,9 @@ pub struct Summary {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimePart {
-    /// The identifier that `railwright explain` knows, such as `compute.mlp`.
+    /// Identifier documented by `railwright explain`, such as `compute.mlp`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Duration.
     pub time: Seconds,
@@ -67,15 +67,15 @@ pub struct TimePart {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartChange {
-    /// The identifier that `railwright explain` knows.
+    /// Identifier documented by `railwright explain`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// Its time before.
     pub before: Seconds,
-    /// Its time after, for as many tokens as before.
+    /// Its time after, scaled to the number of tokens before.
     pub after: Seconds,
-    /// After less before.
+    /// Time after minus time before.
     pub change: Seconds,
     /// The change as a share of the whole step before.
     pub share: f64,
@@ -85,42 +85,42 @@ pub struct PartChange {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Difference {
-    /// Whether the step trains on another number of tokens, so that times are for as many tokens as before.
+    /// True if the step has another number of tokens, so that times are scaled to the number before.
     pub rescaled: bool,
-    /// Time for as many tokens as before, less the step before.
+    /// Step time scaled to the number of tokens before, minus the step time before.
     pub step_time: Seconds,
-    /// The same as a share of the step before; below 0 is faster.
+    /// The same difference as a share of the step before; below 0 is faster.
     pub share: f64,
-    /// Tokens per second over those before.
+    /// Tokens per second after over before.
     pub speedup: f64,
     /// Change of the utilisation. Runs of other compute formats have other peaks.
     pub model_flop_utilisation: f64,
-    /// Change of the memory on the stage that needs most.
+    /// Change of the memory on the stage with the largest need.
     pub memory: Bytes,
-    /// Change of the price of a token, as a share.
+    /// Change of the price per token, as a share. `None` without a price.
     pub price_of_tokens: Option<f64>,
-    /// The stage on which both steps are taken apart; each on its own slowest if nothing.
+    /// The stage of both breakdowns. `None` if each is of its own slowest stage.
     pub stage: Option<usize>,
-    /// Change of each part of the step; they add up to the change of the step.
+    /// Change of each part of the step; they sum to the change of the step.
     pub parts: Vec<PartChange>,
 }
 
-/// The budget of a run without one, to price tokens by.
+/// Token budget for a run without one, to calculate the price per token.
 const TRILLION: f64 = 1e12;
 
-/// A run with everything that its rehearsals need.
+/// A run with all inputs of its what-if comparisons.
 #[derive(Clone, Debug)]
 pub(super) struct Priced {
     pub(super) summary: Summary,
-    /// The parts of the step as each stage lives it.
+    /// The parts of the step, by stage.
     pub(super) stages: Vec<Vec<TimePart>>,
     pub(super) critical_stage: usize,
     pub(super) warnings: Vec<Warning>,
-    /// Where slow members were put.
+    /// Places of slow members.
     pub(super) notes: Vec<String>,
 }
 
-/// Sums up the estimate of a run.
+/// Summarises the estimate of a run.
 pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
     let mut budget = run.clone();
     budget.training.tokens = Some(run.training.tokens.unwrap_or(TRILLION));
@@ -150,7 +150,7 @@ pub fn summarise(run: &Run, estimate: &Estimate) -> Summary {
     }
 }
 
-/// Families of compute and dimensions of exposed communication one by one, the rest as it is.
+/// Families of compute and dimensions of exposed communication individually, other parts unchanged.
 pub(crate) fn parts(step: &Part) -> Vec<TimePart> {
     let one = |part: &Part| TimePart { id: part.id.clone(), title: part.title.clone(), time: part.time };
     let mut list = Vec::new();
@@ -168,10 +168,10 @@ pub(crate) fn parts(step: &Part) -> Vec<TimePart> {
     list
 }
 
-/// How the run after differs from the one before.
+/// Difference of the run after from the one before.
 ///
-/// Both steps are taken apart on one stage, the one that paces the slower of the two: there the time was lost, or will be. Runs with
-/// different numbers of stages are each taken apart on their own slowest.
+/// Both breakdowns are of one stage, the critical stage of the slower run. Runs with different numbers of stages have breakdowns of their
+/// own slowest stages.
 pub(super) fn difference(before: &Priced, after: &Priced) -> Difference {
     let (old, new) = (&before.summary, &after.summary);
     let scale = old.tokens_per_step as f64 / new.tokens_per_step.max(1) as f64;

@@ -1,4 +1,4 @@
-//! Rehearsals against what must hold of them.
+//! Properties of what-if comparisons.
 
 mod pairs;
 
@@ -114,7 +114,7 @@ fn hardware_matters_where_it_is_used_and_nowhere_else() {
         "{:?}",
         rehearsal.notes
     );
-    // Twice the peak halves the products' time and nothing else: a compute-bound run gets between 1.5 and 2 times as fast.
+    // Twice the peak halves only the time of GEMMs: a compute-bound run becomes between 1.5 and 2 times as fast.
     let faster = share(FSDP, "bf16_tflops=x2");
     assert!((-0.5..-0.33).contains(&faster), "{faster}");
     assert!(share(FSDP, "bf16_tflops=x0.5") > 0.7);
@@ -206,7 +206,7 @@ fn changes_that_make_no_sense_are_errors_all_at_once() {
     {
         assert!(message.contains(part) && message.starts_with("--change"), "{message}");
     }
-    // A stage that another change takes away is none: each makes sense alone.
+    // A stage removed by another change is not an error: each is valid alone.
     let fewer = what_if(DENSE, &["pp=8", "slow.stage.12=0.5"]);
     let whole = fewer.together.as_ref().expect("two");
     assert!(whole.possible().is_none() && fewer.fit() == Fit::DoesNotFit, "{whole:?}");
@@ -232,7 +232,7 @@ fn changes_already_in_effect_are_reported() {
 
 #[test]
 fn interaction_is_none_where_changes_do_not_touch_and_negative_where_they_compete() {
-    // Exposed tensor traffic is shortened by both.
+    // Both reduce exposed tensor communication.
     let settings = [DENSE, &["plan.overlap.tensor=false"]].concat();
     let compete =
         what_if(&settings, &["nvlink=x2", "overlap.tensor=true"]).interaction.expect("all possible");
@@ -259,8 +259,8 @@ fn a_slow_member_costs_less_than_its_share_and_is_named() {
     }
     assert!(answer.alone[0].notes[0].contains("where it costs most"));
     assert!(answer.alone[1].notes[0].contains("stage 3"));
-    // 1F1B with m micro batches on p stages: m / (m + p - 1) of the passes are the slow stage's, here 16 of 31, of which kernels are
-    // most and take a quarter more.
+    // 1F1B with m micro-batches on p stages: m / (m + p - 1) of the passes are the slow stage's, here 16 of 31. Most of these are kernels
+    // and take a quarter more.
     let slow = &answer.alone[0].possible().expect("possible").difference;
     let most = 16.0 / 31.0 * 0.25;
     assert!((0.7 * most..most).contains(&slow.share), "{}", slow.share);

@@ -1,4 +1,4 @@
-//! Against rows of the calibration table: `catalog/collectives/samples.csv` names each row's source.
+//! Compared with rows of the calibration table: `catalog/collectives/samples.csv` has each row's source.
 
 use super::super::Collective;
 use super::Machine;
@@ -88,7 +88,7 @@ fn residuals() -> (BTreeMap<(&'static str, &'static str, u64), f64>, String) {
     (medians, table)
 }
 
-/// Inside one domain the law holds to a median of 7.5 % for each accelerator and operation, all sizes from 1 KB.
+/// Inside one domain the model has a median error of at most 7.5 % for each accelerator and operation, all sizes from 1 KB.
 #[test]
 fn inside_a_domain_every_class_is_within_eight_percent() {
     let (medians, table) = residuals();
@@ -102,8 +102,8 @@ fn inside_a_domain_every_class_is_within_eight_percent() {
     assert_eq!(judged, 4 * 7 + 1, "\n{table}");
 }
 
-/// Boxes known by a vendor's one figure: NVLink 2 within 10%; PCIe boxes of 8 differ by a factor of 2 among themselves
-/// (12.5 of 31 GB/s measured in one, 24 in another) and the slower is assumed.
+/// Machines with a single published figure of a vendor: NVLink 2 within 10%. PCIe machines of 8 differ by a factor of 2 (12.5 of 31 GB/s
+/// measured in one, 24 in another), and the slower is assumed.
 #[test]
 fn boxes_with_a_single_figure_are_near() {
     let (medians, table) = residuals();
@@ -124,7 +124,7 @@ fn across_domains_classes_are_near() {
         ("A100-80G-SXM", 4, 0.05),
         // In-network reduction of an older fabric reached 80% of the NICs.
         ("A100-80G-SXM", 16, 0.18),
-        // Ring, where newer libraries take the NVLS tree.
+        // Ring, although newer libraries use the NVLS tree.
         ("H100-80G-SXM", 2, 0.18),
         // Two racks: a ring, as a tree over racks does not reduce in switches.
         ("GB300", 2, 0.05),
@@ -134,7 +134,7 @@ fn across_domains_classes_are_near() {
     }
 }
 
-/// A whole rack of 64 ranks and other rank counts that no law was fitted on.
+/// A whole rack of 64 ranks, and other rank counts outside of the fit.
 #[test]
 fn rank_counts_beyond_the_fit_hold() {
     let beyond: Vec<Sample> =
@@ -172,8 +172,8 @@ fn floors_between_nodes_are_tens_of_microseconds() {
     }
 }
 
-/// DeepEP 1 on H800 (4096 tokens, width 7168, top-8, fp8; its README): 153 GB/s inside a node; 43, 44 and 46 GB/s over 2, 4 and 8
-/// nodes, of which a token visits at most 4, where it counts every node that a token goes to, its own included (as its tests do).
+/// DeepEP 1 on H800 (4096 tokens, width 7168, top-8, fp8; its README): 153 GB/s inside a node; 43, 44 and 46 GB/s over 2, 4 and 8 nodes. Of
+/// these a token visits at most 4. The bandwidth counts every node of a token, including its own (as its tests do).
 #[test]
 fn expert_dispatch_takes_the_published_time() {
     let fabric = Machine { link_gb: 200.0, ..Machine::h100() }.fabric();

@@ -1,4 +1,4 @@
-//! What must hold of any collective on any machine.
+//! Properties of any collective on any machine.
 
 use super::super::{Collective, CollectiveCost, Fabric};
 use super::Machine;
@@ -94,7 +94,7 @@ proptest! {
         }
     }
 
-    /// Gathering and scattering is a way to reduce: all-reduce takes no more, and less only where the switch reduces.
+    /// A reduce-scatter and an all-gather form an all-reduce, which therefore takes no longer. It is faster only if the switch reduces.
     #[test]
     fn all_reduce_is_a_scatter_and_a_gather(nodes in 1u64..64, local in prop::sample::select(vec![1u64, 2, 4, 8])) {
         prop_assume!(nodes * local > 1);
@@ -103,7 +103,7 @@ proptest! {
         let group = Group { ranks: nodes * local, per_domain: local, least: local, stride: 8 / local };
         let time = |op| fabric.time(op, Bytes::new(16e9), &group, 1.0).time.get();
         let ratio = time(Collective::AllReduce) / (time(Collective::ReduceScatter) + time(Collective::AllGather));
-        // Two domains may run a tree, which sends half as much through the NICs.
+        // Two domains may run a tree, which sends half of the bytes through the NICs.
         let least = if nodes <= 3 { 0.45 } else { 0.7 };
         prop_assert!((least..1.1).contains(&ratio), "{nodes} x {local}: {ratio}");
     }

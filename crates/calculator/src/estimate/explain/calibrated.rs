@@ -31,7 +31,7 @@ fn of<'c>(costing: &'c Costing<'_>) -> Option<&'c Calibration> {
     costing.machine.calibration.as_deref()
 }
 
-/// Behind the products of a format; an empty text where there is nothing.
+/// Evidence for GEMMs of a format; empty if there is none.
 pub(super) fn products(costing: &Costing<'_>, format: railwright_spec::precision::DataType) -> String {
     of(costing)
         .and_then(|c| c.products(format).map(|rate| (c, rate)))
@@ -39,7 +39,7 @@ pub(super) fn products(costing: &Costing<'_>, format: railwright_spec::precision
         .unwrap_or_default()
 }
 
-/// Behind operators; sustained figures of streams hold for their own generation alone.
+/// Evidence for operators. Sustained constants of element-wise kernels apply only to their own generation.
 pub(super) fn operators(costing: &Costing<'_>, operators: Operators) -> Option<String> {
     let calibration = of(costing)?;
     let rate = calibration.rate(operators)?;
@@ -51,14 +51,14 @@ pub(super) fn operators(costing: &Costing<'_>, operators: Operators) -> Option<S
         .then(|| sentence(calibration, &rate.operators.name(), rate.regime, &rate.evidence))
 }
 
-/// Behind the host's costs.
+/// Evidence for the host's costs.
 pub(super) fn host(costing: &Costing<'_>) -> Option<String> {
     let calibration = of(costing).filter(|c| c.software == costing.software.id)?;
     let host = calibration.host.as_ref()?;
     Some(sentence(calibration, "host", Regime::Sustained, &host.evidence))
 }
 
-/// Behind a family of compute, by its identifier in the breakdown.
+/// Evidence for a family of compute, by its identifier in the breakdown.
 pub(super) fn family(costing: &Costing<'_>, id: &str) -> Option<String> {
     let name = id.strip_prefix("compute.")?;
     match name {
@@ -76,8 +76,8 @@ pub(super) fn family(costing: &Costing<'_>, id: &str) -> Option<String> {
     }
 }
 
-/// Behind a row of communication: its own law, the network's, or the nearest law carried on; and the rate within runs where that is all.
-/// A group that a node's bus joins has the law of the bus, of however many domains its devices are.
+/// Evidence for a row of communication: its own model, the network's, or the extrapolated nearest one; or only the rate within runs. A
+/// group on a node's bus has the model of the bus, regardless of its number of domains.
 pub(super) fn collective(costing: &Costing<'_>, row: &CommunicationRow) -> Option<String> {
     let (operation, ranks) = (row.operation, row.ranks);
     let calibration = of(costing)?;

@@ -9,9 +9,9 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Input {
-    /// As the equation names it.
+    /// Name in the equation.
     pub name: String,
-    /// The number.
+    /// Value.
     pub value: f64,
     /// Its unit; empty for counts and shares.
     pub unit: &'static str,
@@ -20,7 +20,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// The number as people write it.
+    /// The number as text.
     pub fn text(&self) -> String {
         text(self.value, self.unit)
     }
@@ -30,17 +30,17 @@ impl Input {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Explanation {
-    /// The identifier of what is explained, as the breakdown and `railwright explain` spell it.
+    /// Identifier, as in the breakdown and in `railwright explain`.
     pub id: String,
-    /// Title for people.
+    /// Title for display.
     pub title: String,
     /// The number.
     pub value: f64,
     /// Its unit; empty for counts and shares.
     pub unit: &'static str,
-    /// The number as people write it.
+    /// The number as text.
     pub text: String,
-    /// The equation, in the inputs' names.
+    /// The equation, with the inputs' names.
     pub formula: String,
     /// Inputs.
     pub inputs: Vec<Input>,
@@ -80,7 +80,7 @@ pub(super) fn explanation(
     }
 }
 
-/// Parameters on one rank and among how many ranks each kind of them is divided; not divided unless `is_sharded`.
+/// Parameters on one rank, and the number of ranks that shard each kind of them. One rank unless `is_sharded`.
 pub(super) fn shards(plan: &Plan, local: LocalParameters, place: &str, is_sharded: bool) -> Vec<Input> {
     let source = |what: &str| format!("{what} on one rank of {place}");
     let process_group = |ranks: u64| if is_sharded { ranks as f64 } else { 1.0 };
@@ -104,7 +104,7 @@ pub(super) fn per_shard(inputs: &[Input]) -> f64 {
     inputs.chunks_exact(2).map(|pair| pair[0].value / pair[1].value.max(1.0)).sum()
 }
 
-/// A number as people write it.
+/// A number as text.
 pub(super) fn text(value: f64, unit: &str) -> String {
     use railwright_spec::quantity::{
         Bytes, BytesPerSecond, Dollars, Flop, FlopPerSecond, KilowattHours, Seconds, Watts,

@@ -8,7 +8,7 @@ use crate::memory::{Kind, SoftwareCatalogue};
 use crate::partition::padded_vocabulary;
 use crate::stage;
 
-/// How a kind is computed.
+/// Formula of a kind of memory.
 const fn formula(kind: Kind) -> &'static str {
     match kind {
         Kind::Parameters => "(dense / shards + routed / expert_shards) x bytes per parameter",
@@ -51,7 +51,7 @@ pub(in super::super) const fn kind_id(kind: Kind) -> &'static str {
     }
 }
 
-/// The peak, each kind of it, and the probability of fitting.
+/// Explanations of the peak, of each kind of it, and of the probability of fitting.
 pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanation> {
     let memory = &estimate.memory;
     let Some(worst) = memory.stages.get(memory.worst) else { return Vec::new() };
@@ -70,7 +70,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
     )];
     let chunks = stage::chunks(costing);
     let mut local = stage_parameters(costing, &chunks).get(memory.worst).copied().unwrap_or_default();
-    // Memory holds the rows that pad the vocabulary, too.
+    // Memory also contains the rows that pad the vocabulary.
     let ends = estimate.stages.get(memory.worst).map_or(0, |stage| match (stage.embedding, stage.head) {
         (true, true) if costing.model.tied_embeddings => 1,
         (embedding, head) => u64::from(embedding) + u64::from(head),
@@ -80,7 +80,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
     *padded += ends as f64 * padding / costing.plan.tensor_parallel as f64 * costing.model.hidden_size as f64;
     let precision = &costing.plan.precision;
     for kind in &worst.kinds {
-        // What is held once per rank below the stage of sharding that divides it.
+        // Memory that each rank holds whole below the ZeRO stage that shards it.
         let held = |from: u8, more: &[(&str, f64, &str)]| {
             let held = if from == 3 { local.whole() } else { local };
             let mut inputs = super::explanation::shards(
@@ -152,7 +152,7 @@ pub(super) fn memory(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Explanat
             ],
             "measured / predicted is log-normal",
         );
-        // The tail of past errors is not known that precisely.
+        // The tail of the error distribution is less precise than this.
         if memory.probability_of_fitting > 0.99 {
             "over 99%".clone_into(&mut fits.text);
         }

@@ -1,4 +1,4 @@
-//! The matrix products and the attention of the commonest layer, shape by shape.
+//! The GEMMs and the attention of the most frequent layer, shape by shape.
 
 use super::calibrated;
 use super::explanation::{Explanation, explanation, given, measure};
@@ -21,7 +21,7 @@ fn source(costing: &Costing<'_>, source: Source, data_type: DataType) -> String 
     words.to_owned()
 }
 
-/// Each dense product of one layer, forward, on one rank.
+/// Each dense GEMM of one layer, forward, on one rank.
 pub(super) fn products(costing: &Costing<'_>) -> Vec<Explanation> {
     let model = costing.model;
     let count = |kind: usize| model.layers.iter().filter(|&&k| k == kind).count();

@@ -17,7 +17,7 @@ fn of(estimate: &Estimate, id: &str) -> f64 {
     estimate.time.find(id).map_or(0.0, |p| p.time.get())
 }
 
-/// The step and the pipeline's part of it.
+/// Explanations of the step and of the pipeline.
 pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
     let plan = costing.plan;
     let stage = evaluation.critical_stage;
@@ -104,7 +104,7 @@ pub(super) fn step(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Es
     ]
 }
 
-/// Compute, communication, host, update and the rest.
+/// Explanations of compute, communication, host, update and the rest.
 pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &Estimate) -> Vec<Explanation> {
     let mut list = Vec::new();
     let runs = runs_per_chunk(costing);

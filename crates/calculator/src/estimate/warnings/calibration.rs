@@ -10,12 +10,12 @@ use railwright_spec::human;
 use railwright_spec::problem::Warning;
 use railwright_spec::quantity::{Bytes, Flop};
 
-/// How far beyond the measured work or bytes a figure is believed, as a factor.
+/// Maximum factor beyond the measured work or bytes without a warning.
 const BEYOND: f64 = 8.0;
-/// Share of the step below which communication is not worth a doubt.
+/// Minimum share of communication in the step for a warning.
 const LITTLE: f64 = 0.01;
 
-/// All that the calibration does not cover.
+/// Adds warnings about all parts that the calibration does not cover.
 pub(super) fn warnings(costing: &Costing<'_>, estimate: &Estimate, list: &mut Vec<Warning>) {
     let Some(calibration) = &costing.cluster.calibration else { return };
     list.extend(calibration.warnings(costing.cluster, &costing.plan.software));
@@ -24,7 +24,7 @@ pub(super) fn warnings(costing: &Costing<'_>, estimate: &Estimate, list: &mut Ve
     if calibration.link == costing.cluster.scale_up.link {
         list.extend(inside(calibration, costly().filter(|row| row.is_joined)));
     }
-    // Devices that a node's bus joins are domains of their own, and still no network is between them.
+    // Devices on a node's bus are separate domains, but there is no network between them.
     list.extend(between(calibration, costly().filter(|row| !row.is_joined)));
 }
 
@@ -56,7 +56,7 @@ fn products(costing: &Costing<'_>, calibration: &Calibration, list: &mut Vec<War
     }
 }
 
-/// Collectives inside a domain whose law was measured among other ranks, or at sizes far away; the costliest is named.
+/// Warns about collectives inside a domain with a model measured among other ranks, or at very different sizes. The costliest one is named.
 fn inside<'a>(
     calibration: &Calibration,
     rows: impl Iterator<Item = &'a CommunicationRow>,
@@ -94,7 +94,7 @@ fn inside<'a>(
     ))
 }
 
-/// Groups over more or fewer domains than were measured, or with messages of other sizes; the costliest is named.
+/// Warns about groups over other numbers of domains than measured, or with messages of other sizes. The costliest one is named.
 fn between<'a>(
     calibration: &Calibration,
     rows: impl Iterator<Item = &'a CommunicationRow>,
@@ -176,7 +176,7 @@ mod tests {
         let far = of(256, Some(network(0.9, 2.0)), data);
         let message = reported(&far, "calibration-network-range").expect("thirty-two domains");
         assert!(message.contains("over 2 domains") && message.contains("span 32 domains"), "{message}");
-        // What was measured is calibrated, what is carried on is not called so.
+        // Measured groups are marked as calibrated, extrapolated ones are not.
         let sources = |e: &Estimate| -> Vec<crate::collectives::Source> {
             e.communication.iter().filter(|r| r.domains > 1).map(|r| r.source).collect()
         };
@@ -191,7 +191,7 @@ mod tests {
         use railwright_spec::quantity::Bytes;
         let time = |share: f64, latency: f64, domains: u64, bytes: f64| {
             let cluster = by_name("dgx-h100", 8 * domains).expect("known");
-            // NICs so slow that they and not NVLink set the pace.
+            // NICs so slow that they, and not NVLink, limit the rate.
             let slow = Network { bandwidth: cluster.network.bandwidth * 0.2, ..cluster.network.clone() };
             let calibration = Some(Arc::new(network(share, latency)));
             let cluster = Cluster { calibration, network: slow, ..cluster };
@@ -199,10 +199,10 @@ mod tests {
             let op = Collective::AllGather;
             Fabric::new(&cluster).time(op, Bytes::new(bytes), &group, 1.0).time.get()
         };
-        // Twice the latency of a hop costs 16 domains eight times what it costs two.
+        // Twice the latency of a hop costs eight times as much with 16 domains as with two.
         let more = |domains| time(0.9, 2.0, domains, 8.0) - time(0.9, 1.0, domains, 8.0);
         assert!((5.0..9.0).contains(&(more(16) / more(2))), "{} {}", more(16), more(2));
-        // Two domains were measured at 1.5 times the NICs; sixteen are held to the NICs.
+        // Two domains were measured at 1.5 times the NICs; sixteen are limited to the NICs.
         let slower = |domains| time(1.5, 1.0, domains, 64e9) / time(1.0, 1.0, domains, 64e9);
         assert!(slower(2) < 0.8, "{}", slower(2));
         assert!((slower(16) - 1.0).abs() < 1e-9, "{}", slower(16));
@@ -239,7 +239,7 @@ mod tests {
         assert!(message.contains("over 8 ranks, while 4 were measured"), "{message}");
     }
 
-    /// Two cards on a node's bus: each is a domain of its own, and what joins them is no network.
+    /// Two cards on a node's bus: each is a separate domain, without a network between them.
     #[test]
     fn groups_on_a_bus_are_held_to_its_laws() {
         let model = model::by_name("llama-3-8b").expect("known");
@@ -251,7 +251,7 @@ mod tests {
                 ..Default::default()
             };
             let cluster = spec.resolve().expect("a pair");
-            // A network that was measured over eight domains, and never over two.
+            // A network that was measured over eight domains, but not over two.
             let network =
                 network(0.9, 2.0).network.map(|law| NetworkLaw { from_domains: 8, to_domains: 8, ..law });
             let calibration = Calibration {

@@ -1,4 +1,4 @@
-//! Each warning is given where it should be, and not where it should not.
+//! Each warning appears in its case and not in others.
 
 use super::super::tests::estimate_of;
 use railwright_spec::plan::{PlanSpec, Recompute};

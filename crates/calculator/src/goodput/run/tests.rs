@@ -1,4 +1,4 @@
-//! Checkpoints of published runs, and the agreement of a run's share with the question that `goodput` answers.
+//! Checkpoints of published runs, and the agreement of a run's share with the result of `goodput`.
 
 use super::super::answer::{Question, goodput};
 use super::super::rates::Counts;

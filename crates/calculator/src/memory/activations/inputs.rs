@@ -1,9 +1,9 @@
-//! Which inputs of a layer's products wait for its backward pass, and the intermediates of adapters.
+//! Inputs of a layer's GEMMs kept for its backward pass, and the intermediates of adapters.
 //!
-//! Responsible for: the difference that frozen weights make. Refuses widths of inputs, and what recompute drops.
+//! Responsible for: the effect of frozen weights. Excludes widths of inputs, and recompute.
 //!
-//! The input of a product is kept for its weight's gradient alone. A frozen weight has none, so its input is kept only where an adapter
-//! reads it: `A`'s gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
+//! A GEMM's input is kept only for its weight's gradient. A frozen weight has none, so its input is kept only if an adapter reads it: `A`'s
+//! gradient needs it (Hu 2021, section 4.1; PyTorch's autograd saves an input if the weight requires a gradient).
 
 use railwright_spec::model::{Layer, Module, Weight};
 use railwright_spec::plan::{Adapter, Lora, Plan};
@@ -18,43 +18,44 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// `trained` bytes per element where a weight is trained, `adapted` where an adapter reads.
+    /// `trained` is the bytes per element for trained weights, `adapted` for adapters.
     pub(super) fn new(layer: &'a Layer, plan: &Plan, [trained, adapted]: [f64; 2]) -> Self {
         let lora = plan.adapters();
         let adapters = lora.as_ref().map(|lora| lora.adapters(layer)).unwrap_or_default();
         Self { layer, lora, adapters, trained, adapted }
     }
 
-    /// Bytes per element of the saved input that some weights read: in the products' format where they are trained, in the
-    /// activations' where adapters read it, none where nothing does.
+    /// Bytes per element of the saved input of some weights: in the GEMMs' format if they are trained, in the activations' if adapters read
+    /// it, otherwise none.
     pub(super) fn bytes(&self, reads: impl Fn(&Weight) -> bool) -> f64 {
         let Some(lora) = &self.lora else { return self.trained };
         let is_adapted = self.layer.weights.iter().any(|w| reads(w) && lora.target(w).is_some());
         if is_adapted { self.adapted } else { 0.0 }
     }
 
-    /// The same of a module's weights.
+    /// Bytes per element of the saved input of a module's weights.
     pub(super) fn of(&self, module: Module) -> f64 {
         self.bytes(|w| w.module == module)
     }
 
-    /// Of attention's projections from the hidden width, and of a parallel MLP that reads the same tensor.
+    /// Bytes per element of the saved input of attention's projections from the hidden width, and of a parallel MLP that reads the same
+    /// tensor.
     pub(super) fn attention(&self) -> f64 {
         let beside = |w: &Weight| self.layer.parallel_residual && w.module == Module::Mlp && !is_down(w);
         self.bytes(|w| w.module == Module::AttentionInput && !is_up_projection(w) || beside(w))
     }
 
-    /// Of the up-projections of latent attention.
+    /// Bytes per element of the saved input of the up-projections of latent attention.
     pub(super) fn latent(&self) -> f64 {
         self.bytes(|w| w.module == Module::AttentionInput && is_up_projection(w))
     }
 
-    /// Of an MLP's matrices: the input of its first ones, and of its last one.
+    /// Bytes per element of the saved inputs of an MLP's matrices: of its first ones, and of its last one.
     pub(super) fn mlp(&self, module: Module) -> [f64; 2] {
         [self.bytes(|w| w.module == module && !is_down(w)), self.bytes(|w| w.module == module && is_down(w))]
     }
 
-    /// Elements per token that `A` makes and `B`'s gradient needs: the rank of every adapter of a module.
+    /// Elements per token of `A`'s output, which `B`'s gradient needs: the rank of every adapter of a module.
     pub(super) fn ranks(&self, module: Module) -> f64 {
         self.adapters
             .iter()
@@ -68,7 +69,7 @@ fn is_down(weight: &Weight) -> bool {
     weight.name.ends_with("down_proj")
 }
 
-/// Of latent attention, by the names that weights have in Hugging Face's models.
+/// Tests for up-projections of latent attention, by their weight names in Hugging Face's models.
 fn is_up_projection(weight: &Weight) -> bool {
     weight.name.ends_with("_b_proj")
 }

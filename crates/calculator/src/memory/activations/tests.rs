@@ -1,4 +1,4 @@
-//! Saved activations against the published formulas.
+//! Saved activations compared with the published formulas.
 
 use super::*;
 use crate::memory::testing;
@@ -87,7 +87,7 @@ fn recompute_orders_as_it_should() {
     assert!(full.saved < operators.saved && operators.saved < none.saved);
     assert!(full.saved < mlp.saved && mlp.saved < norm.saved && norm.saved < none.saved);
     assert!(full.working > operators.working && operators.working > none.working);
-    // Nothing is lost: what is not kept is made again.
+    // The sum is constant: dropped tensors are recomputed.
     assert_eq!(full.saved + full.working, none.saved + none.working);
     // torch's policy keeps the input, q, v, attention's output, one inner product and the output of the down projection.
     let want = 8192.0 * (2.0 * (4096.0 + 4096.0 + 1024.0 + 4096.0 + 14336.0 + 4096.0) + 4.0 * 32.0);
@@ -112,7 +112,7 @@ fn experts_keep_by_visits_and_imbalance() {
     assert_eq!(of(1.5, Some(1.0)), of(1.0, None));
 }
 
-/// Bytes per token that the last layer of a model of the catalogue keeps under constants that add nothing.
+/// Bytes per token of the last layer of a catalogue model, under constants without additions.
 fn per_token(name: &str, change: impl Fn(&mut Plan)) -> f64 {
     let model = by_name(name).expect("in the catalogue");
     let mut plan = testing::plan();
@@ -151,8 +151,8 @@ fn a_token_in_a_layer_of_latent_attention_by_hand() {
     assert_eq!(wide, 457_600.0);
     assert_eq!(per_token("deepseek-v3", |_| ()), wide);
 
-    // In fp8, with norms, up-projections and the activation function made again: half of what experts read is left, both norms'
-    // inputs, the latents, attention's output, and gate and up in 16 bits.
+    // In fp8, with recompute of norms, up-projections and the activation function: half of the experts' inputs remain, both norms' inputs,
+    // the latents, attention's output, and gate and up in 16 bits.
     let narrow = per_token("deepseek-v3", |plan| {
         plan.precision.compute = DataType::Fp8;
         let modules =
@@ -165,8 +165,8 @@ fn a_token_in_a_layer_of_latent_attention_by_hand() {
 
 #[test]
 fn a_state_space_keeps_its_projections_once() {
-    // The kernel makes the convolved projections again: of a token it keeps what the projection put out, and the scan's output, which
-    // the gate reads and the output projection too.
+    // The kernel recomputes the convolved projections. Per token it keeps the projection's output, and the scan's output, which the gate
+    // and the output projection read.
     let model = by_name("nemotron-3-nano-30b-a3b").expect("in the catalogue");
     let plan = testing::plan();
     let software = testing::neutral();
@@ -188,7 +188,7 @@ fn a_state_space_keeps_its_projections_once() {
 #[test]
 fn frozen_weights_keep_no_inputs() {
     // Llama 2 70B with adapters of rank 16 on attention: both norms' inputs, the adapters' input, queries, keys and values, attention's
-    // output, gate and up, and what both `A` make. The inputs of gate, up and down are gone.
+    // output, gate and up, and the outputs of both `A`. The inputs of gate, up and down are not kept.
     let per_token_of = |names: &[&str]| {
         per_token("llama-2-70b", |plan| {
             let targets = names.iter().map(|name| LoraTarget::by_name(name).expect("known")).collect();

@@ -1,4 +1,4 @@
-//! Memory over the step: peaks by hand.
+//! Memory over the step: peaks calculated by hand.
 
 use super::*;
 use crate::memory::{SoftwareCatalogue, report, testing};

@@ -1,4 +1,4 @@
-//! Memory reports: items that must sum up, and verdicts on known runs.
+//! Memory reports: sums of items, and verdicts on known runs.
 
 use super::*;
 use crate::memory::Fit;
@@ -61,7 +61,7 @@ fn items_add_up_and_the_fast_path_agrees() {
                             plan.sequence_length = 2048;
                             plan.global_batch = 64;
                             check(model, &plan, software);
-                            // Stage by stage: what some recompute on one layer, others on none or on all.
+                            // Stage by stage: each has its own recompute, of one layer, of none or of all.
                             let segments = [
                                 vec![],
                                 vec![recompute.clone()],

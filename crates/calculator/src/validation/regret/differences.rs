@@ -1,7 +1,7 @@
-//! How far off predicted *differences* are: errors that two layouts of one sweep share cancel in their comparison.
+//! Errors of predicted *differences*: common errors of two layouts of one sweep cancel in their comparison.
 //!
 //! Responsible for: the distribution of ln(predicted ratio) - ln(measured ratio) over pairs of one sweep, by software generation, for
-//! `catalog/differences.toml` ([`crate::intervals::differences`] reads it). Refuses pairs that no search compares: both layouts must be
+//! `catalog/differences.toml` (see [`crate::intervals::differences`]). Excludes pairs that no search compares: both layouts must be
 //! predicted within [`NEAR`] of their sweep's fastest.
 
 use super::super::report::Validation;
@@ -9,11 +9,11 @@ use super::{FEWEST_LAYOUTS, Sweep, layouts};
 use crate::intervals::differences::Difference;
 use std::collections::BTreeMap;
 
-/// What a search shows beside its winner: layouts predicted at most this much slower.
+/// Maximum predicted slowdown of the alternatives that a search shows with its best layout.
 pub const NEAR: f64 = 0.5;
 
-/// Errors of differences by software generation, and of all (`any`): one value for each pair, weighted so that a layout counts once
-/// however many others its sweep has.
+/// Errors of differences by software generation, and of all (`any`): one value per pair, weighted so that a layout counts once, regardless
+/// of the size of its sweep.
 pub fn differences(validation: &Validation) -> Vec<Difference> {
     let mut groups: BTreeMap<&Sweep, Vec<_>> = BTreeMap::new();
     for row in validation.rows.iter().filter(|r| !r.measured_out_of_memory) {
@@ -61,7 +61,7 @@ struct Class {
     errors: Vec<(f64, f64)>,
 }
 
-/// The smallest value at or below which a share of the weight lies; 0 for no values.
+/// The smallest value with at least this share of the weight at or below it; 0 without values.
 fn weighted_quantile(values: &[(f64, f64)], share: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,64 +1,64 @@
-//! The choice with memory: a planner walks straight to the memory limit, so what it picks must also run.
+//! Regret with memory: planners go up to the memory limit, so the selected layout must also run.
 //!
-//! Responsible for: the fastest layout that is predicted to fit, whether it ran out of memory, how many of the next had to be tried, and
-//! what is lost then. The layouts are [`super::sweep`]'s.
+//! Responsible for: the fastest layout that is predicted to fit, its memory outcome, the number of further tries, and the resulting loss.
+//! The layouts are those of [`super::sweep`].
 
 use super::super::statistics::quantile;
 use super::{Layout, Sweep};
 use serde::Serialize;
 
-/// The pick of one sweep among all its rows, those that ran out of memory included.
+/// The selected layout of one sweep among all its rows, including those that ran out of memory.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryPick {
     /// Common settings of its rows.
     #[serde(flatten)]
     pub sweep: Sweep,
-    /// Layouts, of both ends.
+    /// Number of layouts that ran or ran out of memory.
     pub layouts: usize,
-    /// Of these, ran out of memory.
+    /// Number of these that ran out of memory.
     pub out_of_memory: usize,
-    /// Of these that ran out of memory, predicted not to fit.
+    /// Number of those out of memory that are predicted not to fit.
     pub found: usize,
-    /// Of those that ran, predicted not to fit.
+    /// Number of those that ran and are predicted not to fit.
     pub false_alarms: usize,
-    /// The fastest that is predicted to fit; `None` when nothing is.
+    /// The fastest layout that is predicted to fit. `None` if there is none.
     pub pick: Option<String>,
-    /// Whether it ran out of memory.
+    /// True if it ran out of memory.
     pub pick_out_of_memory: bool,
-    /// Layouts tried, the fastest predicted first, until one ran; `None` when none that is predicted to fit did.
+    /// Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit ran.
     pub tries: Option<usize>,
-    /// Measured time of the first that ran over that of the best, less one.
+    /// Measured time of the first that ran over that of the best, minus 1.
     pub regret: Option<f64>,
 }
 
-/// Summary of picks over sweeps.
+/// Summary of selections over sweeps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryTotal {
-    /// Sweeps.
+    /// Number of sweeps.
     pub sweeps: usize,
-    /// Layouts that ran out of memory.
+    /// Number of layouts that ran out of memory.
     pub out_of_memory: usize,
-    /// Layouts that ran and are predicted not to fit.
+    /// Number of layouts that ran and are predicted not to fit.
     pub false_alarms: usize,
-    /// Sweeps whose pick ran out of memory.
+    /// Number of sweeps whose selection ran out of memory.
     pub picks_out_of_memory: usize,
-    /// Sweeps of which nothing is predicted to fit.
+    /// Number of sweeps without a layout that is predicted to fit.
     pub nothing_fits: usize,
-    /// The most layouts that had to be tried.
+    /// Maximum number of tries.
     pub most_tries: usize,
-    /// Median regret of the first that ran.
+    /// Median regret of the first layout that ran.
     pub median: f64,
-    /// 90th percentile of the same.
+    /// 90th percentile of the same regret.
     pub p90: f64,
-    /// The largest.
+    /// The largest regret.
     pub worst: f64,
-    /// Share of sweeps with a regret of at most the target's tail; a sweep without a pick is not.
+    /// Share of sweeps with a regret of at most the target's tail. Sweeps without a selection count as above it.
     pub within_tail: f64,
 }
 
-/// Judges the pick of a sweep; `layouts` stand in order of predicted time. `None` when no layout ran.
+/// Evaluates the selection of a sweep; `layouts` are in order of predicted time. `None` if no layout ran.
 pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<MemoryPick> {
     let best = layouts.iter().filter_map(|l| l.measured).min_by(f64::total_cmp)?;
     let fitting: Vec<&Layout> = layouts.iter().filter(|l| l.fits).collect();
@@ -78,7 +78,7 @@ pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<MemoryPick> 
     })
 }
 
-/// Sums picks up.
+/// Summarises selections.
 pub(super) fn total(picks: &[&MemoryPick]) -> MemoryTotal {
     let regrets: Vec<f64> = picks.iter().filter_map(|p| p.regret).collect();
     let within = regrets.iter().filter(|r| **r <= super::TARGETS.tail).count();

@@ -1,10 +1,10 @@
-//! Pairs of layouts that differ, and how many of them are predicted in the right order.
+//! Pairs of layouts that differ, and the number predicted in the right order.
 //!
-//! Responsible for: counting in n log n, because a table may hold every layout of a search. Refuses pairs whose measured times are closer than the
-//! noise of measuring.
+//! Responsible for: counting in n log n, because a table may contain every layout of a search. Excludes pairs whose measured times differ
+//! by less than the measurement noise.
 
-/// Counts pairs of (predicted, measured) times, all positive and in order of predicted time, whose measured times differ by more than a share, and of these the ones that are predicted in the same order. Of two
-/// equal predictions the later one counts as the faster.
+/// Counts pairs of (predicted, measured) times whose measured times differ by more than a share, and those of them predicted in the same
+/// order. All times are positive and in order of predicted time. Of two equal predictions the later one counts as the faster.
 pub(super) fn ordered(times: &[(f64, f64)], share: f64) -> (usize, usize) {
     let mut order: Vec<usize> = (0..times.len()).collect();
     order.sort_by(|&a, &b| times[a].1.total_cmp(&times[b].1).then(a.cmp(&b)));
@@ -26,7 +26,7 @@ pub(super) fn ordered(times: &[(f64, f64)], share: f64) -> (usize, usize) {
     (pairs, right)
 }
 
-/// Number of of each place, summed in a binary indexed tree.
+/// Counts by position, summed in a binary indexed tree.
 struct Counts(Vec<usize>);
 
 impl Counts {
@@ -42,7 +42,7 @@ impl Counts {
         }
     }
 
-    /// How many there are of all places before one.
+    /// Sum of the counts of all positions before one.
     fn below(&self, place: usize) -> usize {
         let (mut at, mut sum) = (place, 0);
         while at > 0 {
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Every pair by itself.
+    /// The same counts by comparing every pair.
     fn one_by_one(times: &[(f64, f64)], share: f64) -> (usize, usize) {
         let (mut pairs, mut right) = (0, 0);
         for (at, (later, slow)) in times.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! One sweep: its layouts, the pick, the regret, and how well the whole order is right.
+//! One sweep: its layouts, the selection, the regret, and the accuracy of the whole order.
 //!
-//! Responsible for: rows to layouts, and layouts to one line of the table of regrets. Memory is [`super::memory`]'s.
+//! Responsible for: conversion of rows to layouts, and of layouts to one line of the table of regrets. Memory is in [`super::memory`].
 
 use super::super::report::RowResult;
 use super::super::statistics::{quantile, rank_correlation};
@@ -12,17 +12,17 @@ use std::collections::BTreeMap;
 /// One layout of a sweep: rows that the calculator cannot distinguish.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// The first of its rows.
+    /// Identifier of the first of its rows.
     pub id: String,
-    /// Predicted step time in seconds, with what nearness to the memory limit is expected to cost.
+    /// Predicted step time in seconds, including the expected slowdown near the memory limit.
     pub predicted: f64,
-    /// Median measured step time in seconds; `None` when no row of it ran.
+    /// Median measured step time in seconds. `None` if no row of it ran.
     pub measured: Option<f64>,
-    /// Whether its runs ran out of memory, all of them.
+    /// True if all of its runs ran out of memory.
     pub out_of_memory: bool,
-    /// Whether it is predicted to fit.
+    /// True if it is predicted to fit.
     pub fits: bool,
-    /// The software generation it was priced as.
+    /// Software generation of its prediction.
     pub software: String,
 }
 
@@ -33,9 +33,9 @@ pub struct SweepRegret {
     /// Common settings of its rows.
     #[serde(flatten)]
     pub sweep: Sweep,
-    /// Layouts that ran.
+    /// Number of layouts that ran.
     pub layouts: usize,
-    /// Slowest measured over fastest, less one.
+    /// Slowest measured time over fastest, minus 1.
     pub spread: f64,
     /// The layout that is predicted to be the fastest.
     pub pick: String,
@@ -45,20 +45,20 @@ pub struct SweepRegret {
     pub best: String,
     /// Its measured step time in seconds.
     pub best_measured_s: f64,
-    /// Measured time of the pick over that of the best, less one.
+    /// Measured time of the selection over that of the best, minus 1.
     pub regret: f64,
-    /// The same of a layout in the middle: what picking at random loses in the median.
+    /// The same for the median layout: the median loss of a random selection.
     pub random: f64,
-    /// Pairs whose measured times differ by more than 2%.
+    /// Number of pairs whose measured times differ by more than 2%.
     pub pairs: usize,
-    /// Of these, predicted in the right order.
+    /// Number of these that are predicted in the right order.
     pub pairs_right: usize,
-    /// Spearman's rank correlation of predicted and measured times.
+    /// Spearman's rank correlation of predicted and measured times. `None` for too few layouts or no variation.
     pub rank_correlation: Option<f64>,
 }
 
-/// The layouts of a sweep's rows, in order of predicted time. Rows without a prediction, and rows that neither ran nor ran out of memory,
-/// are not evidence.
+/// The layouts of a sweep's rows, in order of predicted time. Excludes rows without a prediction, and rows that neither ran nor ran out of
+/// memory.
 pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
     let mut same: BTreeMap<(u64, u64, &str), Vec<&RowResult>> = BTreeMap::new();
     for row in rows {
@@ -68,7 +68,7 @@ pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
             continue;
         }
         let memory = row.predicted_peak_memory_bytes.unwrap_or_default();
-        // Positive numbers order as their bits do.
+        // Positive numbers have the order of their bits.
         let key = (predicted.to_bits(), memory.to_bits(), row.software.as_deref().unwrap_or_default());
         same.entry(key).or_default().push(row);
     }
@@ -91,7 +91,7 @@ pub(crate) fn layouts(rows: &[&RowResult]) -> Vec<Layout> {
         .collect()
 }
 
-/// Judges a sweep; `None` when it is no choice: too few layouts that ran, or none that differ.
+/// Evaluates a sweep. `None` if there are too few layouts that ran, or none that differ.
 pub(super) fn judge(identity: &Sweep, layouts: &[Layout]) -> Option<SweepRegret> {
     let ran: Vec<(&Layout, f64)> = layouts.iter().filter_map(|l| Some((l, l.measured?))).collect();
     if ran.len() < FEWEST_LAYOUTS {

@@ -1,9 +1,9 @@
-//! Tests of the table of regrets, on sweeps small enough to judge by hand.
+//! Tests of the table of regrets, on sweeps small enough to evaluate by hand.
 
 use super::*;
 use crate::memory::SURE_TO_FIT;
 
-/// Rows of one sweep: predicted and measured seconds, memory as a mark of the layout; no measured time is out of memory.
+/// Rows of one sweep: predicted and measured seconds, and memory as a mark of the layout. No measured time is out of memory.
 fn rows(pairs: &[(f64, Option<f64>, bool)]) -> Vec<RowResult> {
     pairs
         .iter()
@@ -38,7 +38,7 @@ fn the_regret_is_what_the_pick_loses() {
     assert!((sweep.regret - 0.08).abs() < 1e-12, "{sweep:?}");
     assert_eq!((sweep.pairs, sweep.pairs_right), (3, 2));
     assert!((sweep.random - 0.08).abs() < 1e-12 && (sweep.spread - 1.2).abs() < 1e-12);
-    // 8% in the only sweep: beyond the median's target, within the tail's.
+    // 8% in the only sweep: above the median's target, within the tail's.
     assert_eq!((answer.met, answer.overall.within_tail), (Some(false), 1.0));
 }
 
@@ -65,7 +65,7 @@ fn indistinguishable_rows_are_one_layout_with_their_median() {
 
 #[test]
 fn with_memory_the_pick_must_fit_and_run() {
-    // The fastest does not fit; the next is predicted to fit and does not; the third runs, and is not the best that ran.
+    // The fastest does not fit; the next is predicted to fit and does not; the third runs, and is not the best of those that ran.
     let answer = judged(&[
         (1.0, None, false),
         (2.0, None, true),
@@ -88,7 +88,7 @@ fn nothing_predicted_to_fit_is_a_sweep_lost() {
     assert_eq!(answer.memory.within_tail, 0.0);
 }
 
-/// The bundled evidence: enough sweeps to judge, and no worse a choice than documented.
+/// The bundled evidence: enough sweeps to evaluate, and no larger regret than documented.
 #[test]
 fn the_bundled_sweeps_are_chosen_well() {
     let text = include_str!("../../../../../catalog/evidence/measured_runs.csv");

@@ -1,14 +1,13 @@
-//! The column `recompute`: from the words of frameworks to a policy.
+//! The column `recompute`: conversion of the terms of frameworks to a policy.
 //!
-//! Responsible for: the policy of a cell, and the activations that it puts in host memory. Refuses to guess: a cell with an unknown word
-//! counts as empty.
+//! Responsible for: the policy of a cell, and its activations in host memory. Does not guess: a cell with an unknown term counts as empty.
 
 use crate::memory::{SoftwareCatalogue, kept_by_layer};
 use railwright_spec::model::Model;
 use railwright_spec::plan::{Plan, Recompute, RecomputeModule};
 use std::collections::BTreeSet;
 
-/// What a row publishes of recompute.
+/// Published recompute of a row.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Published {
     /// The policy; `None` if none is published.
@@ -17,17 +16,18 @@ pub(super) struct Published {
     pub offload: Option<Offload>,
 }
 
-/// Which of the kept activations are in host memory.
+/// Selection of kept activations in host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Offload {
     /// All of them.
     All,
-    /// The residual stream alone: what each layer takes in. All else that a layer keeps stays on the device.
+    /// Only the residual stream: the input of each layer. All other kept activations stay on the device.
     Residual,
 }
 
 impl Offload {
-    /// Share of what the layers of a stage keep: `sum of inputs / sum of kept bytes`. The input is what a layer keeps under full recompute.
+    /// Offloaded share of the kept activations of a stage's layers: `sum of inputs / sum of kept bytes`. The input is the memory that a
+    /// layer keeps under full recompute.
     pub(super) fn share(self, model: &Model, plan: &Plan) -> f64 {
         let (Self::Residual, Ok(catalogue)) = (self, SoftwareCatalogue::shared()) else { return 1.0 };
         let software = catalogue.get(&plan.software);
@@ -40,8 +40,7 @@ impl Offload {
     }
 }
 
-/// Modules by the names that Megatron-LM (`--recompute-modules`), torchtitan and llm.q have for them. A name that is not here is not
-/// modelled.
+/// Modules by their names in Megatron-LM (`--recompute-modules`), torchtitan and llm.q. Other names are not modelled.
 const MODULES: [(&str, RecomputeModule); 17] = [
     ("core_attn", RecomputeModule::CoreAttention),
     ("core_attention", RecomputeModule::CoreAttention),
@@ -62,14 +61,14 @@ const MODULES: [(&str, RecomputeModule); 17] = [
     ("shared_experts", RecomputeModule::Mlp),
 ];
 
-/// Words beside modules that change nothing.
+/// Words next to modules without an effect.
 const FILLERS: [&str; 4] = ["selective", "recompute", "sac", "modules"];
 
-/// Reads a cell, with modules that the notes name. `layers` of a fraction of the model count per pipeline stage.
+/// Reads a cell, with modules from the notes. `layers` of a fraction of the model count per pipeline stage.
 pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) -> Published {
     let named = named_in(notes);
     let selective = |modules| Some(Recompute::Selective { modules, layers: None });
-    // A cell that its transcriber filled with the tool's default was not published either.
+    // A cell that was filled with the tool's default counts as unpublished.
     let published = cell.filter(|_| !notes.contains("recompute/dtype/vocabulary from tool defaults"));
     let Some(text) = published else {
         return Published { policy: if named.is_empty() { None } else { selective(named) }, offload: None };
@@ -94,7 +93,7 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
         _ if text.starts_with("selective") || text.starts_with("recompute-") => {
             let modules = if named.is_empty() { modules(&text) } else { Some(named) };
             modules.and_then(|modules| {
-                // Megatron's `selective` alone is core attention.
+                // Megatron's `selective` without modules is core attention.
                 if modules.is_empty() { Some(Recompute::core_attention()) } else { selective(modules) }
             })
         }
@@ -103,7 +102,7 @@ pub(super) fn read(cell: Option<&str>, notes: &str, model: &Model, stages: u64) 
     Published { offload: offload.filter(|_| policy.is_some()), policy }
 }
 
-/// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`; `None` where a word is none.
+/// The modules in a cell such as `selective(mlp+core_attn)` or `recompute-ffn,recompute-norm`. `None` for an unknown word.
 fn modules(text: &str) -> Option<BTreeSet<RecomputeModule>> {
     let words = text.split(['(', ')', '+', ',', ' ']).map(|word| word.trim_start_matches("recompute-"));
     let mut modules = BTreeSet::new();
@@ -120,7 +119,7 @@ fn count(text: &str) -> Option<u64> {
     digits.parse().ok().filter(|n| (1..=65_536).contains(n))
 }
 
-/// Modules behind the phrase `recompute modules:`, in Megatron's names.
+/// Modules after the phrase `recompute modules:`, in Megatron's names.
 fn named_in(notes: &str) -> BTreeSet<RecomputeModule> {
     let Some(at) = notes.find("recompute modules:") else { return BTreeSet::new() };
     let rest = notes[at..].split(';').next().unwrap_or_default();
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(of("full").offload, None);
     }
 
-    /// The inputs of layers are all that full recompute keeps, and a small part of what is kept without recompute.
+    /// Full recompute keeps only the inputs of layers, a small part of the memory kept without recompute.
     #[test]
     fn the_residual_stream_is_a_part_of_what_layers_keep() {
         use railwright_spec::cluster;

@@ -1,4 +1,4 @@
-//! Surveyed networks against a search of each.
+//! Surveyed networks compared with a search of each.
 
 use super::*;
 use crate::search::Options;
@@ -22,7 +22,7 @@ fn network(gigabits: f64, oversubscription: f64) -> Cluster {
     cluster
 }
 
-/// From the best to the worst.
+/// Networks from the best to the worst.
 fn networks() -> Vec<Cluster> {
     let all = [800.0, 400.0, 200.0, 100.0].map(|speed| [1.0, 2.0, 4.0].map(|over| network(speed, over)));
     all.concat()
@@ -91,8 +91,9 @@ fn nothing_is_proved_without_a_better_network() {
     assert!(own.is_enough() && own.gap() == 0.0);
 }
 
-/// A pipeline is no shorter with slower messages and longer passes, the cycle of a zero-bubble schedule included: each way to a stage's last pass
-/// crosses what delays its first one, too. Passes are unequal by up to a fifth; those of the last stage take up to half more for the head.
+/// No pipeline is shorter with slower messages and longer passes, including the cycle of a zero-bubble schedule: each path to a stage's
+/// last pass contains the delay of its first one. Passes differ by up to a fifth; those of the last stage take up to half more for the
+/// head.
 #[test]
 fn no_pipeline_is_shorter_with_slower_messages() {
     let mut shortest: BTreeMap<bool, f64> = BTreeMap::new();
@@ -155,7 +156,7 @@ fn no_pipeline_is_shorter_with_slower_messages() {
     assert!(shortest.len() == 2 && shortest.values().all(|kept| *kept >= 1.0 - 1e-12), "{shortest:?}");
 }
 
-/// Where a zero-bubble schedule may be used, a list proves less on another network, and as much on its own.
+/// With zero-bubble schedules, a list proves less on other networks, and the same on its own.
 #[test]
 fn lists_with_zero_bubble_schedules_prove_less_on_other_networks() {
     let model = model::by_name("llama-3-8b").expect("known");

@@ -1,5 +1,5 @@
-//! One all-reduce has one time: the curve of `network collective`, the prediction of `validate --network`, the table of an estimate and a
-//! simulated step without contention show the same.
+//! An all-reduce has the same time in `network collective`, in `validate --network`, in the table of an estimate and in a simulated step
+//! without contention.
 
 use super::*;
 use crate::simulate::{Setting, simulate};
@@ -35,7 +35,7 @@ fn check(gpu: &str, devices: u64, tensor: u64) {
     let update = update.expect("gradients");
     let bucket = update.bytes / update.buckets;
 
-    // The curve on a network that does not block.
+    // The curve on a non-blocking network.
     let wiring = wiring(&cluster, &DesignSpec::default(), &[]).expect("built");
     let group: Vec<u32> = (0..devices as u32).step_by(tensor as usize).collect();
     let (sizes, groups) = ([bucket], [group]);

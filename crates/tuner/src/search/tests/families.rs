@@ -1,10 +1,10 @@
-//! Rows of families against brute force: the first of each family in the stated order, of all strategies there are.
+//! Rows of families compared with brute force: the first of each family in the documented order, of all strategies.
 
 use super::*;
 use crate::simplicity::{Oddities, complexity};
 use std::collections::BTreeMap;
 
-/// Everything that brute force finds, in the order of the answer; the first of each family.
+/// All strategies of the brute force, in the order of the outcome; the first of each family.
 fn wanted(all: &[Found], tie: &Tie, search: &Search<'_>) -> Vec<(Standing, Family)> {
     let mut best: BTreeMap<Family, Standing> = BTreeMap::new();
     for entry in all {

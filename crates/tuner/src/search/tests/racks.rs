@@ -1,8 +1,8 @@
-//! Racks whose devices a job does not fill.
+//! Racks that a job does not fill.
 
 use super::*;
 
-/// On parts of racks, groups that fit into a part are whole: the candidate and the order of rows agree on that.
+/// On parts of racks, groups that fit into a part are not split. The candidate and the order of rows agree on that.
 #[test]
 fn groups_within_a_part_of_a_rack_are_whole() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");
@@ -22,11 +22,11 @@ fn groups_within_a_part_of_a_rack_are_whole() {
     let outcome = search.outcome(&search.run());
     let first = outcome.candidates.first().expect("it fits");
     assert_eq!(first.plan.segment, Some(64));
-    // 64 experts' ranks fit into 64 of 72 devices, and would lie across two whole racks.
+    // The ranks of 64 experts fit into 64 of 72 devices, and would span two whole racks.
     assert!(!first.oddities.contains(&crate::simplicity::Oddity::TornGroup), "{:?}", first.oddities);
 }
 
-/// Racks of 72 that 128 devices do not divide: parts of racks are compared with whole ones, and neither is lost.
+/// Racks of 72, which do not divide 128 devices: parts of racks are compared with whole ones, and neither is lost.
 #[test]
 fn parts_of_racks_are_compared_with_whole_ones() {
     let model = model::by_name("qwen3-30b-a3b").expect("known");
@@ -53,7 +53,7 @@ fn parts_of_racks_are_compared_with_whole_ones() {
     let whole = best(Some(vec![Segment::Whole]));
     let part = best(Some(vec![Segment::Devices(64)]));
     assert_eq!((whole.1, part.1), (None, Some(64)));
-    // Groups of 32 experts lie across two racks of 72 and in one part of 64.
+    // Groups of 32 experts span two racks of 72, but are in one part of 64.
     assert!(part.0 < whole.0, "{part:?} {whole:?}");
     assert_eq!(open, part);
 }

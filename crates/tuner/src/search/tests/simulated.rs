@@ -1,8 +1,8 @@
-//! A search whose candidates are priced by flows against pricing all of them so.
+//! A search with candidates priced by flows, compared with pricing all strategies by flows.
 
 use super::*;
 
-/// A search priced by flows gives what pricing every strategy by flows gives, though it asks the flows about a few: on a thin tree the order
+/// A search priced by flows has the result of pricing every strategy by flows, although it prices only a few: on a tapered tree the order
 /// differs from the closed form's.
 #[test]
 fn front_runners_by_flows_are_the_best_of_all_by_flows() {
@@ -37,7 +37,7 @@ fn front_runners_by_flows_are_the_best_of_all_by_flows() {
             Some(entries.iter().map(|entry| Candidate::new(&search, &entry.strategy)).collect())
         })
         .expect("priced");
-    // Everything: the closed form keeps every layout, flows price all of them.
+    // All strategies: the closed form keeps every layout, and flows price all of them.
     let (quick, slow) = machines();
     let all = Search::new(&model, &cluster, space(), Options { keep: 10_000, ..options })
         .expect("a space")
@@ -60,7 +60,7 @@ fn front_runners_by_flows_are_the_best_of_all_by_flows() {
     assert!(runners.is_proven && times.len() > 10, "{} {}", times.len(), runners.priced);
     // Strategies that cannot win are not priced.
     assert!(runners.priced < times.len(), "{} of {}", runners.priced, times.len());
-    // The thin tree makes itself felt.
+    // The tapered tree has an effect.
     let quick = results.best.entries()[0].time;
     assert!(here[0] > quick * 1.0001, "{} {quick}", here[0]);
 }

@@ -1,6 +1,6 @@
-//! Groups of strategies that are left out together.
+//! Groups of strategies that are pruned together.
 //!
-//! Responsible for: the least time of a place, and what comes closest to fitting where nothing of a group fits. Refuses to time.
+//! Responsible for: the lower bound of a place's time, and the nearest misses if nothing of a group fits. Does not time.
 
 use super::super::engine::Worker;
 use super::super::results::{Entry, Results};
@@ -11,24 +11,24 @@ use super::place::Place;
 use super::rungs::Rungs;
 use railwright_spec::plan::Schedule;
 
-/// What bytes per parameter depend on besides sharding: whether micro-batches enter a pipeline at both ends, and chunks per stage (one, or
+/// Influences on bytes per parameter other than sharding: micro-batches that enter a pipeline at both ends, and chunks per stage (one, or
 /// several: then sharded gradients need not be whole between backward passes).
 pub(super) const SLOTS: [(bool, u64); 4] = [(false, 1), (false, 2), (true, 1), (true, 2)];
 
-/// The place of a shape's bytes in [`SLOTS`].
+/// Index of a shape's bytes in [`SLOTS`].
 pub(super) fn slot(shape: &Shape, stages: u64) -> usize {
     2 * usize::from(shape.schedule.copies(stages) > 1) + usize::from(shape.virtual_stages > 1)
 }
 
 impl Piece<'_, '_> {
-    /// The least time of a place's strategies, whatever their shape.
+    /// Lower bound of the time of a place's strategies, for any shape.
     pub(super) fn least(&self, place: &Place) -> f64 {
         let micro_batches = place.strategy.micro_batches(self.search.space.base.global_batch);
         let fuses = self.search.space.schedules.contains(&Schedule::DualPipe);
         place.beside.step(place.prefix.shared(self.degrees.pipeline, micro_batches, fuses))
     }
 
-    /// Remembers what comes closest to fitting in a group of which nothing fits.
+    /// Keeps the nearest misses of a group of which nothing fits.
     pub(super) fn miss(
         &self,
         place: &mut Place,
@@ -38,7 +38,7 @@ impl Piece<'_, '_> {
         worker: &mut Worker,
         found: &mut Results,
     ) {
-        // Only read where nothing fits at all.
+        // Only used if nothing fits at all.
         if worker.found_any() {
             return;
         }

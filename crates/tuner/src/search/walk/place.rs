@@ -1,4 +1,4 @@
-//! Places: what layers' prices depend on, and their recompute policies.
+//! Places: the settings that determine layers' prices, and their recompute policies.
 //!
 //! Responsible for: parts of a place that are computed on first use. Does not bound or size.
 
@@ -10,34 +10,34 @@ use railwright_calculator::memory::PeakParts;
 use railwright_calculator::prepared::{Priced, Setting};
 use railwright_spec::plan::Plan;
 
-/// Degrees, micro-batch, sequence, context and placement: what layers' prices depend on.
+/// Settings that determine layers' prices: parallel sizes, micro-batch, sequence, context and placement.
 pub(super) struct Place {
     pub(super) strategy: Strategy,
-    /// In how many ways the switches could be set.
+    /// Number of possible settings of the switches.
     pub(super) ways: u64,
-    /// Placements that come to the same.
+    /// Number of equivalent placements.
     pub(super) copies: u64,
-    /// What experts object to in degrees, micro-batch and placement.
+    /// Oddities of parallel sizes, micro-batch and placement.
     pub(super) oddities: Oddities,
     pub(super) setting: Setting,
     pub(super) prefix: Prefix,
     pub(super) beside: Beside,
-    /// Which list of shapes belongs to its micro-batch.
+    /// Index of the list of shapes for its micro-batch.
     pub(super) shapes: usize,
-    /// Empty until one of them is looked at: most places are too slow under any.
+    /// Empty until its first use: most places are too slow under any policy.
     pub(super) policies: Vec<Option<Box<Treated>>>,
 }
 
 /// A place under a recompute policy.
 pub(super) struct Treated {
-    /// Sized once a shape is fast enough.
+    /// Calculated once a shape is fast enough.
     pub(super) parts: Option<PeakParts>,
     pub(super) recompute: Vec<f64>,
-    /// By sharding; those below stage 3 share the first.
+    /// Prices by sharding; those below stage 3 share the first.
     pub(super) priced: Vec<Option<Box<Priced>>>,
 }
 
-/// Works out what bounds by layer need of places.
+/// Calculates the inputs of the bounds by layer for places.
 pub(super) fn expand(search: &Search<'_>, places: &mut [Place]) {
     for place in places {
         place.prefix.expand(search.model, &place.setting);

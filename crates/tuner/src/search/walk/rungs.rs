@@ -1,6 +1,6 @@
-//! The memory of one shape under one recompute policy, on ever more layers.
+//! Memory of one shape under one recompute policy, on increasing numbers of layers.
 //!
-//! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Refuses to judge what fits.
+//! Responsible for: sizing each number of recomputed layers once, for all shardings of a node. Does not test the fit.
 
 use super::super::engine::Search;
 use super::super::placing::{input, set_layers};
@@ -31,7 +31,7 @@ impl<'r> Rungs<'r> {
         self.peak(self.ladder.len().checked_sub(1)?, bytes, on)
     }
 
-    /// The peak on a rung under a sharding. The rung's number of layers stands in the plan afterwards.
+    /// The peak on a rung under a sharding. Afterwards the plan contains the rung's number of layers.
     pub(super) fn peak(
         &mut self,
         rung: usize,

@@ -1,4 +1,4 @@
-//! Steps on allocations of hosts, and with other runs, against cases worked out by hand.
+//! Steps on allocations of hosts, and with other runs, compared with calculations by hand.
 
 use super::*;
 use crate::simulate::{Job, Order, placed, together};
@@ -44,8 +44,8 @@ fn slowdown(wiring: &Wiring, (numbering, exchange): (Numbering, Exchange), seats
     class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
 }
 
-/// Eight rings over four hosts. Hosts of two leaves in turn: every one of the 16 devices of a leaf sends over its 4 uplinks, 4 times what
-/// they carry. Sorted: one host of the two does, twice.
+/// Eight rings over four hosts. With alternating hosts of two leaves, every one of the 16 devices of a leaf sends over its 4 uplinks, 4
+/// times their capacity. Sorted, one of its two hosts does: twice.
 #[test]
 fn rings_share_the_uplinks_that_they_cross() {
     let cluster = cluster_by_name("dgx-h100", 64).expect("a preset");
@@ -74,7 +74,7 @@ fn small() -> (Model, Cluster, Plan) {
     })
 }
 
-/// Ranks on the first devices are where they are without seats; hosts in turn lose, and sorting them gives it all back.
+/// Ranks on the first devices equal a run without seats; alternating hosts are slower, and sorting removes all of it.
 #[test]
 fn sorting_hosts_gives_back_what_fragments_cost() {
     let run = small();
@@ -106,7 +106,7 @@ fn sorting_hosts_gives_back_what_fragments_cost() {
     assert_eq!((survey.hosts, survey.leaf_groups, survey.least_leaf_groups), (4, 2, 2));
 }
 
-/// Runs below their own leaves do not meet; runs that take turns below the same leaves slow each other equally.
+/// Runs below separate leaves do not share links; runs that alternate below the same leaves slow each other equally.
 #[test]
 fn runs_slow_each_other_only_where_they_share_links() {
     let run = small();

@@ -19,8 +19,8 @@ fn run(settings: &[&str]) -> Run {
     Run { model, cluster, plan, training, cost, software_origin: spec.software_origin() }
 }
 
-/// The traces move the bytes of the traffic between ranks. Played on a network that never blocks, they take the step's time within what
-/// measured efficiencies of collectives are below those of links.
+/// The traces move the bytes of the traffic between ranks. On a non-blocking network they take the step's time, except for the difference
+/// between measured efficiencies of collectives and those of links.
 #[test]
 fn traces_move_the_bytes_of_the_step() {
     let pipeline = [
@@ -50,7 +50,7 @@ fn traces_move_the_bytes_of_the_step() {
         for (kind, bytes) in &expected {
             let own = sums.get(kind).copied().unwrap_or(0.0);
             assert!(own <= bytes * (1.0 + 1e-6), "{settings:?} {kind:?}: {own} of {bytes}");
-            // All-reduces that have no price are not in the traces: a tied embedding, and the norm of gradients.
+            // All-reduces without a price are not in the traces: a tied embedding, and the norm of gradients.
             let all = *kind == CollectiveKind::AllReduce || own >= bytes * (1.0 - 1e-6);
             assert!(all, "{settings:?} {kind:?}: {own} of {bytes}");
         }

@@ -51,7 +51,7 @@ const INPUTS: [&str; 29] = [
     "global_batch_seqs",
 ];
 
-/// Step times predicted by constants that never saw the run's publication, by identifier: what the printed evidence is measured on.
+/// Step times predicted by constants fitted without the run's publication, by identifier: the basis of the printed evidence.
 static LEFT_OUT: LazyLock<BTreeMap<String, f64>> = LazyLock::new(|| {
     let text = include_str!("../../../../../catalog/evidence/left_out.csv");
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -86,7 +86,7 @@ fn pairs(column: &str, keys: &[&str]) -> Vec<Pair> {
         group.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.id.cmp(&b.1.id)));
         for two in group.windows(2) {
             let (before, after) = (two[0].1.clone(), two[1].1.clone());
-            // Notes may have more than columns: other differences exclude the pair.
+            // Notes may contain more than columns: other differences exclude the pair.
             let moved = facts::moved(&run_of(&before), &run_of(&after));
             let is_one = moved.iter().all(|moved| keys.iter().any(|key| moved.key.starts_with(key)));
             if let (Some(old), Some(new)) = (before.step_time, after.step_time)
@@ -111,7 +111,7 @@ fn run_of(case: &Case) -> Run {
     }
 }
 
-/// The rehearsal of the change that turns one run of a pair into the other.
+/// The predicted ratio of the change that converts one run of a pair to the other.
 fn rehearsed(pair: &Pair) -> f64 {
     let before = run_of(&pair.before);
     let mut spec = RunSpec::default();
@@ -137,7 +137,7 @@ fn evaluated(pair: &Pair, machines: &mut Machines) -> f64 {
     time(&pair.after) / time(&pair.before)
 }
 
-/// The ratio as constants predict it that never saw the pair's publication.
+/// The ratio predicted by constants fitted without the pair's publication.
 fn left_out(pair: &Pair) -> f64 {
     let time = |case: &Case| LEFT_OUT.get(&case.id).copied().unwrap_or_else(|| panic!("{}", case.id));
     time(&pair.after) / time(&pair.before)
@@ -187,9 +187,9 @@ fn the_format_of_products() {
     let (keys, evidence) = known("number format");
     let pairs = pairs("dtype", keys);
     let right = errors("number format", &pairs, left_out);
-    // The stated band of this kind: 5% in the median, 16% for nine of ten, and the direction nearly always.
+    // The documented band of this kind: 5% in the median, 16% for nine of ten, and the direction almost always.
     assert!(evidence.median < 0.05 && evidence.ninth < 0.16 && right > 0.95, "{right}");
-    // The rehearsal is the evaluation of the changed run, nothing else.
+    // The what-if prediction is the evaluation of the changed run and nothing else.
     let mut machines = Machines::default();
     for pair in pairs.iter().take(20) {
         assert!((rehearsed(pair) / evaluated(pair, &mut machines) - 1.0).abs() < 1e-9, "{}", pair.before.id);
