@@ -1,4 +1,4 @@
-//! How fast flows are simulated: the programs whose SimGrid times stand in `docs/concepts/flow-model.md`.
+//! Speed of flow simulation, for the programs with SimGrid times in `docs/concepts/flow-model.md`.
 //!
 //! `xtask/peers/simgrid/run.sh` runs SimGrid itself on the same programs, for ratios on one machine.
 

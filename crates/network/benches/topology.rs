@@ -1,4 +1,4 @@
-//! How long designs take: `cargo bench -p railwright-network --bench topology`.
+//! Time to build designs: `cargo bench -p railwright-network --bench topology`.
 //!
 //! The yardstick: summary, counts and bill of 65,536 devices in at most 200 milliseconds.
 
@@ -26,7 +26,7 @@ fn bill_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     bencher.bench(|| bill(&black_box(&spec).resolve().expect("it is built"), &prices));
 }
 
-/// What `network show` computes: counts, the largest network of the same figures, classes of ways.
+/// Work of `network show`: counts, the largest network with the same settings, classes of routes.
 #[divan::bench(args = KINDS)]
 fn summary_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     let spec = spec(kind);

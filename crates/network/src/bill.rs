@@ -1,4 +1,4 @@
-//! What a network costs: dollars and watts from counts and unit prices, and designs compared by them.
+//! Cost of a network: dollars and watts from counts and unit prices, and comparison of designs by cost.
 //!
 //! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of
 //! a cluster. Refuses to know what a step takes, and counts no scale-up domain: its links and switches come with the devices.
@@ -45,7 +45,7 @@ pub struct Line {
 pub struct Bill {
     /// The design's name.
     pub design: String,
-    /// What there is.
+    /// Counts of parts.
     pub counts: Counts,
     /// Accelerators.
     pub devices: u64,
@@ -67,7 +67,7 @@ pub struct Bill {
     pub ranged_share: f64,
     /// Power of all whose power is known.
     pub watts: Watts,
-    /// Whether that is all.
+    /// True if `watts` covers every part of the network.
     pub has_all_watts: bool,
     /// Warnings.
     pub warnings: Vec<Warning>,
@@ -180,7 +180,7 @@ fn plain(prices: &Prices, item: Item) -> Result<&Price, Problem> {
     })
 }
 
-/// What people call the place of a layer's cables.
+/// Common name for the place of a layer's cables.
 pub const fn layer_name(layer: Layer) -> &'static str {
     match layer {
         Layer::ScaleUp => "scale-up",

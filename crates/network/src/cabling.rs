@@ -69,7 +69,7 @@ pub struct End {
 pub struct Cable {
     /// From 1.
     pub number: u64,
-    /// Where in the network.
+    /// Layer of the network.
     pub layer: Layer,
     /// Its lower and its upper end.
     pub ends: [End; 2],

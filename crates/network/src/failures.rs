@@ -76,14 +76,14 @@ impl Class {
         }
     }
 
-    /// How much longer a step takes of which a share is exposed network time; none if nothing is kept.
+    /// Step time relative to the whole network, for a step with this share of exposed network time. `None` if no bandwidth remains.
     pub fn slowdown(&self, exposed_share: f64, recovery: Recovery) -> Option<f64> {
         slowdown(self.kept(recovery), exposed_share)
     }
 }
 
-/// How much longer a synchronous step takes when its slowest member keeps a share of its network bandwidth:
-/// `1 + exposed share x (1 / kept - 1)`; none if nothing is kept. A lower bound: hidden traffic may become exposed.
+/// Relative time of a synchronous step when its slowest member keeps a share of its network bandwidth: `1 + exposed share x (1 / kept -
+/// 1)`. `None` if nothing is kept. A lower bound: hidden traffic may become exposed.
 pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
     (kept > 0.0).then(|| 1.0 + exposed_share * (1.0 / kept - 1.0))
 }
@@ -97,8 +97,8 @@ pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
     }
 }
 
-/// What fails of a design, class by class, from the devices outwards. Parts that stand in different places and take away the same are one
-/// class.
+/// Classes of parts that can fail in a design, from the devices outwards. Parts in different places whose failures have the same effect
+/// form one class.
 pub fn classes(design: &Design) -> Vec<Class> {
     let mut found: Vec<Class> = Vec::new();
     for class in in_places(design) {
@@ -267,7 +267,7 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     list.push(class);
 }
 
-/// What is below one switch of the first plane.
+/// Devices and domains below one switch of the first plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Below {
     /// Devices in all.
@@ -352,7 +352,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         (fabric / network.fabrics_per_switch, leaf)
     });
     list.extend(leaves.iter().map(|(below, count)| leaf(design, count * design.planes, below)));
-    // Where rails are apart, the other rails of a domain are untouched, and can take over.
+    // With separate rails, the other rails of a domain are unaffected and can take over.
     let apart = if network.fabrics_per_plane > 1 { design.rails } else { 1 };
     let pods = kinds(design, network.fabrics_per_plane * clos.pods, |device| {
         let (fabric, leaf) = design.leaf_of(network, device);
@@ -377,7 +377,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     }
     if network.kept_tiers >= 3 {
         let all = design.devices / network.fabrics_per_plane;
-        // Who hashes onto a spine does not know that it has fewer cores left; sprayed packets share the loss.
+        // Hashing onto a spine ignores that it has fewer cores left; sprayed packets share the loss.
         let is_even = design.routing.is_spread();
         let (spines, cores) = (clos.spines_per_pod as f64, clos.core_groups as f64);
         let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });

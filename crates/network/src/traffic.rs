@@ -48,7 +48,7 @@ const GROUPS_AT_ONCE: u64 = 4096;
 pub struct Traffic {
     /// Placement of ranks.
     pub numbering: Numbering,
-    /// What they exchange.
+    /// Exchanges of the ranks.
     pub exchanges: Vec<Exchange>,
 }
 

@@ -102,7 +102,7 @@ pub struct Cheapest {
 pub struct Comparison {
     /// Feasible designs in the requested order; the first is the baseline.
     pub entries: Vec<Entry>,
-    /// What cannot.
+    /// Designs that cannot be built or priced, with the reason.
     pub refused: Vec<Refused>,
     /// Savings over the ratio of prices.
     pub sweep: Vec<Sweep>,
@@ -124,7 +124,7 @@ pub fn parts(bill: &Bill) -> Parts {
     Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
 }
 
-/// What a bill pays for ports and for transceivers, each speed at its own price.
+/// Dollars of a bill for switch ports and for transceivers, each speed at its own price.
 pub fn paid(bill: &Bill) -> Parts {
     let of = |item: Item| -> f64 {
         bill.lines.iter().filter(|line| line.item == item).map(|line| line.dollars.get()).sum()

@@ -87,8 +87,8 @@ fn populated(grown: &Design, devices: u64) -> Option<Design> {
     Some(Design { devices, fabric: Fabric::Clos(ClosNetwork { clos, ..*network }), ..grown.clone() })
 }
 
-/// What must be bought for the larger network, and what of the first has no place there. Switches, transceivers and NICs of one speed move to
-/// any place; cables and fibre stay where they were pulled, for their length.
+/// Dollars of purchases for the larger network, and dollars of parts of the first that have no place in it. Switches, transceivers and NICs
+/// of one speed move to any place. Cables and fibre stay in their place because of their length.
 fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     let is_like = |a: &Line, b: &Line| {
         let is_pulled = matches!(a.item, Item::Copper | Item::ActiveOptical | Item::Fibre);
@@ -200,7 +200,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// What is bought and not discarded is the larger network; a prepared one discards nothing and moves nothing.
+        /// First network plus purchases minus discarded parts is the larger network. A prepared network discards and moves nothing.
         #[test]
         fn purchases_less_discarded_parts_are_the_larger_network(
             kind in prop::sample::select(vec![Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed]),

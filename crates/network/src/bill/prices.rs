@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The catalogue's table.
 pub const CATALOGUE: &str = railwright_catalog::NETWORK_PRICES;
-/// Where [`CATALOGUE`] stands.
+/// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
 
 /// Longer tables are not price lists.
@@ -80,7 +80,7 @@ impl Item {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
     }
 
-    /// Whether its price depends on the speed.
+    /// Tests whether the price depends on the speed.
     const fn has_speed(self) -> bool {
         matches!(self, Self::SwitchPort | Self::Transceiver | Self::Nic | Self::Copper | Self::ActiveOptical)
     }

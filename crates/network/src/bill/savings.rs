@@ -1,4 +1,4 @@
-//! What one design saves against another, as a function of one ratio: switch port price over transceiver price.
+//! Savings of one design over another, as a function of one ratio: switch port price over transceiver price.
 //!
 //! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Refuses
 //! NICs and fibre: both are equal or nearly so between designs that are compared like this.

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Hours in a year.
 const YEAR: f64 = 8760.0;
 
-/// What the rest of the cluster costs and draws, and for how long it is used.
+/// Cost and power of the rest of the cluster, and its time in use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
@@ -18,7 +18,7 @@ pub struct Cluster {
     pub accelerator: String,
     /// Price of one accelerator with its share of the server.
     pub device_price: Option<Dollars>,
-    /// Where that price comes from.
+    /// Source of that price.
     pub device_price_source: String,
     /// Power of one accelerator.
     pub device_power: Option<Watts>,

@@ -232,7 +232,7 @@ fn the_share_of_a_cluster() {
     assert!(
         (whole.dollars_per_run.expect("tokens").get() / (all / (8760.0 * 3600.0) * 1e5) - 1.0).abs() < 1e-12
     );
-    // Who owns the cluster pays for the time in which the run stands still.
+    // The owner of the cluster also pays for the time without progress.
     let half =
         super::share::share(&bill, &Cluster { availability: 0.5, ..cluster() }).cluster.expect("priced");
     assert_eq!(half.dollars_per_run, whole.dollars_per_run.map(|dollars| dollars * 2.0));

@@ -28,7 +28,7 @@ pub struct Program {
     pub without_time: BTreeMap<&'static str, u64>,
 }
 
-/// Where a node stands: rank, and place in its trace.
+/// Position of a node: rank, and index in its trace.
 type Place = (u32, usize);
 
 impl Program {

@@ -45,7 +45,7 @@ fn decimal(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.1}") } else { format!("{number}") }
 }
 
-/// What the dimensions do not express.
+/// Properties of the design that the dimensions cannot express.
 fn lost(design: &Design) -> Vec<String> {
     let mut lost = Vec::new();
     if let crate::topology::Fabric::Clos(network) = &design.fabric

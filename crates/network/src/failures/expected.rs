@@ -1,4 +1,4 @@
-//! What failures cost a job in a month: how often, how much slower, how many accelerator-hours.
+//! Expected cost of failures for a job per month: number, slowdown and lost accelerator-hours.
 //!
 //! Responsible for: laying rates over classes, choosing for each class how the job goes on with the least loss, and adding up. Exact for
 //! one failure at a time; what comes together is [`super::sample`]'s. Refuses to know the step: the share of it that is exposed network
@@ -53,7 +53,7 @@ pub struct ClassLoss {
     pub rate: Rate,
     /// Failures of all of them in a month.
     pub failures_per_month: f64,
-    /// Whether the job stops and starts again: connections of a device break.
+    /// True if the job stops and restarts because connections of a device break.
     pub interrupts: bool,
     /// Step slowdown until the repair; `None` if the step cannot finish.
     pub slowdown: Option<f64>,

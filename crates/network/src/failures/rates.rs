@@ -1,4 +1,4 @@
-//! How often parts fail and how long they stay down: a dated table that users override line by line.
+//! Failure rates and repair times of parts: a dated table that users override line by line.
 //!
 //! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of what is laid over it, and for which line holds for which
 //! class of parts. Refuses to extrapolate from one part to another: a class takes the line of its own name, or of its family.
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The catalogue's table.
 pub const CATALOGUE: &str = railwright_catalog::FAILURE_RATES;
-/// Where [`CATALOGUE`] stands.
+/// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 
 /// Longer tables are no tables of rates.

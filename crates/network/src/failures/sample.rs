@@ -187,7 +187,7 @@ fn uniform(choices: &mut Choices) -> f64 {
     (choices.below(1 << 30) as f64 + choices.below(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
 }
 
-/// How many of `count` parts are down, each with a small chance: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
+/// Number of failed parts among `count`, each with a small probability: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
 fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
     if chance <= 0.0 {
         return 0;

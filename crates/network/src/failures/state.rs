@@ -43,7 +43,7 @@ pub struct State {
     pub cut_off: Vec<Range>,
     /// Devices that their domain cannot help either: the step cannot finish.
     pub stranded: Vec<Range>,
-    /// Whether all domains reach each other.
+    /// True if all domains reach each other.
     pub is_connected: bool,
     /// Share of bandwidth that the most affected device keeps on its own NIC.
     pub kept_alone: f64,
@@ -339,7 +339,8 @@ impl<'a> States<'a> {
         (headroom(self.design, self.network) * left).min(1.0)
     }
 
-    /// What the spines of a pod have left above: the worst spine where a hash does not know of it, all together where packets are sprayed.
+    /// Share of uplink capacity that the spines of a pod keep. With hashing it is that of the worst spine, because hashes ignore losses.
+    /// With sprayed packets it is that of all spines together.
     fn above_pod(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
         let clos = &self.network.clos;
         if self.network.kept_tiers < 3 {
@@ -372,7 +373,7 @@ impl<'a> States<'a> {
     }
 }
 
-/// Whether any two of these share a plane and rail. Of two that do not, one has at most half of all there are.
+/// Tests whether every two of these share a plane and rail. Of two without a shared one, at least one has at most half of all.
 fn all_meet(open: &BTreeSet<LinkPaths>) -> bool {
     let all = open.iter().flatten().collect::<BTreeSet<_>>().len();
     let mut few = open.iter().filter(|link_paths| link_paths.len() * 2 <= all);

@@ -67,7 +67,7 @@ struct Link {
     capacity: f64,
     /// Flows that pass.
     passes: Vec<Pass>,
-    /// Whether flows came or went since the last solution.
+    /// True if flows were added or removed since the last solution.
     dirty: bool,
 }
 
@@ -290,7 +290,7 @@ impl Allocator {
         true
     }
 
-    /// What a link carries.
+    /// Rate on a link, in bytes per second.
     fn used(&self, number: u32) -> f64 {
         let passes = &self.links[number as usize].passes;
         passes.iter().map(|pass| self.rates[pass.slot as usize] * pass.share).sum()

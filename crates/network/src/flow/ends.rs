@@ -1,4 +1,4 @@
-//! When each flow under way ends at its present rate, and which ends next.
+//! End time of each active flow at its present rate, and the flow that ends next.
 //!
 //! Responsible for: times that change often and are rarely the next. Independent of rates.
 //!

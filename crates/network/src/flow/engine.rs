@@ -51,21 +51,21 @@ pub trait Traffic {
     /// A message has arrived; what it lets start.
     fn arrived(&mut self, tag: u64, start: &mut Start);
 
-    /// Whether the simulation continues; checked once at every moment at which messages begin or end.
+    /// Tests whether the simulation continues. Checked once at every time at which messages begin or end.
     fn goes_on(&mut self) -> bool {
         true
     }
 
-    /// How far a program has come that goes around in laps; `None` when it does not, or not at this moment.
+    /// Progress of a program that repeats in laps. `None` without laps, or between two of them.
     fn lap(&self) -> Option<Lap> {
         None
     }
 
-    /// Where the program stands within its lap: of two moments with equal states and equal messages under way, both have the same
-    /// future but for its length.
+    /// State of the program within its lap. Two times with equal states and equal active messages have the same future except for its
+    /// length.
     fn state(&self, _state: &mut Vec<u64>) {}
 
-    /// What a message under way is called relative to the lap.
+    /// Tag of an active message relative to the lap.
     fn relative(&self, tag: u64) -> u64 {
         tag
     }
@@ -79,7 +79,7 @@ pub trait Traffic {
     }
 }
 
-/// How far a repeating program has come.
+/// Progress of a repeating program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lap {
     /// Laps begun.
@@ -88,7 +88,7 @@ pub struct Lap {
     pub left: u64,
 }
 
-/// How a simulation ended.
+/// Result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
@@ -100,7 +100,7 @@ pub struct Outcome {
     pub simulated: u64,
     /// Times that rates were computed.
     pub solutions: u64,
-    /// What each link carried, skipped laps included and flows without end left out.
+    /// Bytes carried by each link, including skipped laps, excluding flows without end.
     pub carried: Vec<Bytes>,
 }
 
@@ -248,7 +248,7 @@ pub(super) struct Run {
     ends: Ends,
     outcome: Outcome,
     now: f64,
-    /// When the last message arrived.
+    /// Arrival time of the last message.
     ended: f64,
     route: Vec<(u32, f64)>,
     under_way: u64,
@@ -356,7 +356,7 @@ impl Run {
         (self.now, self.outcome.flows)
     }
 
-    /// What each link carried so far.
+    /// Bytes carried by each link so far.
     pub(super) fn carried(&self) -> &[f64] {
         &self.carried
     }

@@ -37,13 +37,13 @@ pub struct Listed {
     pub after: Vec<u32>,
 }
 
-/// When a flow begins and ends.
+/// Begin and end of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// When its delay is over, seconds.
+    /// End of its delay, in seconds.
     pub begin: Seconds,
-    /// When its last byte arrives, seconds.
+    /// Arrival of its last byte, in seconds.
     pub end: Seconds,
 }
 

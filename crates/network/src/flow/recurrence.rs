@@ -11,7 +11,7 @@ const EQUAL: f64 = 1e-9;
 /// Laps that are looked at one by one before looking is made rarer.
 const PATIENCE: u64 = 32;
 
-/// What is remembered of an earlier lap.
+/// Record of an earlier lap, and the schedule of comparisons.
 #[derive(Debug, Default)]
 pub(super) struct Recurrence {
     earlier: Option<Picture>,

@@ -26,7 +26,7 @@ pub enum What {
 pub struct DrawnNode {
     /// Its name in the file.
     pub name: String,
-    /// What it is, if the file has it.
+    /// Kind of the node, if recorded in the file.
     pub what: Option<What>,
     /// The host of a device, if the file has it.
     pub host: Option<String>,

@@ -29,7 +29,7 @@ pub struct RouteSetting {
     pub paths: u32,
 }
 
-/// What a file does not have.
+/// Values for properties that a file does not contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
     /// Devices of a scale-up domain, if no node has a host.
@@ -183,7 +183,7 @@ impl Imported {
         own.iter().filter_map(|link| self.links.get(*link as usize).map(|found| (*link, *found)))
     }
 
-    /// Whether a node is a switch.
+    /// Tests whether a node is a switch.
     pub(super) fn is_switch(&self, node: u32) -> bool {
         (self.devices.len() as u32..self.switches_end).contains(&node)
     }

@@ -46,7 +46,7 @@ impl Frame {
         );
     }
 
-    /// What the axes count.
+    /// Draws the labels of both axes.
     pub(crate) fn counts(&self, out: &mut String, across: &str, up: &str) {
         let (wide, tall) = self.area();
         let _ = write!(

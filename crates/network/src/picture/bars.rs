@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the bar is for.
+    /// Label of the bar.
     pub name: String,
     /// Its parts, one for each series.
     pub values: Vec<f64>,
@@ -21,7 +21,7 @@ pub struct Part {
 pub struct Bars {
     /// The picture's title.
     pub title: String,
-    /// What the length counts, with its unit.
+    /// Quantity on the horizontal axis, with its unit.
     pub across: String,
     /// Names of the parts.
     pub series: Vec<String>,

@@ -73,7 +73,7 @@ impl Sheet {
     }
 }
 
-/// How wide a text is, and how high all are.
+/// Width of a text and height of every text, in pixels.
 pub(super) fn wide(text: &str) -> usize {
     (text.chars().count() * STEP).saturating_sub(SCALE)
 }

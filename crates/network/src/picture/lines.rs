@@ -13,7 +13,7 @@ const MARKED: usize = 60;
 /// A curve; a hole is a point that does not exist.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What it shows.
+    /// Label of the curve.
     pub name: String,
     /// One value for each place on the horizontal axis.
     pub values: Vec<Option<f64>>,
@@ -24,11 +24,11 @@ pub struct Curve {
 pub struct Lines {
     /// The picture's title.
     pub title: String,
-    /// What the horizontal axis counts.
+    /// Quantity on the horizontal axis.
     pub across: String,
     /// The places on it.
     pub places: Vec<String>,
-    /// What the vertical axis counts, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     pub up: String,
     /// The curves.
     pub curves: Vec<Curve>,

@@ -17,14 +17,14 @@ pub struct Dot {
     pub y: f64,
     /// Its title.
     pub name: String,
-    /// Whether it is filled and connected to the filled ones of its series.
+    /// True if the dot is filled and connected to the other filled ones of its series.
     pub matters: bool,
 }
 
 /// Points of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What they have in common.
+    /// Label of the series.
     pub name: String,
     /// The points.
     pub dots: Vec<Dot>,
@@ -35,9 +35,9 @@ pub struct Series {
 pub struct Scatter {
     /// The picture's title.
     pub title: String,
-    /// What the horizontal axis counts, with its unit.
+    /// Quantity on the horizontal axis, with its unit.
     pub across: String,
-    /// What the vertical axis counts, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     pub up: String,
     /// The series.
     pub series: Vec<Series>,

@@ -61,7 +61,7 @@ impl Between {
     }
 }
 
-/// What each host lies below.
+/// Position of each host in the tree: pod, leaf group and domain.
 pub fn spots(allocation: &Allocation, tree: &Tree) -> Vec<Spot> {
     allocation.hosts.iter().map(|host| tree.spot(host.devices.first().copied().unwrap_or(0))).collect()
 }

@@ -1,4 +1,4 @@
-//! Where the ranks of an allocation lie, and how far their bytes go.
+//! Positions of the ranks of an allocation, and distances of their traffic.
 //!
 //! Responsible for: ranks by leaf group, leaf groups and pods against the fewest that could hold the run, and bytes by level and rail.
 
@@ -84,7 +84,7 @@ impl ByLevel {
     }
 }
 
-/// Where the ranks of an allocation are.
+/// Counts the ranks of an allocation by leaf group.
 pub fn survey(allocation: &Allocation, tree: &Tree) -> Survey {
     let mut rows: BTreeMap<(u32, u32), LeafGroupRow> = BTreeMap::new();
     let mut spots: Vec<Spot> = Vec::new();

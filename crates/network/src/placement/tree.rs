@@ -10,7 +10,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// What a device lies below.
+/// Position of a device in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
     /// The pod, or 0 where the network has but one.
@@ -49,7 +49,7 @@ impl Tree {
         Some(Self { spots: spots?, domain: size, oversubscription: oversubscription(&design.fabric) })
     }
 
-    /// What a device lies below.
+    /// Position of a device in the tree.
     pub fn spot(&self, device: u32) -> Spot {
         self.spots.get((device / self.domain) as usize).copied().unwrap_or(Spot {
             pod: 0,

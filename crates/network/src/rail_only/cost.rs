@@ -1,4 +1,4 @@
-//! What a non-blocking network costs, counted in switch ports and transceivers.
+//! Cost of a non-blocking network, counted in switch ports and transceivers.
 //!
 //! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail, and the share that rail-only
 //! saves. Refuses list prices: only the ratio of a port to a transceiver matters here; bills with prices are the crate's `bill`.

@@ -82,7 +82,7 @@ pub struct Target {
     pub here: Option<f64>,
     /// Results of documented variants, if different.
     pub variants: Vec<f64>,
-    /// What each of these changes.
+    /// Change made by each of these variants.
     pub variant_names: Vec<&'static str>,
     /// Distance of the plain model: points of a percentage, else relative.
     pub error: Option<f64>,
@@ -163,7 +163,7 @@ const MODELS: [(Model, f64); 5] =
     [(GPT3, 32e6), (OPT3, 2e6), (PALM, 512.0 * 2048.0), (PALM, 1024.0 * 2048.0), (PALM, 2048.0 * 2048.0)];
 const PERCENT: f64 = 100.0;
 
-/// What the claim's quantity is here, in the claim's unit.
+/// Value of the claim's quantity under this model, in the claim's unit.
 fn computed(id: &str, variant: Variant) -> Option<f64> {
     let at = |model, tokens, devices, domain| parameters(variant, model, tokens, devices, domain);
     let saved = |model, tokens, from: f64, to: f64| {

@@ -12,9 +12,8 @@
 //! each colour, loading one link of each colour by the sum of its colour there, has them. When all flows of a colour end together,
 //! what is left is equitable again. Tests hold this to the full network.
 //!
-//! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a
-//! long step. Then all members of a class have the rate of their slowest, an approximation that is reported
-//! as such ([`Bundle::alike`]).
+//! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
+//! the rate of their slowest, an approximation that is reported as such ([`Bundle::alike`]).
 
 use super::class::{Block, Class, Edge};
 use super::rows::{self, Load};
@@ -48,9 +47,9 @@ pub struct Bundle {
     pub classes: Vec<Vec<u32>>,
     /// Capacities of its rows.
     rows: Vec<f64>,
-    /// Whether the groups of each class are equivalent in the network, so that they have equal rates.
+    /// By class: true if its groups are equivalent in the network, so that they have equal rates.
     pub alike: Vec<bool>,
-    /// Whether each class goes through third groups, where routing chooses.
+    /// By class: true if adaptive routing sends it through third groups.
     pub detours: Vec<bool>,
 }
 
@@ -97,10 +96,10 @@ impl Bundle {
             let others = wiring.others();
             let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
             for (other, is_detour) in others {
-                // Where ranks are apart there, this is no choice.
+                // Skipped if the ranks are disconnected there.
                 let Ok(link_paths) = lay(other, class, &mut scratch) else { continue };
                 let busy = busiest(&link_paths, &capacities, &mut scratch);
-                // Where both are as fast, the shorter ways.
+                // On equal speed, keep the shorter routes.
                 if busy < least * (1.0 - 1e-9) {
                     (laid, least) = (link_paths, busy);
                     taken[number] = is_detour;
@@ -167,7 +166,7 @@ impl Bundle {
         bundle
     }
 
-    /// Whether groups of a class that differ in the network are one flow, at the pace of the slowest.
+    /// Tests whether non-equivalent groups of a class are merged to one flow, at the rate of the slowest.
     pub fn is_merged(&self) -> bool {
         self.alike.iter().zip(&self.classes).any(|(alike, units)| !alike && units.len() == 1)
     }
@@ -182,7 +181,7 @@ impl Bundle {
         }
     }
 
-    /// How fast each class goes when it has the network for itself: 1 is its ideal speed.
+    /// By class: relative speed when it has the network for itself; 1 is its ideal speed.
     pub fn paces_alone(&self) -> Vec<f64> {
         let mut paces = vec![1.0; self.classes.len()];
         for (class, units) in self.classes.iter().enumerate() {
@@ -206,7 +205,7 @@ impl Bundle {
     }
 }
 
-/// What a group puts on links, bytes a second at ideal speed, and its longest latency.
+/// Load of a group on links, in bytes per second at ideal speed, and its longest latency.
 type Laid = (Vec<(u32, f64)>, f64);
 
 /// The groups of a class on the links of a network; those that meet no link are left out.

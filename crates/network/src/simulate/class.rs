@@ -57,7 +57,7 @@ pub struct Class {
     pub ideal: f64,
     /// Sequential messages: the latency is that of this number of routes.
     pub steps: f64,
-    /// Whether groups are independent even if they are not equivalent, as for other jobs.
+    /// True if groups are independent even if they are not equivalent, as for other jobs.
     pub apart: bool,
 }
 

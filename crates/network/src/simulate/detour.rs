@@ -31,7 +31,7 @@ pub(super) fn around(
     shortest(wiring, from, to, label)
 }
 
-/// Whether every way of a message shares a broken link: hashes and sprays cannot help.
+/// Tests whether every route of a message shares a broken link: hashing and spraying cannot avoid it.
 fn is_hopeless(wiring: &Wiring, usual: &Route) -> bool {
     let topology = &wiring.topology;
     usual.hops.iter().any(|hop| {

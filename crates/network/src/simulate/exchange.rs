@@ -1,4 +1,4 @@
-//! How long exchanges take that run together on a network.
+//! Time of exchanges that run together on a network.
 //!
 //! Responsible for: from exchanges to times, all started at once, and how busy the links are. Refuses to know why they run
 //! together; [`super::script`] runs a step.
@@ -13,13 +13,13 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// What an exchange takes.
+/// Time of an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeTime {
     /// Name.
     pub name: String,
-    /// When only the devices' own ports limit it: the bandwidth term of the closed form.
+    /// Time with only the devices' own ports as limit: the bandwidth term of the closed form.
     pub ideal: Seconds,
     /// Bandwidth term on the network, until its slowest group has ended.
     pub time: Seconds,
@@ -29,7 +29,7 @@ pub struct ExchangeTime {
     pub slowdown: f64,
 }
 
-/// What exchanges take that start together.
+/// Times of exchanges that start together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {

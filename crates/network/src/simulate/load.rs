@@ -59,7 +59,7 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         return Vec::new();
     }
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
-    // What is broken carries nothing; a NIC without ports only stands for what its device may send.
+    // Broken links carry nothing; a NIC without ports only represents the send limit of its device.
     for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
         let class = graph.class(link);
         let busy = carried[link.index()] / (class.capacity * time).get();
@@ -95,7 +95,7 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         .collect()
 }
 
-/// Where a link is; a link of several cables by all of them.
+/// Name of a link's place; a bundle of cables is named by all of them.
 pub(super) fn named(topology: &Topology, link: LinkId) -> String {
     if together(topology, topology.graph.class(link)) > 1 {
         between_pooled(topology, link)

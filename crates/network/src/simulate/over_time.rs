@@ -1,4 +1,4 @@
-//! How busy links were at every moment of a step.
+//! Utilization of links over the time of a step.
 //!
 //! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Within an exchange bytes are taken to
 //! flow evenly, so that an interval in which it speeds up or slows down has its mean. Refuses to draw.

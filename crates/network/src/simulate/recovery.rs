@@ -21,7 +21,7 @@ use super::wiring::{LinkPath, Wiring};
 use crate::failures::{Recovery, beside_own};
 use crate::topology::{LinkId, Topology};
 
-/// What NICs lost; empty where all are whole.
+/// Losses of NICs; empty if all are whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lost {
     /// Share of its ports that each device's NIC keeps.
@@ -30,7 +30,7 @@ pub(super) struct Lost {
     of_domain: Vec<f64>,
 }
 
-/// Whether the recovery decides on a message.
+/// Result of the recovery for a message.
 pub(super) enum Settled {
     /// It does: the way, or none.
     By(Option<LinkPath>),
@@ -54,7 +54,7 @@ impl Gate {
 }
 
 impl Lost {
-    /// What broken links take from NICs.
+    /// Losses of NICs from broken links.
     pub(super) fn of(topology: &Topology, is_broken: impl Fn(LinkId) -> bool) -> Self {
         let planes = topology.design.planes;
         let kept = |device: u32| {

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 /// Tasks that end between two words to who watches.
 const MOST_LISTED: usize = 256;
 
-/// What a task does.
+/// Work of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
     /// Nothing on the network for so long.
@@ -34,13 +34,13 @@ pub enum Work {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     work: Vec<Work>,
-    /// How many tasks each waits for.
+    /// By task: number of tasks that it waits for.
     waits: Vec<u32>,
     /// Pairs of tasks: the second waits for the first.
     links: Vec<(u32, u32)>,
 }
 
-/// When tasks ran.
+/// Times at which tasks ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Played {
     /// By task.
@@ -123,7 +123,7 @@ impl Script {
         self.work.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Tests whether the script has no tasks.
     pub fn is_empty(&self) -> bool {
         self.work.is_empty()
     }

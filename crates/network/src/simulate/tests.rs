@@ -35,7 +35,7 @@ fn wiring(spec: &DesignSpec, failed: &[&str]) -> Wiring {
     Wiring::new(&resolve(spec), &parts).unwrap_or_else(|p| panic!("{spec:?}: {p}"))
 }
 
-/// What the groups of a test do.
+/// Communication of a test's groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Gather,

@@ -12,7 +12,7 @@ use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Detail, Fabric, Forwarding, LinkId, NodeId, Topology};
 use std::collections::BTreeMap;
 
-/// Where a NIC is plugged in, in one plane: its leaf, its pod with all that stands above it.
+/// Attachment of a NIC in one plane: its leaf and its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
     /// Of the fabric, so that rails which are apart never share one.
@@ -28,7 +28,7 @@ struct Tree<'a> {
     forwards: bool,
 }
 
-/// Whether a block's ways follow from counting.
+/// Tests whether the loads of a block follow from counting.
 pub(super) fn is_counted(wiring: &Wiring) -> bool {
     tree(wiring).is_some()
 }
@@ -67,7 +67,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
             add(link.reverse(), down * block.bytes);
         }
     };
-    // What each device's NIC sends and receives: (device, out, in), with the weight of each message on its way.
+    // Loads of each device's NIC as (device, out, in), with the weight of each message.
     if !tree.forwards {
         for member in members.iter().map(|member| u64::from(*member)) {
             let inside = by_domain(member) - 1.0;

@@ -37,7 +37,7 @@ pub struct Wiring {
     pub failed: Vec<Part>,
     /// Devices that carry the traffic of NICs with lost ports.
     recovery: Recovery,
-    /// What NICs lost.
+    /// Losses of NICs.
     lost: Lost,
     /// By cable: link number over two.
     broken: Vec<bool>,
@@ -49,12 +49,12 @@ pub struct Wiring {
     without_lost: Option<Box<Self>>,
 }
 
-/// Where one sprayed message over every link of a tree would touch thousands, links of equal fate are pooled.
+/// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would use thousands.
 fn is_pooled(design: &Design) -> bool {
     design.routing == Routing::Spray && design.kind.is_clos()
 }
 
-/// Which cables go with broken parts, by link number over two.
+/// Cables removed by broken parts, by link number over two.
 fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem> {
     let mut broken = vec![false; topology.graph.link_count() / 2];
     for part in failed {
@@ -152,7 +152,7 @@ impl Wiring {
         self.topology.graph.devices()
     }
 
-    /// Whether a link is there.
+    /// Tests whether a link is unbroken.
     pub fn is_alive(&self, link: LinkId) -> bool {
         !self.broken[link.index() / 2]
     }

@@ -45,7 +45,7 @@ pub struct Topology {
     pub(crate) layout: Layout,
 }
 
-/// Where links begin in the numbering.
+/// First link of each kind in the numbering.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// Device to domain, a pair for each device; only in domains of more than one.

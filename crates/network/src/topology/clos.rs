@@ -9,7 +9,7 @@
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// What a fabric is asked to be.
+/// Requirements for a fabric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
     /// Groups of endpoints with leaves of their own: rails, else 1.
@@ -32,7 +32,7 @@ pub struct Request {
     pub spine_oversubscription: f64,
     /// Pods, if not as few as possible.
     pub pods: Option<u64>,
-    /// Whether a group's leaves stay in one pod (numbered group by group), if they fit.
+    /// True to keep a group's leaves in one pod (numbered group by group), if they fit.
     pub groups_in_pods: bool,
 }
 
@@ -71,7 +71,7 @@ pub struct Clos {
     pub core_groups: u64,
     /// Cores in each core group.
     pub cores_per_group: u64,
-    /// Whether leaves are numbered group by group instead of unit by unit.
+    /// True if leaves are numbered group by group instead of unit by unit.
     pub by_group: bool,
 }
 
@@ -284,7 +284,7 @@ impl Clos {
     }
 }
 
-/// How a leaf's ports are split between below and above.
+/// Split of a leaf's ports into endpoints below and uplinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {
     hosts: u64,
@@ -337,7 +337,7 @@ impl Split {
             let down = (uplinks as f64 * o + 1e-9).floor() as u64;
             Self { hosts: down * request.hosts_per_port, uplinks }
         };
-        // Where ports do not divide as asked, less oversubscription than asked is bought.
+        // If ports do not divide at the requested ratio, the split has less oversubscription.
         uplinks.into_iter().map(of).filter(|split| split.hosts > 0).collect()
     }
 }
@@ -373,7 +373,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     let tiers = request.tiers.unwrap_or(3);
     let most = most_endpoints(request, tiers);
     let asked = request.groups.saturating_mul(request.endpoints);
-    // What would reach: the same figures with a larger radix.
+    // Smallest larger radix that suffices with the same settings.
     let wider = (1..=6).map(|n| request.radix << n).find(|radix| {
         let hosts_per_leaf = request.hosts_per_leaf;
         Clos::new_quietly(&Request { radix: *radix, hosts_per_leaf, pods: None, ..*request })
@@ -402,7 +402,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
 }
 
 impl Clos {
-    /// Whether a request can be built; asked by [`too_many`] itself, so it must not ask back.
+    /// Tests whether a request can be built. [`too_many`] calls this, so it must not call [`too_many`].
     fn new_quietly(request: &Request) -> bool {
         let Ok(split) = Split::of(request) else { return false };
         match request.tiers {

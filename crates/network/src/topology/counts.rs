@@ -1,4 +1,4 @@
-//! How much of what a network is made of: switches, ports, links, cables, transceivers, NICs.
+//! Counts of network parts: switches, ports, links, cables, transceivers, NICs.
 //!
 //! Responsible for: counting by arithmetic, at any size in no time; a test holds it to graphs that are built. Refuses to price.
 //!
@@ -96,7 +96,7 @@ impl Counts {
 }
 
 impl Design {
-    /// What the network is made of.
+    /// Counts the parts of the network.
     pub fn counts(&self) -> Counts {
         let mut counts =
             Counts { tiers: Vec::new(), layers: Vec::new(), nics: self.devices, circuit_ports: 0 };

@@ -54,7 +54,7 @@ pub struct Design {
     pub cabling: [Cabling; 3],
 }
 
-/// How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+/// Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
 ///
 /// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
 /// NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
@@ -66,7 +66,7 @@ pub struct Connection {
     pub channels: u64,
     /// Queue pairs of each channel on a port.
     pub queue_pairs: u64,
-    /// Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+    /// True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
     pub plane_striping: bool,
 }
 
@@ -182,12 +182,12 @@ impl Design {
         (0, network.clos.leaf(group, within * (self.devices / self.rails) + place))
     }
 
-    /// Whether the network, without scale-up domains, joins all devices.
+    /// Tests whether the network, without scale-up domains, joins all devices.
     pub fn joins_rails(&self) -> bool {
         !self.separates_rails() && self.fabric != Fabric::None
     }
 
-    /// Whether devices of different rails reach each other only through a scale-up domain.
+    /// Tests whether devices of different rails reach each other only through a scale-up domain.
     pub fn separates_rails(&self) -> bool {
         match &self.fabric {
             Fabric::Clos(network) => {

@@ -1,4 +1,4 @@
-//! How groups of a dragonfly are joined: which global port leads to which group.
+//! Global links of a dragonfly: the group at the other end of each global port.
 //!
 //! Responsible for: one wiring for any number of groups and ports, symmetric in all groups, that uses every port when parity allows.
 //! Refuses to know what a group is made of.

@@ -95,11 +95,11 @@ pub enum Layer {
     Torus,
 }
 
-/// What links have in common.
+/// Common properties of links.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkClass {
-    /// Where they are.
+    /// Layer of the network.
     pub layer: Layer,
     /// Bytes a second, decimal, in one direction.
     pub capacity: BytesPerSecond,
@@ -218,17 +218,17 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(n, node)| (NodeId(n as u32), *node))
     }
 
-    /// Where a link starts.
+    /// Node at the start of a link.
     pub fn from(&self, link: LinkId) -> NodeId {
         NodeId(self.links[link.index()].from)
     }
 
-    /// Where a link ends.
+    /// Node at the end of a link.
     pub fn to(&self, link: LinkId) -> NodeId {
         NodeId(self.links[link.index()].to)
     }
 
-    /// What a link has in common with others.
+    /// Class of a link.
     pub fn class(&self, link: LinkId) -> &LinkClass {
         &self.classes[usize::from(self.links[link.index()].class)]
     }

@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Clos => "one fat tree of one to three tiers for all devices, filled in order",
@@ -106,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is made of folded Clos fabrics.
+    /// Tests whether it consists of folded Clos fabrics.
     pub const fn is_clos(self) -> bool {
         matches!(
             self,
@@ -119,7 +119,7 @@ impl Kind {
         )
     }
 
-    /// How messages may find their way in it: detours are for groups that few links join.
+    /// Routings that it supports. Detours are for groups joined by few links.
     pub const fn routings(self) -> &'static [Routing] {
         match self {
             Self::ScaleUp => &[],
@@ -140,7 +140,7 @@ impl Kind {
         }
     }
 
-    /// What messages to another rail may do: where rails are joined through domains alone, they must be forwarded.
+    /// Forwarding options for messages to another rail. Required if rails are joined through domains alone.
     pub const fn forwardings(self) -> &'static [Forwarding] {
         match self {
             Self::RailOnly | Self::Trimmed => &[Forwarding::Before, Forwarding::After],
@@ -149,7 +149,7 @@ impl Kind {
         }
     }
 
-    /// Whether a key of a design file applies to it.
+    /// Tests whether a key of a design file applies to it.
     pub fn takes(self, key: &str) -> bool {
         let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
         match key {
@@ -217,12 +217,12 @@ impl Routing {
         }
     }
 
-    /// Whether a hash selects routes, so that another seed is another draw.
+    /// Tests whether a hash selects routes, so that another seed gives another draw.
     pub const fn is_hashed(self) -> bool {
         matches!(self, Self::Ecmp)
     }
 
-    /// Whether packets of one message go side by side over many ways.
+    /// Tests whether packets of one message use many routes concurrently.
     pub const fn is_spread(self) -> bool {
         matches!(self, Self::Spray | Self::Valiant | Self::Adaptive)
     }

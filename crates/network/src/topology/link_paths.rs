@@ -24,7 +24,7 @@ pub(crate) struct Message {
     draw: Draw,
 }
 
-/// What one of a connection's routes is drawn by.
+/// Input that selects one of a connection's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     /// Into the hash.
@@ -61,8 +61,8 @@ impl Topology {
         self.drawn(from, to, Draw { label, plane: None }, is_alive)
     }
 
-    /// What a connection draws: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed
-    /// packets and routes by destination draw nothing, but ports share what is striped.
+    /// Draws of a connection: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed packets and
+    /// routes by destination need no draw. Ports share striped bytes.
     pub(crate) fn draws(&self, label: u64) -> Vec<Draw> {
         let (connection, planes) = (self.design.connection, self.design.planes);
         let routes = match self.design.routing {

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub const TABLES: &str = railwright_catalog::SUPERPOD_TABLES;
 const DESIGNS: &str = railwright_catalog::PUBLISHED_DESIGNS;
 
-/// What a column of the tables counts.
+/// Quantity in each column of the tables.
 const COLUMNS: [&str; 6] =
     ["leaf", "spine", "core", "cables_node_leaf", "cables_leaf_spine", "cables_spine_core"];
 
@@ -48,14 +48,14 @@ pub struct Row {
     pub reason: String,
     /// Remark on the row.
     pub note: String,
-    /// Whether the row is derived from rules, according to the table.
+    /// True if the table marks the row as derived from rules.
     pub marked_derivable: bool,
     /// Publication of the row.
     pub source: String,
 }
 
 impl Row {
-    /// Whether all that is compared agrees, and something is.
+    /// Tests whether all compared values agree, and at least one is compared.
     pub fn agrees(&self) -> bool {
         !self.compared.is_empty() && self.compared.iter().all(|c| c.published == c.here)
     }

@@ -1,4 +1,4 @@
-//! Which way a message takes, as a value.
+//! Route of a message, as a value.
 //!
 //! Responsible for: the links that a message uses, with the share of it that each carries. Refuses to move anything.
 
@@ -12,7 +12,7 @@ pub struct Hop {
     pub link: LinkId,
     /// The share of the message that takes it: 1 on the only way, 1/n where packets are sprayed over n ways.
     pub share: f64,
-    /// How far along the way it is: links of one position are alternatives or stand side by side.
+    /// Position along the route: links with the same position are alternatives or parallel.
     pub position: u32,
 }
 

@@ -112,7 +112,7 @@ impl DesignSpec {
         }
     }
 
-    /// What it is called: its name, else its kind.
+    /// Title: the name, or the kind without a name.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.kind.unwrap_or(Kind::Clos).name().to_owned())
     }

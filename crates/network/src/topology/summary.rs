@@ -59,7 +59,7 @@ impl DesignSpec {
         let step = design.domain.size;
         let fits = |domains: u64| {
             let devices = Some(domains * step);
-            // What belongs to one size goes with the size.
+            // Settings of one size are removed with the size.
             let spec = Self { devices, groups: None, dimensions: None, ..self.clone() };
             let spec = if self.domain.is_none() && design.kind != super::Kind::ScaleUp {
                 Self { domain: Some(step), ..spec }

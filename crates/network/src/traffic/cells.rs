@@ -46,7 +46,7 @@ impl Cells {
         self.sums[(i * self.side + j) as usize] += bytes;
     }
 
-    /// What ranks of one cell send those of another, together.
+    /// Bytes that all ranks of one cell send to all ranks of another.
     pub fn sum(&self, i: u32, j: u32) -> f64 {
         if i < self.side && j < self.side { self.sums[(i * self.side + j) as usize] } else { 0.0 }
     }
@@ -56,7 +56,7 @@ impl Cells {
         (cell * self.per_cell, ((cell + 1) * self.per_cell).min(self.ranks))
     }
 
-    /// What a rank of one cell sends a rank of another, on average over their pairs.
+    /// Bytes that a rank of one cell sends to a rank of another, averaged over their pairs.
     pub fn mean(&self, i: u32, j: u32) -> f64 {
         let size = |cell: u32| {
             let (first, end) = self.span(cell);

@@ -10,7 +10,7 @@ use super::{Algorithm, Exchange, Numbering, Place, rings};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// Which way rings pass the members of a domain, such that each ring closes on the rail that it began on.
+/// Direction in which rings pass the members of a domain, such that each ring closes on the rail of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     /// To the next, and out by the one before the entry.
@@ -130,7 +130,7 @@ impl Exchange {
         }
     }
 
-    /// What each member of a group sends to each other in one call, where that is the same for all of them.
+    /// Bytes that each member of a group sends to each other in one call. `None` if they differ between members.
     pub(super) fn to_each(&self) -> Option<f64> {
         let volume = match (self.kind, self.algorithm) {
             (CollectiveKind::AllToAll, Algorithm::Direct | Algorithm::Ring)

@@ -8,7 +8,7 @@
 
 use serde::Serialize;
 
-/// How places become ranks.
+/// Mapping of positions to ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Numbering {
@@ -37,7 +37,7 @@ pub struct Axis {
 pub struct Groups {
     /// The members of a group.
     pub members: Axis,
-    /// Where in a stage groups begin.
+    /// Positions within a stage at which groups begin.
     pub positions: [Axis; 2],
     /// The stages in which groups begin; members of one group may stand in several.
     pub stages: Vec<u32>,

@@ -1,4 +1,4 @@
-//! What a step puts on every link of a network.
+//! Bytes of a step on every link of a network.
 //!
 //! Responsible for: sending each pair's bytes along the way that the topology gives them, and what that is by layer. Refuses to know when
 //! bytes travel and what they wait for ([`crate::flow`] does).
@@ -54,9 +54,9 @@ pub struct LinkRow {
 pub struct BusiestLink {
     /// Its number.
     pub link: LinkId,
-    /// Where it starts.
+    /// Node at its start.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at its end.
     pub to: NodeId,
 }
 
@@ -65,7 +65,7 @@ pub struct BusiestLink {
 pub struct Loads {
     /// By the link's number.
     pub bytes: Vec<f64>,
-    /// What no way joins.
+    /// Bytes between pairs without a route.
     pub unjoined: f64,
 }
 

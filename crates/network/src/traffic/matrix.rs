@@ -98,7 +98,7 @@ impl Matrix {
         }
     }
 
-    /// What a rank sends, to ascending partners.
+    /// Bytes sent by a rank, by ascending partner.
     pub fn row(&self, from: u32) -> Vec<(u32, f64)> {
         let mut row = self.written_out(from).to_vec();
         let mut members = Vec::new();
@@ -121,7 +121,7 @@ impl Matrix {
         row
     }
 
-    /// What one rank sends another.
+    /// Bytes that one rank sends to another.
     pub fn bytes(&self, from: u32, to: u32) -> f64 {
         if from == to || from >= self.ranks() || to >= self.ranks() {
             return 0.0;
@@ -177,7 +177,7 @@ impl Matrix {
 }
 
 impl Block {
-    /// What goes from one to the other in these groups.
+    /// Bytes from one rank to another in these groups.
     fn between(&self, numbering: &Numbering, from: u32, to: u32) -> f64 {
         let group = |rank| self.groups.find(numbering, rank).next().map(|(group, _)| group);
         match (group(from), group(to)) {
@@ -187,7 +187,7 @@ impl Block {
     }
 }
 
-/// Where each rank's partners begin, and all partners.
+/// Offset of each rank's partners, and all partners with their bytes.
 type Rows = (Vec<usize>, Vec<(u32, f64)>);
 
 /// Flows as rows of ascending partners, each once.

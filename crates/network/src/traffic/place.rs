@@ -1,4 +1,4 @@
-//! Where ranks stand on the machine: domain and rail, and what kind of pair two of them are.
+//! Positions of ranks on the machine: domain and rail, and the kind of each pair of ranks.
 //!
 //! Responsible for: domains of neighbouring devices, rails of the same place in them, counts of pairs. Refuses to know switches.
 

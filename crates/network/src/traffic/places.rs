@@ -10,7 +10,7 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DomainRow {
-    /// Which; its devices are `domain x size` and on.
+    /// Domain number; its devices begin at `domain x size`.
     pub domain: u64,
     /// Among each other.
     pub inside: Bytes,

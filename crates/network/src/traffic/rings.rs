@@ -36,8 +36,8 @@ pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u3
     }
 }
 
-/// Where a group begins and ends inside a domain it has few members, at other places each: with whole domains between them both find
-/// their rails.
+/// Reorders the pieces of a group. Its first and last domain may have few of its members, at different positions: with whole domains
+/// between them both find their rails.
 fn apart(pieces: &mut [&[u32]]) {
     let most = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
     let has_few = |piece: Option<&&[u32]>| piece.is_some_and(|piece| piece.len() < most);

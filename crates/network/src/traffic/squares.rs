@@ -27,7 +27,7 @@ pub struct Squares {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Square {
-    /// Which; none is all together.
+    /// Parallel dimension; `None` for all together.
     pub dimension: Option<Dimension>,
     /// Bytes sent by all ranks.
     pub bytes: Bytes,

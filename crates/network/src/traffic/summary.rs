@@ -143,7 +143,7 @@ impl Traffic {
 
 fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
     let Axis { extent, stride } = exchange.groups.members;
-    // Which stage a message goes to makes no other row.
+    // The destination stage does not split rows.
     let leaves_stage = stride.unsigned_abs() >= exchange.groups.stage_ranks;
     ExchangeRow {
         dimension: exchange.dimension,
@@ -163,7 +163,7 @@ fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
     }
 }
 
-/// Whether two rows differ only in phase, in stages and in how often.
+/// Tests whether two rows differ only in phase, stages and count.
 fn is_alike(a: &ExchangeRow, b: &ExchangeRow) -> bool {
     let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.kind, row.algorithm, row.members);
     key(a) == key(b) && a.bytes == b.bytes

@@ -184,7 +184,7 @@ proptest! {
         }
         prop_assert!(same(of(Layer::Access, Direction::Up), by_class.across()));
         prop_assert!(same(of(Layer::Host, Direction::Up), by_class.across()));
-        // What is forwarded passes a domain too.
+        // Forwarded bytes also pass a domain.
         let forwarded = if design.joins_rails() && design.forwarding == Forwarding::None { 0.0 } else { by_class.other_rail };
         prop_assert!(same(of(Layer::ScaleUp, Direction::Up), by_class.same_domain + forwarded), "{rows:?} {by_class:?}");
         prop_assert!(of(Layer::LeafSpine, Direction::Up) <= by_class.across() * (1.0 + 1e-9));
@@ -203,7 +203,7 @@ proptest! {
         }
     }
 
-    /// Where the pipeline lies among the digits of a rank renames ranks and does nothing else, as long as no domain holds two of them.
+    /// The position of the pipeline among the digits of a rank only renumbers ranks, as long as no domain holds two of them.
     #[test]
     fn the_order_of_digits_only_renames_ranks((mut traffic, _) in any_traffic(), inner in 1_u64..100) {
         traffic.exchanges.retain(|exchange| exchange.groups.members.extent < traffic.numbering.ranks());

@@ -20,7 +20,7 @@ const STEPS: u32 = 8;
 /// The order of the last filling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// Whether the last solution filled all flows in order.
+    /// True if the last solution filled all flows in order.
     pub(super) is_kept: bool,
     /// Flows from the slowest to the fastest.
     frozen: Vec<u32>,

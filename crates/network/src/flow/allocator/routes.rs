@@ -13,7 +13,7 @@ pub(super) struct Hop {
     pub(super) share: f64,
 }
 
-/// Where the route of a flow is, and the room that is kept for it.
+/// Position of a flow's route in the pool: first entry, length and reserved length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     first: u32,

@@ -153,7 +153,7 @@ fn pauses(
                 .filter(|(_, share)| *share > 0.0)
                 .map(|(own, share)| {
                     let capacity = capacities.get(*own as usize).copied().unwrap_or(f64::INFINITY);
-                    // What the flow gets of the link is for all of its bytes, of which a share crosses it.
+                    // The flow's rate on the link applies to all of its bytes, but only a share of them crosses it.
                     capacity / crowds.get(own).map_or(1.0, |crowd| crowd.at(time)).max(*share)
                 })
                 .fold(f64::INFINITY, f64::min);
@@ -199,7 +199,7 @@ fn widen(paused: &mut BTreeMap<u32, Pause>, link: u32, (since, until): Pause) ->
     changed
 }
 
-/// Whether a flow is under way during a pause.
+/// Tests whether a flow is active during a pause.
 fn meets(interval: &Interval, pause: Pause) -> bool {
     interval.begin.get() < pause.1 && interval.end.get() > pause.0
 }

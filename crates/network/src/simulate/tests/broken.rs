@@ -7,8 +7,8 @@ use crate::topology::{Layer, LinkId, Node, NodeId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Whether whole links lead from one device to another through their domain, if it is the same, or over their own NICs and switches
-/// alone: no other device has to forward anything (in a torus all do).
+/// Tests whether unbroken links join two devices. The links lead through a common domain, or over the devices' own NICs and switches alone.
+/// No other device forwards, except in a torus.
 fn is_joined(wiring: &Wiring, from: u32, to: u32) -> bool {
     let topology = &wiring.topology;
     let graph = &topology.graph;
@@ -44,7 +44,7 @@ fn lost_nic(wiring: &Wiring, link: LinkId) -> Option<NodeId> {
     })
 }
 
-/// What flows into a node flows out of it, over links that are whole; the sender sends 1, the receiver gets 1.
+/// Checks conservation of flow over unbroken links: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
 fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let Some(link_path) = wiring.link_path(from, to, 5) else {
         prop_assert!(!is_joined(wiring, from, to), "{from} {to} are joined, and no way is found");
@@ -53,7 +53,7 @@ fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for (link, share) in &link_path.links {
         let link = LinkId(*link);
-        // Where a NIC lost ports its link to the device stands for a limit (`recovery`): what flows is what passes its ports.
+        // If a NIC lost ports, its link to the device represents a limit (`recovery`): the flow is that through its ports.
         if let Some(nic) = lost_nic(wiring, link) {
             let ports = link_path.links.iter().filter(|(port, _)| {
                 let (port, graph) = (LinkId(*port), &wiring.topology.graph);

@@ -54,7 +54,7 @@ fn switch(topology: &Topology, node: NodeId) -> Option<Switch> {
     }
 }
 
-/// What is at some nodes over their links to nodes of a kind, in proportion to the cables that links stand for.
+/// Distributes the amounts at some nodes over their links to nodes of one kind, in proportion to link capacity.
 fn spread(topology: &Topology, at: &[(NodeId, f64)], is_meant: impl Fn(&Switch) -> bool) -> Shares {
     let graph = &topology.graph;
     let mut shares = Vec::new();
@@ -75,7 +75,7 @@ fn spread(topology: &Topology, at: &[(NodeId, f64)], is_meant: impl Fn(&Switch) 
     shares
 }
 
-/// What arrives at which nodes.
+/// Sums the amounts that arrive at each node.
 fn behind(topology: &Topology, shares: &[(LinkId, f64)]) -> Vec<(NodeId, f64)> {
     let mut sums: Vec<(NodeId, f64)> = Vec::new();
     for &(link, share) in shares {

@@ -13,7 +13,7 @@ fn build(spec: &DesignSpec, detail: Detail) -> Topology {
     Topology::build(&design, detail).expect("small")
 }
 
-/// What flows into a node flows out of it; the sender sends 1, the receiver gets 1.
+/// Checks conservation of flow: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
 fn is_a_flow(topology: &Topology, route: &Route, from: u32, to: u32) {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for hop in &route.hops {
@@ -224,9 +224,9 @@ fn links_to_cores(topology: &Topology) -> BTreeMap<u32, BTreeMap<u32, u32>> {
     links
 }
 
-/// Where cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of a full pod sends to all of
-/// another, a core takes no more from one than it has links to the other: less than all, so messages meet under any routing by one way
-/// each. Here two do; three in one tree of eight ports.
+/// If cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of a full pod sends to all of
+/// another, a core receives from one at most its number of links to the other. That is less than all, so messages share links under any
+/// routing with one route each. Here two do; three in one tree of eight ports.
 #[test]
 fn where_cores_do_not_divide_a_pods_links_routes_collide_and_hardly_more() {
     for (devices, radix, expected) in [(48, 8, 2), (80, 8, 3), (96, 8, 2), (112, 8, 2), (192, 16, 2)] {

@@ -20,7 +20,7 @@ const PATHS: u64 = 64;
 /// Links from one switch of a group to another group: the switch at the near end, the link, the switch at the far end.
 type Crossing = (u64, LinkId, u64);
 
-/// What a network of groups has on the way from one switch to another.
+/// Routes of a network of groups from one switch to another.
 struct Groups<'a> {
     count: u64,
     between: &'a dyn Fn(u64, u64) -> Vec<Crossing>,
