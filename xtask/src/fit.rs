@@ -21,13 +21,13 @@ pub(crate) fn generations() -> Result<Vec<Software>, String> {
     software::parse(&constants()?)
 }
 
-/// Whether a run belongs to a generation, with any features.
+/// Tests whether a run belongs to a generation, with any features.
 pub(crate) fn is_of(case: &Case, generation: &str) -> bool {
     software::generation_of(&case.plan.software) == generation
 }
 
-/// What is physically possible: no rate above the burst that was measured alone, no fewer passes than full fusion needs, a share within 0
-/// and 1.
+/// Physical bounds of a constant: no rate above the separately measured burst rate, no fewer passes than full fusion requires, a share
+/// within 0 and 1.
 fn bounds(key: &str) -> (f64, f64) {
     match key.split('/').next().unwrap_or(key) {
         "matmul" | "collective_rate" => (0.1, 1.0),
@@ -136,7 +136,7 @@ pub(crate) fn log_errors(list: &[&Case], machines: &mut Machines, software: &Sof
 pub(crate) struct Key {
     /// Its name, as [`get`] takes it.
     pub(crate) name: String,
-    /// Where it starts.
+    /// Start value of the fit.
     pub(crate) start: f64,
     /// Weight of the penalty on log(constant / start) squared.
     pub(crate) pull: f64,

@@ -24,7 +24,7 @@ pub(crate) struct LeftOut {
     pub(crate) publication: String,
     /// The software generation whose constants predict it.
     pub(crate) generation: String,
-    /// Whether its model routes tokens to experts.
+    /// True if its model routes tokens to experts.
     pub(crate) mixture_of_experts: bool,
     /// Runs of other publications that the constants were fitted to; 0 means the centre of the other generations.
     pub(crate) fitted_to: usize,

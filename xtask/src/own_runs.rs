@@ -1,4 +1,4 @@
-//! What a few measured step times of a stack are worth for its other runs, by publications that neither constants nor prior have seen.
+//! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from constants and prior.
 //!
 //! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions (maximum likelihood, whole
 //! publications left out), the errors that remain after some runs, and the quantiles behind calibrated intervals. Refuses to predict.
@@ -42,7 +42,7 @@ type Key<'r> = (&'r str, &'r str, bool, &'r str);
 /// The runs of each stack.
 pub(crate) type Stacks<'r> = BTreeMap<Key<'r>, Vec<Observed>>;
 
-/// What a run runs on and what it has in common with others of its stack.
+/// Accelerator of a run, and its group within the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// The accelerator's identifier.
@@ -91,7 +91,7 @@ fn prior_of([level, a, b, c, d, own, e, f, g, h, residual, freedom]: [f64; PLACE
     Prior { level, parts: [a, b, c, d], own, scatter: [e, f, g, h], residual, freedom }
 }
 
-/// Where the search for a prior begins: a tenth for the level, more for the host and collectives.
+/// Start of the search for a prior: a tenth for the level, more for the host and collectives.
 const START: Prior = Prior {
     level: 0.005,
     parts: [0.01, 0.02, 0.1, 0.1],
@@ -151,7 +151,7 @@ pub(crate) struct After {
     pub(crate) weight: f64,
 }
 
-/// Which runs a prediction is made for.
+/// Set of predicted runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
@@ -239,7 +239,7 @@ fn predictions(prior: &Prior, runs: &[Observed], logs: usize) -> impl Iterator<I
 /// Errors that remain after some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Remaining {
-    /// Which runs are predicted.
+    /// Set of predicted runs.
     pub(crate) scope: Scope,
     /// Runs that were measured before.
     pub(crate) logs: usize,

@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 /// left-out publications, rounded up.
 const RESIDUAL: f64 = 0.15;
 
-/// What a generation of another [`Execution`] weighs in constants that depend on it: launches of eager and of fused code are hardly
+/// Weight of a generation with another [`Execution`], for constants that depend on it: launches of eager and of fused code are hardly
 /// related.
 const OTHER_EXECUTION: f64 = 0.05;
 
-/// What it weighs in constants that belong to the chip or the cluster.
+/// Weight of another generation for constants that belong to the chip or the cluster.
 const OTHER: f64 = 0.5;
 
-/// What the neutral value, that of fused code, weighs for eager code.
+/// Weight of the neutral value, that of fused code, for eager code.
 const NEUTRAL_FOR_EAGER: f64 = 0.25;
 
 /// Standard deviation between generations of the logarithm of a constant: rates of one chip differ by a sixth, traffic of kernels and rates
@@ -35,7 +35,7 @@ pub(crate) fn spread(name: &str) -> f64 {
     }
 }
 
-/// Whether a constant depends on how code reaches the device.
+/// Tests whether a constant depends on the execution of kernels: eager or fused.
 fn is_of_execution(name: &str) -> bool {
     name.starts_with("host_us") || name == "elementwise_passes"
 }

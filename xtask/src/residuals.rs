@@ -24,7 +24,7 @@ const ANY: &str = "any";
 /// Runs of a class: one software generation, or all of a framework by `framework:` and its name; dense models or mixtures of experts.
 pub(crate) type Class<'r> = (&'r str, bool);
 
-/// Whether a run belongs to a class.
+/// Tests whether a run belongs to a class.
 fn is_of(row: &LeftOut, class: Class<'_>) -> bool {
     let is_named = match class.0.strip_prefix(FRAMEWORK) {
         Some(framework) => framework_of(row) == Some(framework),

@@ -47,7 +47,7 @@ fn checksums(lock: &str) -> Result<BTreeMap<(String, String), String>, String> {
     Ok(sums.collect())
 }
 
-/// What a crate is linked with: neither tests nor tools that build it.
+/// Crates that a crate links: neither tests nor build tools.
 fn linked(node: &Value) -> Vec<&str> {
     let is_linked =
         |dependency: &&Value| list(dependency, "dep_kinds").iter().any(|kind| kind["kind"].is_null());

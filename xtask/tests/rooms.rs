@@ -68,7 +68,7 @@ fn circles_of_modules_become_fewer() {
     assert!(seen > 700, "only {seen} modules were seen");
 }
 
-/// What the test above sees: a re-export is no use by the parent, but leads to where a name is defined.
+/// Cases of the test above: a re-export is no use by the parent, but leads to the definition of a name.
 #[test]
 fn circles_are_seen_through_re_exports() {
     let folder = std::env::temp_dir().join(format!("railwright-rooms-{}", std::process::id()));

@@ -76,8 +76,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files_below(folder, &["rs"])
 }
 
-/// What the page is written in.
-/// The page's files that are written by hand.
+/// Hand-written source files of the web UI.
 fn page_files() -> Vec<PathBuf> {
     let generated = root().join("web/src/api/schema");
     let mut files = files_below(&root().join("web"), &["ts", "tsx", "mjs"]);
@@ -135,7 +134,7 @@ fn production_code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a file is a test and nothing else.
+/// Tests whether a file contains only tests.
 fn is_test(path: &Path) -> bool {
     path.iter().any(|part| {
         part.to_str().is_some_and(|p| {
@@ -188,7 +187,7 @@ fn core_crates_do_no_io() {
     assert!(files > 100, "only {files} files were seen");
 }
 
-/// What looks at the disk.
+/// Calls that access the disk.
 const DISK: &[&str] = &[
     "std::fs",
     "fs::",
@@ -282,7 +281,7 @@ fn every_file_states_its_responsibility() {
     assert!(silent.is_empty(), "files of the page that do not open with a comment: {}", silent.join(", "));
 }
 
-/// What stands in backticks.
+/// Texts in backticks.
 fn quoted(text: &str) -> BTreeSet<&str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
@@ -445,7 +444,7 @@ fn choices(code: &str) -> impl Iterator<Item = &str> {
     )
 }
 
-/// What stands between double quotes, line by line.
+/// Texts between double quotes, line by line.
 fn string_literals(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|literal| literal.len() >= 6)
 }

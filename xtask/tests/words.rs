@@ -129,7 +129,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether messages of a file are read by tests only.
+/// Tests whether messages of a file are read by tests only.
 fn is_test(path: &Path) -> bool {
     let path = path.to_string_lossy().replace('\\', "/");
     ["/tests/", "/benches/", "/testing/"].iter().any(|part| path.contains(part))

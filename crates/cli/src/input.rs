@@ -258,7 +258,7 @@ fn cause(error: &std::io::Error) -> String {
 }
 
 pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
-    // What a request failed with has its own place and hint.
+    // A failed request has its own place and hint.
     if let Some(problem) = error.get_ref().and_then(|inner| inner.downcast_ref::<Problem>()) {
         return problem.clone();
     }

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Where uploads lie in memory.
+/// Folder of uploads in memory.
 const UPLOADS: &str = "uploads";
 
 /// Request of the page, and its response.
@@ -62,7 +62,7 @@ extern "C" fn railwright_buffer(length: usize) -> *mut u8 {
     buffer.as_mut_ptr()
 }
 
-/// Where the last reply lies: a line of JSON about it, then its bytes.
+/// Address of the last reply: a line of JSON with its properties, then its bytes.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_reply() -> *const u8 {
     REPLY.lock().unwrap_or_else(PoisonError::into_inner).as_ptr()

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
 pub(crate) const SCHEMA_VERSION: u32 = 2;
 
-/// Where answers and talk go.
+/// Destinations of results and of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Printer {
     data: Terminal,
@@ -308,7 +308,7 @@ impl Printer {
         Ok(Outcome::Interrupted)
     }
 
-    /// Whether work is cancelled: by Ctrl-C, from the first call on, or by the client.
+    /// Cancellation of the work: by Ctrl-C, from the first call on, or by the client.
     pub(crate) fn stop(&self) -> Stop {
         match &self.listener {
             Some(listener) => Stop::Asked(Arc::clone(&listener.watch)),
@@ -316,7 +316,7 @@ impl Printer {
         }
     }
 
-    /// Whether who asked takes values, and text beside them.
+    /// Tests whether the client accepts typed values in addition to text.
     pub(crate) fn takes_values(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.typed.is_some())
     }
@@ -326,7 +326,7 @@ impl Printer {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }
 
-    /// Whether the client of the server disconnected: work can stop.
+    /// Tests whether the client of the server disconnected, so that work can stop.
     pub(crate) fn is_quiet(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
@@ -337,7 +337,7 @@ impl Printer {
         if self.is_quiet() { Err(Problem::new("stopped: the client closed the connection")) } else { Ok(()) }
     }
 
-    /// Whether data would land on a terminal.
+    /// Tests whether data would be written to a terminal.
     pub(crate) fn is_on_terminal(&self) -> bool {
         use std::io::IsTerminal as _;
         self.listener.is_none() && std::io::stdout().is_terminal()
@@ -354,7 +354,7 @@ impl Printer {
     }
 }
 
-/// Whether an answer is to be a page for a browser.
+/// Tests whether the output format is HTML.
 pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
 }

@@ -21,7 +21,7 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// How far a prediction of the step is off, without and with the calibration.
+/// Relative errors of the predicted step, without and with the calibration.
 fn step_errors(answer: &Value) -> (f64, f64) {
     let step = line(answer, "steps", "step");
     let measured = number(step, "measured");
@@ -98,7 +98,7 @@ fn step_times(answer: &Value) -> Vec<f64> {
     }
 }
 
-/// What was measured on one accelerator is no calibration of a run on another, and nothing is written.
+/// Measurements on one accelerator cannot calibrate a run on another, and nothing is written.
 #[test]
 fn measurements_of_another_accelerator_than_the_runs_are_refused() {
     let file = scratch("other-accelerator.toml");
@@ -150,7 +150,7 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     let held = line(&held, "held_out", "all_reduce x2");
     assert!(number(held, "error_after") < number(held, "error_before"), "{held}");
     assert!(number(held, "error_after") < 0.10, "{held}");
-    // What the ranks did not wait for each other is what a prediction can hit.
+    // A prediction excludes the time in which ranks waited for each other.
     let step = number(line(&answer, "steps", "step"), "measured");
     let waits = number(line(&answer, "steps", "waiting"), "measured");
     let outcome = |key: &str| number(line(&answer, "steps", "step"), key) / (step - waits);

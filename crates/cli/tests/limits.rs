@@ -97,7 +97,7 @@ fn a_limit_needs_a_unit_and_room() {
     assert_eq!(run(&["models", "list", "--memory-limit", "1GiB"]).code, 0);
 }
 
-/// How many threads a command had at most while it ran.
+/// Maximum number of threads of a command while it ran.
 fn threads(arguments: &[&str], asked: &str) -> usize {
     let mut child = program(arguments)
         .env("RAYON_NUM_THREADS", asked)

@@ -6,7 +6,7 @@
 use crate::support::json;
 use serde_json::Value;
 
-/// What a published run reached, the least and the most.
+/// Lowest and highest published result of a run.
 enum Published {
     /// MFU.
     Mfu(f64, f64),
@@ -96,7 +96,7 @@ fn number(value: &Value, pointer: &str) -> f64 {
     value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {value}"))
 }
 
-/// What an expert would object to in the first row.
+/// Objections of an expert to the first row.
 fn objections(question: &Question, first: &Value) -> Vec<String> {
     let ranked = &first["ranked"];
     let candidate = &ranked["candidate"];

@@ -250,7 +250,7 @@ fn exports_of_nsight_are_read_from_files_folders_and_archives() {
     std::fs::write(&file, &bytes).expect("written");
     let of = |path: &std::path::Path| {
         let mut value = json(&["profile", &path.to_string_lossy(), "--json"], 0);
-        // What it is called and where it lies is all that may differ.
+        // Only title and warnings may differ.
         value.as_object_mut().expect("an object").retain(|key, _| key != "title" && key != "warnings");
         value
     };

@@ -531,7 +531,7 @@ fn absurd_values_are_answered_or_refused() {
         json!(true),
         json!("1e400"),
     ];
-    // What searches for long with any values is left out.
+    // Commands that search for long with any values are left out.
     let long = ["search", "size", "validate", "network/design", "network/simulate", "network/rail-only"];
     let mut next = absurd.iter().cycle();
     let mut asked = 0;

@@ -1,4 +1,4 @@
-//! What `railwright serve` reads and writes: what was given and what was sent, and nothing.
+//! Files read and written by `railwright serve`: only those given at the start or sent by the client.
 
 use crate::support::program;
 use crate::support::served::Served;
@@ -158,7 +158,7 @@ fn only_what_was_given_is_read() {
         let reply = server.ask("query", &json!({ "sql": sql, "paths": [at("open")] }));
         assert_eq!(reply.status, 422, "{sql}: {}", reply.text);
     }
-    // What leads out of a folder is left out of it.
+    // Links that lead out of a folder are excluded.
     let reply = server.ask("models/show", &json!({ "name": folder }));
     assert!(reply.status == 422 && !reply.text.contains("root:"), "{}", reply.text);
     // Its existence is not revealed.

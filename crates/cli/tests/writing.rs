@@ -47,7 +47,7 @@ fn killed(file: &str, arguments: &[&str], moments: u32) {
         }
     }
     assert!(olds > 0, "{file}: {olds} old, {news} new");
-    // What a killed process left is removed by the next one.
+    // The next process removes a file that a killed process left.
     whole();
     assert_eq!(folder.names(), [file]);
 }

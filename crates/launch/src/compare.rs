@@ -6,7 +6,7 @@
 use crate::Measured;
 use serde::Serialize;
 
-/// What was predicted, as far as logs measure it.
+/// Predicted values of the figures that logs contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
     /// Seconds of a step.
@@ -29,7 +29,7 @@ pub struct Predicted {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`.
+    /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`.
     pub figure: &'static str,
     /// Measured, in seconds, tokens a second, TFLOP/s or bytes.
     pub measured: f64,
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub predicted: f64,
     /// Predicted over measured, less 1.
     pub difference: f64,
-    /// Whether the measurement lies in the interval, for figures that have one.
+    /// True if the measurement lies in the interval. `None` for figures without one.
     pub inside: Option<bool>,
 }
 

@@ -32,7 +32,7 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 impl Context<'_> {
-    /// Whether the context is empty.
+    /// Tests whether the context is empty.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty() && self.arguments.is_none() && self.files.is_none()
     }

@@ -85,7 +85,7 @@ fn others(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Whether a JSON text has a key, without reading the numbers of a large one.
+/// Tests whether a JSON text has a top-level key, without parsing the numbers of a large one.
 fn top_level(text: &str, key: &str) -> bool {
     text.contains(&format!("\"{key}\""))
 }

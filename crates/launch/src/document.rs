@@ -36,9 +36,9 @@ pub(crate) struct Entry {
     pub(crate) name: String,
     /// The value.
     pub(crate) data: Data,
-    /// Where it stands.
+    /// Line and column of the value.
     pub(crate) spot: Spot,
-    /// Whether it was used.
+    /// True if a reader used it.
     pub(crate) taken: bool,
 }
 
@@ -93,7 +93,7 @@ impl Document {
         self.entries.iter().rev().find(|entry| entry.path == path)
     }
 
-    /// Whether a table or a value stands at a key.
+    /// Tests whether a key has a table or a value.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.entries.iter().any(|entry| {
             entry.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))

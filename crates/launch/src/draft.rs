@@ -18,7 +18,7 @@ const MOST: usize = 500;
 pub struct Draft {
     launch: Launch,
     problems: Vec<Problem>,
-    /// Which file a line lies in, where the launch has several.
+    /// Mapping of lines to files, for a launch with several.
     sources: Option<Sources>,
 }
 
@@ -82,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// Whether a value comes from a line.
+    /// Tests whether a value comes from a line.
     pub fn is_origin(&self, source: &str, line: Option<usize>) -> bool {
         let source = shorten(source);
         let (file, line) = self.spot(line);
@@ -90,7 +90,7 @@ impl Draft {
         self.launch.origins.iter().any(is_here)
     }
 
-    /// Where each value comes from.
+    /// Origin of each value.
     pub(crate) fn origins(&self) -> &[Origin] {
         &self.launch.origins
     }
@@ -105,7 +105,7 @@ impl Draft {
         self.launch.partial.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Whether the file shows only a part of the run.
+    /// Tests whether the file shows only a part of the run.
     pub(crate) fn is_partial(&self) -> bool {
         self.launch.partial.is_some()
     }
@@ -117,7 +117,7 @@ impl Draft {
         self.leave_open("model.name", source, line, format!("`{}` is not in the catalogue", shorten(name)));
     }
 
-    /// Whether a value was left open.
+    /// Tests whether a value was left open.
     pub(crate) fn is_open(&self, key: &str) -> bool {
         self.launch.open.iter().any(|open| open.key == key)
     }
@@ -169,7 +169,7 @@ impl Draft {
         self.launch.spec.get(key)
     }
 
-    /// What was set so far.
+    /// Settings so far.
     pub fn spec(&self) -> &RunSpec {
         &self.launch.spec
     }
@@ -228,7 +228,7 @@ impl Draft {
         }
     }
 
-    /// What a log reports that the run took.
+    /// Sets the measurements that a log contains.
     pub fn measured(&mut self, measured: Measured) {
         self.launch.measured = Some(measured);
     }
@@ -253,8 +253,8 @@ impl Draft {
         }
     }
 
-    /// Whether a file without a date is of the framework whose generation the calculator assumes for its plan: Megatron's arguments and
-    /// configurations, unless they ask for full sharding, for which another framework is assumed.
+    /// Tests whether an undated file belongs to the framework whose generation the calculator assumes for its plan. These are Megatron's
+    /// arguments and configurations, except with full sharding, for which another framework is assumed.
     fn is_of_assumed_framework(&self) -> bool {
         let is_megatron = matches!(
             self.launch.format,

@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Edited {
     /// The whole text.
     pub text: String,
-    /// What changed, in the framework's words.
+    /// Changed settings, in the framework's words.
     pub changes: Vec<Change>,
 }
 
@@ -36,9 +36,9 @@ pub struct Edited {
 pub struct Change {
     /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
     pub name: String,
-    /// What the file has; `None` where it leaves the setting out.
+    /// Value in the file; `None` if the setting is absent.
     pub before: Option<String>,
-    /// What it is to have; `None` where the setting goes.
+    /// New value; `None` if the setting is removed.
     pub after: Option<String>,
 }
 
@@ -161,7 +161,7 @@ fn changes(language: &dyn Language, targets: &[Target], now: &Settings) -> Vec<C
     between(language, now, &then)
 }
 
-/// What differs between two texts.
+/// Differences between two texts.
 fn between(language: &dyn Language, now: &Settings, then: &Settings) -> Vec<Change> {
     let joined = |values: Option<&Vec<String>>| values.map(|values| values.join(" "));
     names(now, then)

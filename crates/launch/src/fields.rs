@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// Maximum number of reported keys without effect, and of unknown keys, per file.
 const MOST_REPORTED: usize = 200;
 
-/// What a framework's key is to a plan.
+/// Meaning of a framework's key for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Meaning {
     /// A run-file key with the same name and meaning.
@@ -32,9 +32,9 @@ pub(crate) type Known = (&'static str, Meaning);
 
 /// A configuration and the launch that it becomes.
 pub(crate) struct Fields<'a> {
-    /// What is read.
+    /// Parsed document.
     pub(crate) document: Document,
-    /// What it becomes.
+    /// Draft of the launch made from it.
     pub(crate) draft: Draft,
     file: &'a str,
     text: &'a str,
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether a key is `auto`.
+    /// Tests whether a key is `auto`.
     pub(crate) fn is_auto(&self, path: &str) -> bool {
         self.document.get(path).is_some_and(|e| matches!(&e.data, Data::Text(text) if text.trim() == "auto"))
     }
@@ -286,7 +286,7 @@ impl<'a> Fields<'a> {
             .filter(|(name, _)| !name.ends_with(".*"))
             .map(|(name, _)| (*name, split(name).0, split(name).1))
             .collect();
-        // What stands in the same section; the same name, or one like it, in another.
+        // The nearest key of the same section, else an equal or similar name in another section.
         let beside = nearest(last, names.iter().filter(|n| n.1 == parent).map(|n| n.2)).first().copied();
         let near = match beside {
             Some(near) => names.iter().find(|n| n.1 == parent && n.2 == near),

@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// What it is, in words behind "this is".
+    /// Description that follows "this is".
     pub const fn title(self) -> &'static str {
         match self {
             Self::MegatronLog => "the log of a Megatron-LM run",

@@ -7,7 +7,7 @@ use railwright_spec::problem::Warning;
 use railwright_spec::run::RunSpec;
 use serde::Serialize;
 
-/// What was read from a launch file.
+/// Content of a launch file.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The kind of file.
@@ -20,7 +20,7 @@ pub struct Launch {
     /// `spec.model.config` then holds [`Launch::file`], and the caller that resolves the specification
     /// provides this text under that name.
     pub model_config: Option<String>,
-    /// Where each value comes from, in the order in which they were read.
+    /// Origin of each value, in the order of reading.
     pub origins: Vec<Origin>,
     /// All remarks.
     pub remarks: Vec<Remark>,
@@ -28,7 +28,7 @@ pub struct Launch {
     pub partial: Option<String>,
     /// Values that the file decides and that could not be found out, or that a partial file leaves open.
     pub open: Vec<Open>,
-    /// What the file reports that the run took, if it is a log.
+    /// Measurements of the run, if the file is a log.
     pub measured: Option<Measured>,
 }
 
@@ -160,7 +160,7 @@ pub struct Measured {
 }
 
 impl Launch {
-    /// Whether it sets the model.
+    /// Tests whether the file sets the model.
     pub fn has_model(&self) -> bool {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }

@@ -87,7 +87,7 @@ impl Reader for MaxTextReader {
     }
 }
 
-/// What a configuration's keys mean to a plan.
+/// Applies a configuration's keys to a plan.
 pub(crate) fn fill(fields: &mut Fields<'_>) {
     fields.copy(keys::KNOWN);
     model::read(fields);
@@ -97,7 +97,7 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
     software(fields);
 }
 
-/// Whether a key is known.
+/// Tests whether a key is known.
 pub(crate) fn knows(path: &str) -> bool {
     let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
     is_axis || keys::KNOWN.iter().any(|(name, _)| *name == path)
@@ -181,7 +181,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         let Some(path) = source(names, fields) else { return };
         match value {
             Ok(value) => fields.set(key, &value, &path),
-            // What is left to the sharded axis only replicates; what is left to another one shards the model.
+            // A remainder on the sharded axis only replicates. A remainder on another axis shards the model.
             Err(()) if !names.contains(&"fsdp") => {
                 let is_rest = |path: &String| {
                     fields.document.get(path).is_some_and(|entry| entry.data == document::Data::Integer(-1))

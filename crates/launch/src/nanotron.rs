@@ -290,7 +290,7 @@ fn recompute(fields: &mut Fields<'_>) {
     }
 }
 
-/// What always holds of nanotron.
+/// Properties common to all runs of nanotron.
 fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.software", &SOFTWARE.to_owned(), "nanotron");
     let chosen = format!("inferred: `{SOFTWARE}`, the only measured generation of nanotron");

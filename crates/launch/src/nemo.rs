@@ -101,7 +101,7 @@ impl Reader for NemoReader {
     }
 }
 
-/// Whether a section begins with a line: `key:` alone, or what it holds in braces behind it.
+/// Tests whether a section begins at a line: `key:` alone, or followed by its content in braces.
 fn has_section(text: &str, key: &str) -> bool {
     text.lines().filter_map(|line| line.strip_prefix(key)).any(|rest| {
         let inside = rest.trim();
@@ -109,7 +109,7 @@ fn has_section(text: &str, key: &str) -> bool {
     })
 }
 
-/// Whether some word of a text is `prefix...=`.
+/// Tests whether some word of a text is `prefix...=`.
 fn is_override(text: &str, prefix: &str) -> bool {
     text.split_whitespace().any(|word| {
         word.trim_start_matches(['+', '\'', '"']).strip_prefix(prefix).is_some_and(|rest| {

@@ -221,7 +221,7 @@ fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Lau
         _ => maxtext::knows(path),
     };
     let mut document = Document::default();
-    // What the files of Primus have besides concerns Primus alone.
+    // Other content of Primus's files concerns Primus alone.
     let own = merged.own;
     document.entries.extend(
         merged

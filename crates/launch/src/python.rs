@@ -85,7 +85,7 @@ const HARMLESS: &[&str] = &[
     "fields",
 ];
 
-/// Whether a text is Python that imports a module, or something below it.
+/// Tests whether a text is Python that imports a module or one of its submodules.
 pub(crate) fn imports(text: &str, module: &str) -> bool {
     // One quick look at what is long and names it nowhere.
     text.contains(module)
@@ -115,7 +115,7 @@ pub(crate) fn read(
     if let Some(chosen) = chosen.map(|name| name.trim().trim_matches(['"', '\''])) {
         return choose(&program, chosen).map_err(|problem| problem.in_file(file));
     }
-    // What is handed to a training function is what runs.
+    // The argument of a training function is the recipe that runs.
     let started = program.escapes.iter().rev().find_map(|escape| started(&program, escape, accepts));
     if let Some(recipe) = started {
         return Ok(recipe);
@@ -219,7 +219,7 @@ fn recipe(program: &Program<'_>, name: &str, value: &Value) -> Recipe {
 }
 
 impl Recipe {
-    /// Whether the value of a key is open.
+    /// Line at which the value of a key is open; `None` if it is not.
     pub(crate) fn open_line(&self, path: &str) -> Option<usize> {
         self.open.iter().find(|open| open.path == path).map(|open| open.line)
     }

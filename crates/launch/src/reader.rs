@@ -1,4 +1,4 @@
-//! What a reader of launch files is, and the list of all of them.
+//! Interface of readers of launch files, and the list of all of them.
 
 use crate::{
     Context, Format, Launch, accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl,
@@ -12,7 +12,7 @@ pub trait Reader: Sync {
     /// The kind.
     fn format(&self) -> Format;
 
-    /// Whether a text looks like that kind, and why. Looks at content alone: names of files lie.
+    /// Tests whether a text is of this kind, with the evidence. Uses the content alone, because names of files can be wrong.
     fn recognise(&self, text: &str) -> Option<Evidence>;
 
     /// Reads a text; `file` is its name in messages. All problems are returned at once.
@@ -32,7 +32,7 @@ pub trait Reader: Sync {
 pub struct Evidence {
     /// Strength of the evidence.
     pub strength: Strength,
-    /// What was seen, such as "the keys `parallelism` and `tokens`".
+    /// Evidence, such as "the keys `parallelism` and `tokens`".
     pub why: String,
 }
 

@@ -181,7 +181,7 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
 
 /// Overrides without a value, and where they stand.
 type Unknown = Vec<(String, usize)>;
-/// What the shell leaves undecided: the line, what stands there, why.
+/// Parts that the shell leaves undecided: line, text and reason.
 type Undecided = Vec<(usize, String, String)>;
 
 fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown, Undecided), Problem> {
@@ -242,7 +242,7 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
     Ok((document, unknown, script.open))
 }
 
-/// What generation holds on a GPU.
+/// Memory of the generation engine on a GPU.
 struct Generation<'p> {
     backend: String,
     /// The key that stands for it in the report.
@@ -250,9 +250,9 @@ struct Generation<'p> {
     tensor: u64,
     /// Share of the memory that weights and the cache of keys and values may take.
     share: Option<f64>,
-    /// Whether it runs on the GPUs that train.
+    /// True if it runs on the GPUs that train.
     is_colocated: bool,
-    /// Whether it gives its memory back while the actor trains.
+    /// True if it releases its memory while the actor trains.
     frees: bool,
 }
 

@@ -21,22 +21,22 @@ mod values;
 use crate::context::{Context, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a script was read as. Lines count through all its files; [`Sources`] knows which file a line lies in.
+/// Parsed script. Lines are numbered through all its files; [`Sources`] maps them to files.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     /// The commands that it would start, in order.
     pub(crate) commands: Vec<Command>,
     /// The variables at its end, each as words: for commands that are put together and started in a way not understood here.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
-    /// What could not be decided: the line, what stands there, why.
+    /// Undecided parts: line, text and reason.
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
     pub(crate) choices: Vec<Choice>,
     /// Variables of the environment that are not given: read as unset.
     pub(crate) taken_as_unset: BTreeSet<String>,
-    /// Whether a file that it reads or starts is missing.
+    /// True if a file that it reads or starts is missing.
     pub(crate) has_missing: bool,
-    /// Whether it asks for its arguments and none were given.
+    /// True if it uses its arguments and none were given.
     pub(crate) needs_arguments: bool,
     /// The texts that were read, the script's own first, and where the lines of each begin.
     pub(crate) sources: Sources,
@@ -51,7 +51,7 @@ pub(crate) struct Command {
     pub(crate) line: usize,
     /// The line of the branch, not decided, that it stands in.
     pub(crate) conditional: Option<usize>,
-    /// Whether nothing in the script starts it: it is what a variable holds.
+    /// True if nothing in the script starts it: it is the value of a variable.
     pub(crate) is_alone: bool,
     /// Variables that are set for this command alone, in front of it.
     pub(crate) prefix: Vec<(String, String)>,
@@ -64,7 +64,7 @@ pub(crate) struct Word {
     pub(crate) text: String,
     /// The line that it is written in.
     pub(crate) line: usize,
-    /// What has no value in this script.
+    /// Parts without a value in this script.
     pub(crate) unknown: Vec<Unknown>,
 }
 
@@ -95,7 +95,7 @@ pub(crate) enum Why {
 pub(crate) struct Choice {
     /// The line of the branch.
     pub(crate) line: usize,
-    /// What may stand there, each as words.
+    /// Possible texts, each as words.
     pub(crate) alternatives: Vec<Vec<Word>>,
 }
 

@@ -1,4 +1,4 @@
-//! What tests of writers share: random valid runs, and whether reading gives back what was written.
+//! Common parts of tests of writers: random valid runs, and the check that reading returns the written run.
 
 #![allow(dead_code, reason = "each writer's tests use what they need")]
 
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[&str] = &[
     "gpt3-175b",
 ];
 
-/// What random runs are drawn from.
+/// Ranges of random runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranges {
     /// Names of the catalogue.

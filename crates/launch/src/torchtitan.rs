@@ -91,7 +91,7 @@ impl Reader for TorchtitanReader {
     }
 }
 
-/// What a configuration's keys mean to a plan, and, for a whole one, what holds without them.
+/// Applies a configuration's keys to a plan and, for a whole configuration, its defaults.
 pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.document.rename(keys::OLDER);
     fields.copy(keys::KNOWN);
@@ -109,7 +109,7 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.rest(keys::KNOWN);
 }
 
-/// Whether a dotted key is known, in today's words or in older ones.
+/// Tests whether a dotted key is known, in its current or an earlier spelling.
 pub(crate) fn knows(path: &str) -> bool {
     keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
@@ -130,7 +130,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     Ok((found, false))
 }
 
-/// What always holds of torchtitan.
+/// Properties common to all runs of torchtitan.
 fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
@@ -235,7 +235,7 @@ fn converters(fields: &mut Fields<'_>) -> Option<(PrecisionPreset, String)> {
     if fields.flag("float8.enable_float8_linear") == Some(true) {
         found.get_or_insert((PrecisionPreset::Fp8, "float8.enable_float8_linear".to_owned()));
     }
-    // Which recipe it is matters little for time: the constants are fitted to both.
+    // The recipe has little effect on time: the constants are fitted to both.
     for path in ["quantize.linear.float8.recipe_name", "quantize.linear.mx.recipe_name"] {
         if let Some(recipe) = fields.word(path)
             && recipe.contains("fp4")

@@ -143,7 +143,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     }
 }
 
-/// What is kept for the backward pass.
+/// Activations kept for the backward pass.
 fn activations(fields: &mut Fields<'_>) {
     let path = "enable_activation_checkpointing";
     let mode = fields.word("ac_mode");

@@ -34,12 +34,12 @@ use railwright_spec::problem::Problem;
 #[derive(Clone, Copy, Debug)]
 pub struct TrainersReader;
 
-/// Which trainer a text is for, and why.
+/// Trainer of a text, with the evidence.
 fn dialect(text: &str) -> Option<(Dialect, String)> {
     command::find(text).or_else(|| configuration(text))
 }
 
-/// Which trainer a text that is no command configures, and why.
+/// Trainer configured by a text that is no command, with the evidence.
 fn configuration(text: &str) -> Option<(Dialect, String)> {
     let has =
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));

@@ -1,4 +1,4 @@
-//! What a writer of launch files is, and the list of all of them.
+//! Interface of writers of launch files, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
 use railwright_spec::plan::{Plan, PlanSpec, Schedule, Sharding};
@@ -11,7 +11,7 @@ pub trait Writer: Sync {
     /// The kind.
     fn format(&self) -> Format;
 
-    /// What it is called behind `--to`.
+    /// Name after `--to`.
     fn name(&self) -> &'static str;
 
     /// Writes a run that is valid. Reading the first file gives the same plan and the same model, but for what is listed as
@@ -36,7 +36,7 @@ pub trait Writer: Sync {
 pub struct Written {
     /// The files, the one that readers understand first.
     pub files: Vec<WrittenFile>,
-    /// What the format has no word for, or not this value.
+    /// Settings or values that the format cannot express.
     pub not_expressed: Vec<Lost>,
     /// Reason why nothing was written: what the framework does not have at all. A file without it would describe another run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -81,7 +81,7 @@ impl WrittenFile {
 pub struct Lost {
     /// The key of a run file, such as `plan.offload.activations`.
     pub key: String,
-    /// What is lost and what holds instead, in a lowercase fragment.
+    /// Lost setting and the value that applies instead, as a lowercase fragment.
     pub message: String,
 }
 
@@ -102,7 +102,7 @@ pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
 
 /// The writer whose framework a software generation is, such as `megatron` of `megatron-core-2026`; `None` where no writer has it.
 pub fn framework_of(software: &str) -> Option<&'static str> {
-    /// How identifiers of generations begin, and the writers.
+    /// Prefixes of generation identifiers, with their writers.
     const STARTS: &[(&str, &str)] = &[
         ("megatron-deepspeed", "deepspeed"),
         ("megatron", "megatron"),

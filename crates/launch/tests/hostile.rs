@@ -6,7 +6,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::run::ModelSpec;
 use std::path::{Path, PathBuf};
 
-/// What readers stumble over.
+/// Inputs that break careless readers.
 const WORDS: &[&str] = &[
     "0",
     "-1",

@@ -103,7 +103,7 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
     list
 }
 
-/// What runs of one's own are worth: errors once step times of some of them were fitted.
+/// Remaining errors after fitting step times of some of the user's own runs.
 fn after_logs(remaining: &[Remaining]) -> String {
     let mut out = String::from(
         "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is what one\n\

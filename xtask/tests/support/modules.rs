@@ -1,4 +1,4 @@
-//! Which module uses which: read off `use` lines and paths in the text of a crate.
+//! Module dependencies, from `use` lines and paths in the text of a crate.
 //!
 //! Responsible for: production code alone. A name that a module re-exports counts as a use of where it is defined, and a parent's list of
 //! its children and of what they export counts as none.
@@ -13,7 +13,7 @@ pub(crate) struct Modules {
     exported: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
-/// What is a test and nothing else.
+/// Names of modules that contain only tests.
 const TESTS: [&str; 4] = ["tests", "testing", "properties", "measured"];
 
 impl Modules {
@@ -47,7 +47,7 @@ impl Modules {
         Self { texts, exported }
     }
 
-    /// How many modules there are.
+    /// Number of modules.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
@@ -72,7 +72,7 @@ impl Modules {
         longest.map(|_| module)
     }
 
-    /// Which modules each module uses.
+    /// Modules that each module uses.
     pub(crate) fn arrows(&self) -> BTreeMap<&str, BTreeSet<String>> {
         let mut arrows: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (module, text) in &self.texts {
@@ -227,7 +227,7 @@ fn declared(text: &str) -> Vec<String> {
     text.lines().filter_map(line).collect()
 }
 
-/// Whether code names a module without a path before it.
+/// Tests whether code names a module without a path before it.
 fn names(text: &str, module: &str) -> bool {
     let path = format!("{module}::");
     text.match_indices(&path).any(|(at, _)| {

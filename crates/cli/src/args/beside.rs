@@ -1,4 +1,4 @@
-//! What a command that reads measurements needs to know of the run that was measured, where its file leaves that open.
+//! Settings of a measured run for commands that read measurements, where the file leaves them open.
 
 use super::{RunArguments, RunFlags};
 use crate::exit::Failure;

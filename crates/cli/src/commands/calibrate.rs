@@ -27,7 +27,7 @@ pub(crate) struct Calibrated {
     title: String,
     /// The cluster's name.
     cluster: String,
-    /// Whether this run fitted it.
+    /// True if this run fitted the calibration, false if it was read from a file.
     fitted: bool,
     calibration: Calibration,
     /// Against the measurements that it was fitted to, or that judge it.

@@ -194,7 +194,7 @@ pub(crate) struct ComparedFields<'a> {
     verdicts: &'a [Verdict],
     #[serde(rename = "shift_ns")]
     shift: Option<&'a Shift>,
-    /// Whether the change is larger than the noise; none where that is unknown.
+    /// True if the change is larger than the noise; `None` if unknown.
     significant: Option<bool>,
 }
 

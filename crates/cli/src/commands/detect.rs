@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// What readers of records call a log, which may be a launch file's, too.
+/// Name of a log among the records. A log may also be a launch file.
 const LOG: &str = "training log";
 
 /// The detected format of a file and its content.
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result
     Ok(if known { Outcome::Yes } else { Outcome::No })
 }
 
-/// What was given for the script.
+/// Variables and arguments set for the script.
 fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
     let given = beside::Given::of_words(&arguments.variables);
     if let Some(word) = given.arguments.and_then(|words| words.into_iter().next()) {

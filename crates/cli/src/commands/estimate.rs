@@ -24,7 +24,7 @@ use serde_json::Value;
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) chosen: Vec<String>,
-    /// Whether the software generation is inferred.
+    /// True if the software generation is inferred.
     pub(crate) software_is_inferred: bool,
     /// Features of the software that were assumed.
     pub(crate) open_features: Vec<OpenFeature>,

@@ -117,7 +117,7 @@ fn sentence(root: &Root) -> String {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HangFields<'a> {
-    /// Whether the job hangs; none where the records do not show it.
+    /// True if the job hangs; `None` if the records do not show it.
     hangs: Option<bool>,
     /// From flight records.
     hang: Option<&'a Hang>,

@@ -77,8 +77,8 @@ impl Monitored {
         })
     }
 
-    /// What the records carry, and why they carry no more. Late ranks show in lengths of collectives, but only where all of their ranks were recorded; speeds of kernels
-    /// show slow chips and no late host.
+    /// Verdict with the reasons for missing evidence. Late ranks are visible in durations of collectives, but only if all of their ranks
+    /// were recorded. Speeds of kernels reveal slow chips, but no late host.
     fn verdict(&self) -> (Verdict, Vec<String>) {
         if self.has_straggler() {
             return (Verdict::Straggler, Vec::new());
@@ -109,7 +109,8 @@ impl Monitored {
         slow.into_iter()
     }
 
-    /// What is named. There are no steps in these records, so nothing has a cost for a step; ranks of NCCL Inspector are those of the communicator.
+    /// Stragglers and slow links named by the report. These records have no steps, so no cost per step is given. Ranks of NCCL Inspector
+    /// are those of the communicator.
     fn culprits(&self) -> Vec<Named<'_>> {
         let named = |kind: &'static str, ranks: Vec<u32>, cause: &'static str, communicator| Named {
             kind,

@@ -34,7 +34,7 @@ pub(crate) struct Asked<'a> {
     freedom: Option<Freedom>,
     /// By cluster in the order given, then by number of devices.
     pub(crate) settings: Vec<Setting>,
-    /// Whether cluster sizes were typed.
+    /// True if cluster sizes are set on the command line.
     pub(crate) has_devices: bool,
     /// Settings of the run file, whichever slot it was named in, or of the one of the folder.
     file: Option<RunSpec>,
@@ -243,7 +243,7 @@ impl Question for Asked<'_> {
         flags::in_flags(problem, self.arguments.run.is_some())
     }
 
-    /// Whether `--free` names a setting.
+    /// Tests whether `--free` names a setting.
     fn frees(&self, key: &str) -> bool {
         self.freedom.as_ref().is_some_and(|freedom| freedom.free.iter().any(|name| name == key))
     }

@@ -33,11 +33,11 @@ const PROFILE: u64 = 64 << 10;
 pub(crate) struct Read {
     pub(crate) job: Job,
     pub(crate) joined: Joined,
-    /// Whether the folder of the traces holds files of monitors.
+    /// True if the folder of the traces contains files of monitors.
     pub(crate) has_monitors: bool,
     /// Files that could not be read.
     skipped: Vec<Problem>,
-    /// Whether there is something that a reading without Python leaves out.
+    /// True if reading without Python functions omits some rows.
     has_python: bool,
     profiles: Kept<Options, Profile>,
 }

@@ -204,7 +204,7 @@ pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<
     save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
 }
 
-/// Whether the file name is that of a saved profile.
+/// Tests whether the file name is that of a saved profile.
 pub(super) fn is_saved_profile(path: &str) -> bool {
     path.ends_with(".railwright")
 }

@@ -88,7 +88,7 @@ pub(crate) fn description() -> String {
     openapi::text(Asker::Linked)
 }
 
-/// Whether a browser could show itself.
+/// Tests whether a browser can be shown.
 #[cfg(not(target_family = "wasm"))]
 fn has_display() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

@@ -63,7 +63,7 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// Whether it fits, in words.
+/// Description of the fit in words.
 pub(super) fn verdict(fit: Fit) -> Cell {
     match fit {
         Fit::DoesNotFit => Cell::new("does not fit", Tone::Bad),

@@ -264,7 +264,7 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
         _ if culprit.is_straggler => culprit.cause_name,
         cost if cost <= 0.0 => "no delay",
         cost if cost <= report.noise => "below the least cost",
-        // What it costs alone, others that are reported cost as well.
+        // Its cost alone is also part of the cost of reported ranks.
         _ => "not reported",
     }
 }

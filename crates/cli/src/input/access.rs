@@ -36,7 +36,7 @@ pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
     let _ = ALLOWED.set(Allowed { roots, uploads });
 }
 
-/// Whether only some paths may be read.
+/// Tests whether reading is restricted to given paths.
 pub(crate) fn is_restricted() -> bool {
     ALLOWED.get().is_some()
 }
@@ -71,7 +71,7 @@ struct State {
 const REST: Duration = Duration::from_secs(2);
 
 thread_local! {
-    /// What a question has looked at so far, while it is noted. A question looks at all its paths on its own thread.
+    /// Paths that a request has read so far, while recording is on. A request reads all its paths on its own thread.
     static NOTED: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
@@ -84,13 +84,13 @@ impl Seen {
         Self { path: path.to_owned(), state }
     }
 
-    /// Whether it is the same now.
+    /// Tests whether the file is unchanged.
     pub(crate) fn is_still_so(&self) -> bool {
         let real = ALLOWED.get().and_then(|allowed| allowed.to_read(&self.path).ok());
         Self::new(&self.path, real.as_deref()) == *self
     }
 
-    /// Whether a change after it was seen would show.
+    /// Tests whether any later change would be visible in the file's time stamp.
     fn is_at_rest(&self) -> bool {
         // Files in memory do not change, and WebAssembly has no clock.
         if cfg!(target_family = "wasm") {
@@ -157,17 +157,17 @@ pub(crate) fn to_listen() -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether there is something that may be read.
+/// Tests whether a path exists and may be read.
 pub(crate) fn exists(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::exists(&path))
 }
 
-/// Whether there is a folder that may be read.
+/// Tests whether a path is a folder that may be read.
 pub(crate) fn is_folder(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::is_dir(&path))
 }
 
-/// Whether there is a file that may be read.
+/// Tests whether a path is a file that may be read.
 pub(crate) fn is_file(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::is_file(&path))
 }

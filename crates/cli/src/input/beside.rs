@@ -126,7 +126,7 @@ impl Door {
 impl Files for Door {
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         let folder = Path::new(from).parent().unwrap_or(Path::new("."));
-        // Where the script stands, then where it may be started: folders above it, then here.
+        // The folder of the script comes first, then possible working directories: folders above it, then the current one.
         let up =
             std::iter::successors(Some(folder.to_owned()), |folder| Some(folder.join(".."))).take(HIGHEST);
         let candidates = up.map(|folder| folder.join(path)).chain(std::iter::once(PathBuf::from(path)));

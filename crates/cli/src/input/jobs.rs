@@ -98,7 +98,7 @@ pub(super) fn left_out(
     Ok(of_others.filter_map(|at| parted.labels.get(at).cloned()).collect())
 }
 
-/// Whether the user may combine jobs: one format, and every rank once.
+/// Tests whether jobs can be combined: one format, and every rank once.
 fn can_be_one(jobs: &[&Found]) -> bool {
     let mut seen = BTreeSet::new();
     jobs.windows(2).all(|pair| pair[0].format == pair[1].format)
@@ -163,7 +163,7 @@ fn together(paths: &[String]) -> String {
 }
 
 fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> Problem {
-    // What the command looks at comes first.
+    // Jobs that the command can read come first.
     let mut sorted: Vec<&Found> = jobs.iter().collect();
     sorted.sort_by_key(|job| job.family != family);
     let listed: Vec<String> = sorted.iter().take(LISTED).map(|job| line(job, paths)).collect();

@@ -30,7 +30,7 @@ const PATHS: usize = 8_192;
 pub(crate) struct JobList {
     /// Jobs, by folder and name.
     pub(crate) jobs: Vec<Job>,
-    /// Whether the list is truncated.
+    /// True if the list is truncated.
     pub(crate) more: bool,
 }
 

@@ -59,7 +59,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if !access::is_restricted() {
             return make().map(|(value, _)| Arc::new(value));
         }
-        // What is there is handed out without a turn; after one, another question may have made it.
+        // A cached value is returned without a turn. It is searched again after the turn, because a concurrent request may have made it.
         if let Some(found) = self.find(&serves) {
             return Ok(found);
         }

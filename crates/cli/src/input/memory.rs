@@ -68,17 +68,17 @@ pub(crate) struct About {
 }
 
 impl About {
-    /// Whether it is a file.
+    /// Tests whether it is a file.
     pub(crate) fn is_file(self) -> bool {
         self.length.is_some()
     }
 
-    /// Whether it is a folder.
+    /// Tests whether it is a folder.
     pub(crate) fn is_dir(self) -> bool {
         self.length.is_none()
     }
 
-    /// When it changed: never, because the page gives every file a path of its own.
+    /// Time of modification: constant, because the web UI gives every file a separate path.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of `std::fs::Metadata`")]
     pub(crate) fn modified(self) -> io::Result<SystemTime> {
         Ok(SystemTime::UNIX_EPOCH)

@@ -15,7 +15,7 @@ impl Pattern {
         })
     }
 
-    /// Whether a name passes. Linear in both lengths but for retries after each `*`.
+    /// Tests whether a name matches. Linear in both lengths except for retries after each `*`.
     pub(crate) fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         let (mut p, mut n) = (0, 0);

@@ -30,7 +30,7 @@ pub(crate) fn refused(path: &str) -> Option<Problem> {
     Some(Problem::new(message).in_file(path).hint(hint))
 }
 
-/// Whether a path is the address of one object, rather than of a prefix: as far as the address shows.
+/// Tests whether a path is the address of one object, rather than of a prefix, as far as the address shows.
 pub(crate) fn names_one(path: &str) -> bool {
     is_address(path) && !path.ends_with('/')
 }

@@ -40,7 +40,7 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Whether there is a trace of a rank.
+    /// Tests whether there is a trace of a rank.
     pub(crate) fn has_ranks(&self) -> bool {
         self.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)))
     }
@@ -250,7 +250,7 @@ fn load_now(
         };
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
-    // What is called like what was read is missed.
+    // Unread files with a name like those of the read traces are reported.
     strange
         .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
@@ -279,7 +279,7 @@ fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Proble
     Ok(())
 }
 
-/// Whether a file is called as PyTorch's profiler calls traces, or like the trace of a rank.
+/// Tests whether a file name is that of PyTorch's profiler, or of a rank's trace.
 fn called_trace(label: &str) -> bool {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
     let plain = Path::new(name.trim_end_matches(".gz").trim_end_matches(".zst"));
@@ -361,7 +361,7 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         .map_err(|problem| problem.in_file(label))
 }
 
-/// Whether an error means the end of what can be read.
+/// Tests whether an error means the end of the readable data.
 fn is_end(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof)
 }

@@ -23,7 +23,7 @@ const LINKS: usize = 16;
 
 /// Removes what is half written.
 pub(crate) fn remove_unfinished() {
-    // What a thread holds that was stopped in the middle is no worse to look at.
+    // The list stays valid if a thread panicked while it held the lock.
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);
     }
@@ -31,7 +31,7 @@ pub(crate) fn remove_unfinished() {
 
 /// Writes a file as a whole; the old one stays until the new one is on the disk.
 pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // What a link of `/dev` or `/proc` stands for has no path of its own where it is a pipe.
+    // A link in `/dev` or `/proc` may lead to a pipe, which has no path.
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return through(OpenOptions::new().write(true).open(path)?, make);
     }
@@ -139,7 +139,7 @@ fn remove_abandoned(target: &Path, end: &str) {
     }
 }
 
-/// Whether a file was unfinished until now.
+/// Removes a file from the list of unfinished ones; true if it was there.
 fn forget(path: &Path) -> bool {
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     let at = unfinished.iter().position(|known| known == path);

@@ -12,7 +12,7 @@ const AT_ONCE: usize = 1 << 20;
 /// Text written so far.
 pub(crate) struct Interruptible<'a> {
     text: Vec<u8>,
-    /// Where the next question is due.
+    /// Length of the text at the next check for cancellation.
     ask_at: usize,
     printer: &'a Printer,
 }

@@ -57,7 +57,7 @@ pub(crate) fn cluster() -> Option<&'static str> {
     Some(word)
 }
 
-/// Whether a run without a cluster takes one by convention.
+/// Tests whether a run without a cluster takes one by convention.
 pub(crate) fn has_cluster() -> bool {
     FOUND.get().is_some_and(|found| found.run.is_some() || found.cluster.is_some())
 }

@@ -75,7 +75,7 @@ pub(crate) fn name_of(file: &str) -> String {
     stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())
 }
 
-/// Whether the file is meant as a model's configuration, however broken: then that reader complains.
+/// Tests whether the file is a model's configuration, even an invalid one. Its reader then reports the errors.
 fn looks_like_a_config(path: &str) -> Result<bool, Failure> {
     let text = input::read(path, LOG_LIMIT)?;
     let is_json = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));

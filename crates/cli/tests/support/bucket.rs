@@ -14,7 +14,7 @@ const KEY: &str = "AKIATEST";
 /// Keys of a page of a list.
 const PAGE: usize = 3;
 
-/// What happens to requests of an object.
+/// Fault of requests for an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
     /// A few bytes at a time.
@@ -95,7 +95,7 @@ impl Bucket {
             .collect()
     }
 
-    /// How many requests came so far.
+    /// Number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.state().requests.len()
     }

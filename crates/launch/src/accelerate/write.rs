@@ -45,7 +45,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What shards.
+/// Engine that shards the states.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     Replicas,
@@ -177,7 +177,7 @@ fn config(run: &Run) -> String {
     out
 }
 
-/// Whether FSDP keeps everything on the host.
+/// Tests whether FSDP keeps optimizer states and parameters on the host.
 pub(crate) fn offloads(plan: &Plan) -> bool {
     plan.offload.optimizer >= 1.0 && plan.offload.parameters >= 1.0
 }

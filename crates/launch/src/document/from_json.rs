@@ -28,7 +28,7 @@ pub(crate) fn json(text: &str, file: &str) -> Result<Document, Problem> {
     })
 }
 
-/// How far the reading has come in the text.
+/// Position of the parser in the text.
 struct Cursor<'a> {
     text: &'a str,
     offset: Cell<usize>,

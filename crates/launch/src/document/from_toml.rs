@@ -22,7 +22,7 @@ pub(crate) fn toml(text: &str, file: &str) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// Where each line begins: a spot takes a search, not a walk.
+/// Begin of each line: binary search for a spot instead of a scan.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -104,7 +104,7 @@ impl Work<'_> {
         Ok(Data::Text(out))
     }
 
-    /// What stands between `${` and `}`.
+    /// Value of the text between `${` and `}`.
     fn reference(&mut self, inner: &str, path: &str, steps: usize) -> Result<Data, String> {
         if steps > STEPS {
             return Err(format!("refers further than {STEPS} steps"));
@@ -156,7 +156,7 @@ impl Work<'_> {
     }
 }
 
-/// Where the brace that belongs to an opened `${` stands.
+/// Offset of the brace that closes an opened `${`.
 pub(crate) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {

@@ -6,7 +6,7 @@
 use railwright_spec::human::shorten;
 use railwright_spec::run::Value;
 
-/// Where a value stands; both from 1, 0 for unknown.
+/// Line and column of a value, both from 1; 0 for unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The line.
@@ -100,7 +100,7 @@ impl Data {
         }
     }
 
-    /// What a bare word means: a number, true or false, nothing, or a text.
+    /// Value of a bare word: a number, true or false, null, or a text.
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
             "null" | "None" | "~" | "" => Self::Null,

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 /// A model that every framework has a name for, to write the plan of one that it has none for.
 const STAND_IN: &str = "llama-3-8b";
 
-/// What the text is written in.
+/// Syntax of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     Toml,
@@ -35,7 +35,7 @@ impl Document {
         Some(Self::by(writer_of(format, text)?, text)).filter(|document| !document.is_overrides())
     }
 
-    /// Whether it is a list of overrides, which has no sections.
+    /// Tests whether it is a list of overrides, which has no sections.
     fn is_overrides(&self) -> bool {
         self.format == Format::Torchtitan && self.syntax == Syntax::Yaml
     }
@@ -62,7 +62,7 @@ impl Document {
         Some(tree)
     }
 
-    /// What the writer gives a run.
+    /// Settings that the writer writes for a run.
     fn of_run(&self, run: &Run) -> Settings {
         let Some(file) = self.writer.write(run).files.into_iter().next() else { return Settings::new() };
         let own = Self::by(self.writer, &file.text);
@@ -70,7 +70,7 @@ impl Document {
         self.tree(&file.text, syntax).map(|tree| settings(&tree)).unwrap_or_default()
     }
 
-    /// Whether the framework has no name for the model: the file keeps the user's own.
+    /// Tests whether the framework has no name for the model. The file then keeps the user's own.
     fn has_no_name(&self, run: &Run) -> bool {
         self.writer.write(run).refused.first().is_some_and(|lost| lost.key == "model")
     }

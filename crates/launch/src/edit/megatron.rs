@@ -89,7 +89,7 @@ const OF_THE_PLAN: &[&str] = &[
     "optimizer",
 ];
 
-/// What Megatron does without a flag: a script that does not have it needs none for this.
+/// Defaults of Megatron: a script without the flag needs none for this value.
 const DEFAULTS: &[(&str, &str)] =
     &[("cp_comm_type", "p2p"), ("context_parallel_size", "1"), ("expert_model_parallel_size", "1")];
 

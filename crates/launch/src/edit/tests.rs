@@ -170,7 +170,7 @@ fn diffs_are_unified() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What the writer writes for one plan can be edited to another, or is refused: never another plan.
+    /// A script written for one plan can be edited to another plan, or is rejected. The edited script never describes a third plan.
     #[test]
     fn a_written_script_is_edited_to_any_other_plan(
         from in testing::run(MODELS, &["plan.optimizer=adam"]),

@@ -1,4 +1,4 @@
-//! What MaxText's base file (`base.yml`) sets, for commands and files that are based on it.
+//! Settings of MaxText's base file (`base.yml`), for commands and files that are based on it.
 //!
 //! Responsible for: sequence, batch and dimensions that hold without an override (e591f30c, August 2026; unchanged since 2024), and the
 //! rule by which `global_parameter_scale` multiplies dimensions. Refuses scales that are no power of two.

@@ -21,7 +21,7 @@ pub(super) struct Overrides {
     sources: Sources,
     /// Overrides without a value.
     open: Vec<(String, usize)>,
-    /// What the shell leaves undecided: loops of several iterations, files that are missing.
+    /// Parts that the shell leaves undecided: loops of several iterations, missing files.
     undecided: Vec<(usize, String, String)>,
     /// Commands with overrides.
     commands: usize,
@@ -131,7 +131,7 @@ fn pieces(words: &[Word]) -> Vec<Word> {
     words
         .iter()
         .flat_map(|word| {
-            // What is computed, as `$(( 8 * $N ))`, is one word.
+            // A computed value, such as `$(( 8 * $N ))`, is one word.
             let mut text = word.text.clone();
             for unknown in word.unknown.iter().filter(|unknown| unknown.text.contains(char::is_whitespace)) {
                 let short: String = unknown.text.split_whitespace().collect();
@@ -152,7 +152,7 @@ fn pieces(words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// Whether words start training or another program of MaxText; `None` where they name no program of it.
+/// Tests whether words start training rather than another program of MaxText. `None` if they name no program of it.
 fn starts(words: &[Word]) -> Option<bool> {
     let programs = words.iter().filter(|word| {
         let text = word.text.to_ascii_lowercase();

@@ -76,7 +76,7 @@ fn is_tpu(run: &Run) -> bool {
 /// Families, as `model_type` names them, that MaxText trains with Muon.
 const MUON: &[&str] = &["llama", "qwen3", "gemma3_text", "deepseek_v2", "deepseek_v3", "deepseek_v4"];
 
-/// What its checks refuse (`configs/types.py`, e591f30c, August 2026).
+/// Reason why MaxText's checks fail for a run (`configs/types.py`, e591f30c, August 2026).
 fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let plan = &run.plan;
     let (stages, chunks) = (plan.pipeline_parallel, plan.virtual_stages);

@@ -14,7 +14,7 @@ use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 use railwright_spec::plan::Optimizer;
 
-/// What a command starts.
+/// Program that a command starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Megatron-LM itself, and forks with its defaults.
@@ -60,7 +60,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("evaluate", "evaluates a model and trains nothing"),
 ];
 
-/// What a program does, if it trains no causal language model.
+/// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other programs.
 pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     let exports = words.windows(2).find_map(|pair| match pair {
         [program, export] if program.text == "megatron" && export.text == "export" => Some(export),
@@ -399,12 +399,12 @@ fn swift_world(launch: &Command, script: &Script, world: &mut World) {
 }
 
 impl Stated {
-    /// Whether the command describes its whole run, though no flag gives the layers of the model.
+    /// Tests whether the command describes its whole run without a flag for the number of layers.
     pub(crate) fn names_a_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// Whether a named model is known, and its number of layers.
+    /// Number of layers of the named model; `None` if the model is unknown.
     pub(crate) fn layers(&self) -> Option<u64> {
         let (name, ..) = self.model.as_ref()?;
         let model = by_hub_name(name)?;

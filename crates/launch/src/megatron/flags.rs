@@ -1,4 +1,4 @@
-//! What is known about Megatron-LM's flags: a table, because Megatron generates its flags from fields and grows them every month.
+//! Table of Megatron-LM's flags. Megatron generates its flags from fields and adds some every month.
 //!
 //! Responsible for: finding a flag by its spelling, what it takes, whether it matters. Refuses to know what a value means; that is
 //! the readers' part.
@@ -15,19 +15,19 @@ const TABLE: &str = include_str!("../../data/megatron_flags.csv");
 pub(crate) struct Flag {
     /// Its field, as the dump of arguments has it.
     pub(crate) name: &'static str,
-    /// How it is spelled, if that does not follow from the field.
+    /// Spelling on the command line. Empty if it follows from the field.
     spelling: &'static str,
-    /// What it takes.
+    /// Kind of value.
     pub(crate) takes: Takes,
-    /// Whether it matters.
+    /// Effect on the estimate.
     pub(crate) effect: Effect,
     /// The year of its introduction, `deepspeed` for that fork; empty if not informative.
     pub(crate) since: &'static str,
-    /// What it does, where that is not modelled.
+    /// Description of an effect that is not modelled.
     pub(crate) note: &'static str,
 }
 
-/// What a flag takes.
+/// Kind of value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
     /// Nothing: it turns its field on.
@@ -40,7 +40,7 @@ pub(crate) enum Takes {
     Many,
 }
 
-/// Whether a flag matters.
+/// Effect of a flag on the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It is read into the run.
@@ -54,7 +54,7 @@ pub(crate) enum Effect {
 }
 
 impl Flag {
-    /// How it is spelled on a command line.
+    /// Spelling on a command line.
     pub(crate) fn spelling(&self) -> String {
         if self.spelling.is_empty() {
             format!("--{}", self.name.replace('_', "-"))
@@ -199,7 +199,7 @@ const LAUNCHERS: &[&str] = &[
     "env",
 ];
 
-/// Whether a flag belongs to what starts the processes.
+/// Tests whether a flag belongs to the launcher.
 pub(crate) fn is_launcher(spelling: &str) -> bool {
     LAUNCHERS.contains(&normal(spelling).as_str())
 }

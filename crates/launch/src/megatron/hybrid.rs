@@ -32,7 +32,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     Some(layers)
 }
 
-/// What all of them share.
+/// Properties common to all hybrid models.
 fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let hidden = f.count("hidden_size")?;
     let heads = f.count("num_attention_heads")?;

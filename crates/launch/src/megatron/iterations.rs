@@ -1,11 +1,11 @@
-//! What the iterations of a log took.
+//! Times of the iterations of a log.
 //!
 //! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and ramps of the batch.
 //! Refuses means: one evaluation or checkpoint in the middle must not move the answer.
 
 use crate::Measured;
 
-/// What every report has.
+/// Text that every iteration report contains.
 pub(crate) const MARK: &str = "elapsed time per iteration (ms):";
 
 /// A mebibyte, which is what Megatron prints as MB.
@@ -14,7 +14,7 @@ const MEBIBYTE: f64 = 1_048_576.0;
 /// A log's measurements.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// What was measured.
+    /// Measurements.
     pub(crate) report: Measured,
     /// Sequences per step of the iterations that were kept.
     pub(crate) batch: Option<u64>,

@@ -74,7 +74,7 @@ impl Reader for LogReader {
     }
 }
 
-/// Whether a text is a log.
+/// Tests whether a text is a log.
 pub(crate) fn is_log(text: &str) -> bool {
     text.contains(iterations::MARK) || text.lines().any(begins_dump)
 }

@@ -1,4 +1,4 @@
-//! What Megatron's arguments mean to a run.
+//! Meaning of Megatron's arguments for a run.
 //!
 //! Responsible for: Megatron's own defaults (what an absent flag means), the degrees, the batch, and calling the parts that know the
 //! model, the pipeline, formats and memory. Refuses to choose where Megatron itself would refuse.

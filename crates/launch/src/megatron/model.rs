@@ -143,7 +143,7 @@ fn regular(list: &str) -> Option<u64> {
 }
 
 fn latent(f: &mut Filler<'_>) {
-    // What the configuration class has where no flag is given.
+    // Default of Megatron's configuration class.
     const RANK: u64 = 512;
     if f.copy("q_lora_rank", "model.q_lora_rank").is_none() {
         f.remark(RemarkKind::Assumed, "q_lora_rank", "is not set: queries are projected directly");

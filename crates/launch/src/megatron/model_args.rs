@@ -236,7 +236,7 @@ fn argument(entry: &Entry, launcher: &mut Vec<String>) -> String {
     format!("__ARGS+=({spelling} {})", words.join(" "))
 }
 
-/// What NeMo's keys ask of the launcher.
+/// Launcher flag that corresponds to a key of NeMo.
 fn launcher_flag(key: &str) -> Option<&'static str> {
     match key {
         "trainer.num_nodes" => Some("--nnodes"),

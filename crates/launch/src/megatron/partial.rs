@@ -142,7 +142,7 @@ fn leave_defaults_open(
             ["2", "8", "24"].into_iter().map(|value| read(&arguments.with(name, argument(value)))).collect();
         let spelling = flags::by_name(name).map_or_else(|| (*name).to_owned(), |flag| flag.spelling());
         for key in differing(tried.iter().chain([base])) {
-            // What stands in the file itself stays; what follows from it together with the size does not.
+            // Values of the file itself stay. Values derived from the file together with the size are left open.
             draft.leave_open(&key, "", None, format!("depends on `{spelling}`, which is {WHY}"));
         }
     }

@@ -206,7 +206,7 @@ fn flatten(text: &str, depth: usize, budget: &mut usize) -> Option<String> {
     Some(out)
 }
 
-/// Whether prediction modules stand before the last chunk, where nothing here can put them.
+/// Tests whether prediction modules precede the last chunk, a placement that this reader does not support.
 fn predicts_early(text: &str) -> bool {
     text.rsplit_once('|').is_some_and(|(before, _)| before.contains('m'))
 }

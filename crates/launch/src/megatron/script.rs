@@ -89,7 +89,7 @@ fn flags_in(text: &str) -> Option<usize> {
     (count >= FEWEST).then_some(count)
 }
 
-/// What makes a text a script: an interpreter, an assignment, a directive.
+/// Feature that makes a text a script: an interpreter, an assignment, a directive.
 fn script_mark(text: &str) -> Option<&'static str> {
     if text.trim_start().starts_with("#!") {
         return Some("`#!`");

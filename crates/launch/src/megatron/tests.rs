@@ -7,7 +7,7 @@ use crate::{Format, Launch, RemarkKind, Writer, testing};
 use proptest::prelude::*;
 use railwright_spec::problem::Problem;
 
-/// What Megatron-LM has a word for: nothing of it may be lost.
+/// Settings that Megatron-LM can express: none of them may be lost.
 const EXPRESSIBLE: &[&str] = &[
     "plan.schedule=1f1b",
     "plan.optimizer=adam",

@@ -1,4 +1,4 @@
-//! How many ranks a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
+//! Number of ranks that a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
 //!
 //! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Refuses to guess GPUs per node.
 
@@ -111,7 +111,7 @@ fn resolved(words: &[Word], names: &[&str], draft: &mut Draft) -> Resolved {
     resolved
 }
 
-/// Whether a word is the program, behind which its own flags stand.
+/// Tests whether a word is the program, which its own flags follow.
 fn is_program(word: &Word) -> bool {
     std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
 }

@@ -83,7 +83,7 @@ impl FlagsWriter {
     pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
         /// Fields of another description of the model.
         const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
-        /// What a plan decides of experts.
+        /// Flags of a plan's expert settings.
         const EXPERTS: &[&str] = &[
             "--expert-model-parallel-size",
             "--expert-tensor-parallel-size",
@@ -253,7 +253,7 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
     out
 }
 
-/// What the flags leave to Megatron's defaults, because it moves neither time nor memory and a run does not know it.
+/// Properties left to Megatron's defaults, because they affect neither time nor memory and a run does not contain them.
 fn not_carried(run: &Run) -> Vec<&'static str> {
     let mut out = vec!["norm epsilon"];
     if run.model.position == Position::Rotary {
@@ -279,7 +279,7 @@ fn data(model: &Model) -> Group {
     group
 }
 
-/// Whether the flags describe the same model, found out by reading them.
+/// Reads the written flags and checks that they describe the same model. `None` if they do.
 fn lost_model(text: &str, name: &str, run: &Run) -> Option<Lost> {
     let lost = |message: String| Some(Lost { key: "model".to_owned(), message });
     let launch = match ScriptReader.read(text, name) {

@@ -11,7 +11,7 @@ use railwright_spec::problem::Problem;
 /// Sections in which something matters.
 const SECTIONS: &[&str] = &["parallelism", "tokens", "model", "optimizer"];
 
-/// Whether a text builds a configuration of nanotron in Python.
+/// Tests whether a text builds a configuration of nanotron in Python.
 pub(super) fn is_one(text: &str) -> bool {
     text.contains("ParallelismArgs(") && text.contains("TokensArgs(") && python::imports(text, "nanotron")
 }

@@ -67,7 +67,7 @@ impl Writer for NanotronWriter {
     }
 }
 
-/// Whether the dimensions that were written make the same model.
+/// Tests whether the written dimensions describe the same model.
 fn names_the_model(text: &str, file: &str, model: &Model) -> bool {
     let Ok(launch) = NanotronReader.read(text, file) else { return false };
     let Ok(back) = launch.spec.model.resolve(|_| Err(Problem::new("no file"))) else { return false };

@@ -3,7 +3,7 @@
 use crate::Format;
 use crate::megatron::flags;
 
-/// What a key is.
+/// Mapping of a key to Megatron's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Name {
     /// Megatron's field of that name has the same meaning.

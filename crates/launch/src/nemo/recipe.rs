@@ -41,7 +41,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("resume.", "checkpoint."),
 ];
 
-/// Whether a text is a recipe in Python, of which framework.
+/// Framework of a recipe in Python; `None` for other texts.
 pub(super) fn format_of(text: &str) -> Option<Format> {
     if python::imports(text, "megatron.bridge") {
         return Some(Format::MegatronBridge);
@@ -171,7 +171,7 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
     }
 }
 
-/// What a function, class or module may name a model by: `llama3_70b_pretrain_config`, `Llama3Config70B`.
+/// Possible model names in the name of a function, class or module: `llama3_70b_pretrain_config`, `Llama3Config70B`.
 fn candidates(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if text.contains('/') {

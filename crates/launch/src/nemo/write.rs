@@ -38,7 +38,7 @@ const FAMILIES: &[&str] = &[
     "olmoe",
 ];
 
-/// How a flag becomes an assignment.
+/// Conversion of a flag to an assignment.
 #[derive(Clone, Copy)]
 enum Kind {
     /// The value as it stands: a number.

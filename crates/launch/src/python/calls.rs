@@ -17,7 +17,7 @@ impl Program<'_> {
     pub(super) fn called(&mut self, callee: &Node, arguments: &[Argument], line: usize) -> Value {
         let is_through = std::mem::take(&mut self.is_through);
         let (mut positional, mut named, mut merged) = (Vec::new(), Vec::new(), Vec::new());
-        // What stands before the dot of a method comes first.
+        // The receiver of a method is its first argument.
         let (function, receiver) = match &callee.expression {
             Expression::Attribute(of, name) => {
                 let of = self.value(of);
@@ -60,7 +60,7 @@ impl Program<'_> {
                     for value in &merged {
                         all.extend(self.fields_of(value));
                     }
-                    // Where its result stays open, it is code of another file.
+                    // If its result stays open, it counts as code of another file.
                     match self.call(index, &positional, &all, false) {
                         Value::Open(_) => {}
                         value => return value,
@@ -284,11 +284,11 @@ impl Program<'_> {
             return object;
         }
         self.escape(path, line, handed, object.clone());
-        // Where its result takes the place of what it is handed, it hands that back, changed.
+        // If the result replaces an argument, the call returns that argument, modified.
         first.filter(|_| is_through).unwrap_or(object)
     }
 
-    /// Whether a value is of a class of Python itself; `None` where that is not known.
+    /// True if a value has a built-in class of Python; `None` if unknown.
     fn is_instance(&self, value: &Value, class: &str) -> Option<bool> {
         if !matches!(class, "str" | "int" | "float" | "bool" | "list" | "tuple" | "dict") {
             return None;

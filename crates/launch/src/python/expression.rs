@@ -86,7 +86,7 @@ impl Parser {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// What a loop or `with` assigns to.
+    /// Target of a loop or of `with`.
     pub(super) fn targets(&mut self) -> Option<Node> {
         let line = self.line();
         let mut items = vec![self.level(0)?];
@@ -340,7 +340,7 @@ impl Parser {
         Some(one_or_list(items, is_list, line))
     }
 
-    /// What stands between the brackets of a call, behind the opening one.
+    /// Arguments of a call, after the opening bracket.
     pub(super) fn arguments(&mut self) -> Option<Vec<Argument>> {
         let mut arguments = Vec::new();
         while !self.take(")") {
@@ -443,7 +443,7 @@ impl Parser {
         Some(Node { expression, line })
     }
 
-    /// What stands in round or square brackets; a single value stays one.
+    /// Content of round or square brackets; a single value stays one.
     fn bracketed(&mut self, end: &str, line: usize) -> Option<Node> {
         let mut items = Vec::new();
         let mut is_list = false;

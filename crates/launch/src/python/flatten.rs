@@ -140,7 +140,7 @@ fn data(program: &Program<'_>, value: &Value, depth: usize) -> Option<Data> {
     })
 }
 
-/// Where in a configuration an object lies: the dotted key, empty for the whole.
+/// Position of an object in a configuration: the dotted key, empty for the whole.
 pub(super) fn path_of(program: &Program<'_>, root: &Value, wanted: usize) -> Option<String> {
     fn search(
         program: &Program<'_>,

@@ -59,7 +59,7 @@ struct Cache {
 pub(super) struct Repository<'a> {
     context: Option<&'a Context<'a>>,
     file: String,
-    /// Whether a reader knows what a function of another file makes by the function's name.
+    /// Tests by name whether a reader supports a function of another file without its code.
     keeps: Option<fn(&str) -> bool>,
     cache: Rc<RefCell<Cache>>,
 }
@@ -72,7 +72,7 @@ impl<'a> Repository<'a> {
         Self { context: Some(context), file: file.to_owned(), keeps: Some(keeps), cache }
     }
 
-    /// Whether a reader knows what a function makes by its name.
+    /// Tests by name whether a reader supports the result of a function.
     pub(super) fn keeps(&self, name: &str) -> bool {
         self.keeps.is_some_and(|keeps| keeps(name))
     }
@@ -166,7 +166,7 @@ fn above(module: &str) -> String {
 }
 
 impl Program<'_> {
-    /// What a name of another module stands for there; `None` where its file is not here or does not define it.
+    /// Value of a name in another module; `None` if its file is missing or does not define it.
     pub(super) fn imported(&mut self, path: &str) -> Option<Value> {
         let mut path = path.to_owned();
         for _ in 0..MOST_HOPS {

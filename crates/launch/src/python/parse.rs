@@ -77,7 +77,7 @@ fn skip(parser: &mut Parser) {
     }
 }
 
-/// What stands behind a colon: a line, or an indented block.
+/// Body after a colon: a line, or an indented block.
 fn block(parser: &mut Parser) -> Option<Block> {
     parser.expect(":")?;
     let mut block = Vec::new();
@@ -112,7 +112,7 @@ fn block(parser: &mut Parser) -> Option<Block> {
 
 fn compound(parser: &mut Parser) -> Option<Kind> {
     while parser.take("@") {
-        // What a decorator does to a function is not followed.
+        // The effect of decorators on a function is ignored.
         parser.expression()?;
         if *parser.word() == Word::NewLine {
             parser.at += 1;

@@ -23,7 +23,7 @@ pub(super) struct Escape {
     pub(super) result: Value,
 }
 
-/// How a block ends.
+/// Way in which a block ends.
 pub(super) enum Flow {
     Next,
     Return(Value),
@@ -31,11 +31,11 @@ pub(super) enum Flow {
     Stop,
 }
 
-/// What a function has by name.
+/// Variables of a function call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) names: BTreeMap<String, Value>,
-    /// What it may have handed back before its end, depending on conditions.
+    /// Values that it may have returned before its end, depending on conditions.
     pub(super) early: Vec<Value>,
     /// The module whose names it sees.
     pub(super) module: usize,
@@ -72,7 +72,7 @@ pub(super) struct Program<'a> {
     /// Variables of the environment that are read as unset, with their lines.
     pub(super) unset: Vec<(String, usize)>,
     pub(super) frames: Vec<Frame>,
-    /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
+    /// True if the next call returns its argument: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
     /// Reason why what is assigned now may not be.
     pub(super) doubts: Vec<Rc<str>>,
@@ -90,7 +90,7 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// What stands under a name at the end of the text.
+    /// Values by name at the end of the text.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &Value)> {
         let main = self.modules.first().into_iter();
         main.flat_map(|module| module.names.iter().map(|(name, value)| (name.as_str(), value)))
@@ -239,7 +239,7 @@ impl<'a> Program<'a> {
         self.value(node)
     }
 
-    /// What is assigned while it is not known whether it is.
+    /// Value of an assignment that may not be executed.
     pub(super) fn doubted(&self, value: Value) -> Value {
         let early = self.frames.last().is_some_and(|frame| !frame.early.is_empty());
         match self.doubts.last() {
@@ -468,7 +468,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Whether a value is a call that is handed the name that it is assigned to, or, where it is handed back, any name.
+/// Tests whether a value is a call with its own target as an argument or, in a `return`, with any name.
 fn hands_back(value: &Node, target: Option<&Node>) -> bool {
     let Expression::Call(callee, arguments) = &value.expression else { return false };
     let Some(Expression::Name(first)) = arguments.first().map(|argument| &argument.value.expression) else {
@@ -481,7 +481,7 @@ fn hands_back(value: &Node, target: Option<&Node>) -> bool {
     }
 }
 
-/// Whether a name with dots is of a class, as `AttnBackend.FLASH`: what stands before the last dot begins with a capital.
+/// Tests whether a dotted name belongs to a class, as `AttnBackend.FLASH`: the part before the last dot begins with a capital.
 fn is_of_class(path: &str) -> bool {
     let owner = path.rsplit('.').nth(1).unwrap_or_default();
     owner.starts_with(|c: char| c.is_ascii_uppercase())

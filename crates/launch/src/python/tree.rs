@@ -72,7 +72,7 @@ pub(super) enum Kind {
     Loop(Vec<Node>, Block),
     /// A body that runs once.
     With(Block),
-    /// What is tried, what runs in case of an error, what follows.
+    /// Body, error handlers, and the code after them.
     Try(Block, Block, Block),
     Function(Function),
     Class(Class),

@@ -27,10 +27,10 @@ pub(super) enum Value {
     Open(Rc<str>),
 }
 
-/// What a call of unknown code makes, or what is only known by what is assigned to it.
+/// Result of a call of unknown code, or an object known only by assignments to its fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Object {
-    /// What was called; empty for what is only implied.
+    /// Name of the called code; empty for an implied object.
     pub(super) callee: String,
     pub(super) positional: Vec<Value>,
     pub(super) fields: Vec<Field>,
@@ -45,7 +45,7 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Value,
     pub(super) line: usize,
-    /// Whether the text assigns it, or only looks at it.
+    /// True if the text assigns it, false if it only reads it.
     pub(super) is_assigned: bool,
 }
 
@@ -135,7 +135,7 @@ impl Heap {
         }
     }
 
-    /// Whether a value counts as true; `None` where that is not known.
+    /// Truth value of a value; `None` if unknown.
     pub(super) fn truth(&self, value: &Value) -> Option<bool> {
         Some(match value {
             Value::None => false,

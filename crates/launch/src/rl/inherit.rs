@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Files in one line of inheritance at most.
 const LONGEST: usize = 16;
 
-/// What became of the files with defaults.
+/// Result of reading the files with defaults.
 #[derive(Debug, Default)]
 pub(super) struct Inherited {
     /// The files with the numbers of their lines.
@@ -73,7 +73,7 @@ fn parents(document: &Document) -> Vec<String> {
     }
 }
 
-/// Whether a key, a table above it or a value below it is set already.
+/// Tests whether a key, a table above it or a value below it is set.
 fn is_set(known: &BTreeSet<String>, path: &str) -> bool {
     let below = format!("{path}.");
     known.contains(path)

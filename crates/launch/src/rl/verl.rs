@@ -134,7 +134,7 @@ fn configuration(fields: &Fields<'_>) -> Option<String> {
     Some(word.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned())
 }
 
-/// Whether the defaults are those of verl's own configuration, not of one by another name.
+/// Tests whether the defaults are those of verl's own configuration, not of one with another name.
 fn is_own(fields: &Fields<'_>) -> bool {
     configuration(fields).is_none_or(|name| OWN.contains(&name.as_str()))
 }

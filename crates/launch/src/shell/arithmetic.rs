@@ -8,7 +8,7 @@ const DEEPEST: usize = 64;
 /// Longer expressions have no value.
 const LONGEST: usize = 4 << 10;
 
-/// Where names get their values from and where assignments go.
+/// Source of the values of names, and target of assignments.
 pub(super) trait Names {
     /// The number that a name stands for.
     fn value(&self, name: &str) -> Option<i64>;

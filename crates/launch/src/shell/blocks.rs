@@ -14,14 +14,14 @@ use std::rc::Rc;
 /// Passes of a loop that are gone through.
 const MOST_PASSES: usize = 4096;
 
-/// How a branch went.
+/// Result of a branch.
 struct Outcome {
     state: State,
     ended: Option<End>,
 }
 
 impl Walker<'_> {
-    /// Whether a pass of a loop's body ended the loop too.
+    /// Tests whether a pass of a loop's body also ended the loop.
     fn leaves_loop(&mut self) -> bool {
         match self.ended {
             Some(End::Continue) => {

@@ -183,7 +183,7 @@ impl Test<'_> {
         }
     }
 
-    /// Whether a variable, or an entry of one, is set here.
+    /// True if a variable, or an entry of one, is set here; `None` if unknown.
     fn is_set(&self, name: &str) -> Option<bool> {
         use super::values::Value;
         let Some((name, key)) = name.split_once('[') else { return Some(self.variables.get(name).is_some()) };

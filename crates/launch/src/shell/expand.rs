@@ -246,7 +246,7 @@ impl Variables {
     }
 }
 
-/// Whether a text is the name of a variable.
+/// Tests whether a text is the name of a variable.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -10,7 +10,7 @@ pub(super) enum Token {
     Word(Vec<Part>, usize),
     /// An operator, a line end (`\n`) among them.
     Operator(&'static str, usize),
-    /// What stands in `((...))`, as a command or behind `for`.
+    /// Content of `((...))`, as a command or after `for`.
     Arithmetic(String, usize),
     /// The text of a here-document, in the place of its delimiter; its first line. Quoted delimiters keep it from being expanded.
     Document { text: String, quoted: bool, line: usize },
@@ -21,13 +21,13 @@ pub(super) enum Token {
 pub(super) enum Part {
     /// Text as it is.
     Text { text: String, quoted: bool, line: usize },
-    /// What stands in `${...}`, or the name behind `$`.
+    /// Content of `${...}`, or the name after `$`.
     Parameter { inner: String, quoted: bool, line: usize },
-    /// What stands in `$((...))`.
+    /// Content of `$((...))`.
     Arithmetic { inner: String, line: usize },
-    /// What stands in `$(...)` or between backquotes.
+    /// Content of `$(...)` or of backquotes.
     Command { inner: String, line: usize },
-    /// What stands in `<(...)` or `>(...)`.
+    /// Content of `<(...)` or `>(...)`.
     Process { inner: String, line: usize },
     /// The elements of an array, in `NAME=(...)`.
     Array(Vec<Vec<Part>>),
@@ -279,7 +279,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What begins with `$` or a backquote.
+    /// Reads an expansion that begins with `$` or a backquote.
     fn expansion(&mut self, parts: &mut Vec<Part>, quoted: bool) {
         let line = self.line;
         if self.eat("`") {

@@ -43,7 +43,7 @@ impl Walker<'_> {
         self.variables.values = merged;
     }
 
-    /// What values have in common at their begin, then what is open.
+    /// Common begin of several values, then the open part.
     fn either(&mut self, name: &str, values: &[Option<&Rc<Value>>], line: usize) -> Value {
         let lists: Vec<Vec<Vec<Piece>>> = values
             .iter()
@@ -97,7 +97,7 @@ fn text_of(pieces: &[Piece]) -> (String, Option<Why>) {
     (pieces.iter().map(|piece| piece.text.as_str()).collect(), pieces.iter().find_map(|piece| piece.unknown))
 }
 
-/// Whether two values are the same text, wherever they were written.
+/// Tests whether two values have the same text, regardless of their lines.
 fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => text_of(a) == text_of(b),

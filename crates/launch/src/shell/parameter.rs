@@ -1,4 +1,4 @@
-//! What stands in `${...}`: names, positional parameters, defaults, elements of arrays, lengths, cuts and replacements.
+//! Content of `${...}`: names, positional parameters, defaults, elements of arrays, lengths, substrings and replacements.
 //!
 //! Responsible for: one expansion at a time, and the reason where it has no value. Refuses what only the running shell knows (`$?`,
 //! `$$`, `$RANDOM`).
@@ -142,7 +142,7 @@ impl Variables {
         }
     }
 
-    /// How long a text is, or how many elements an array has.
+    /// Length of a text, or number of elements of an array.
     fn length(&mut self, name: &str) -> Result<usize, Why> {
         let (name, is_whole) = match name.split_once('[') {
             Some((name, "@]" | "*]")) => (name, true),

@@ -6,7 +6,7 @@
 /// Texts that are matched are no longer.
 const LONGEST: usize = 64 << 10;
 
-/// Whether a whole text fits a pattern; `None` for patterns with sets of characters.
+/// True if a whole text matches a pattern; `None` for patterns with sets of characters.
 pub(super) fn fits(pattern: &str, text: &str) -> Option<bool> {
     if pattern.contains('[') && pattern.contains(']') || text.len() > LONGEST || pattern.len() > 1024 {
         return None;

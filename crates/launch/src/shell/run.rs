@@ -97,7 +97,7 @@ pub(super) struct Walker<'a> {
     pub(super) ended: Option<End>,
     /// The line of the branch, not decided, that the walk is in.
     pub(super) conditional: Option<usize>,
-    /// Whether the walk is in the condition of a branch.
+    /// True while the walk is in the condition of a branch.
     pub(super) tests: bool,
     pub(super) context: &'a Context<'a>,
     pub(super) directives: fn(&str) -> Vec<(&'static str, String)>,

@@ -78,7 +78,7 @@ impl Walker<'_> {
             self.source(fields, line, nesting);
             return Some(true);
         }
-        // What is started by another shell is a script of its own.
+        // A command line for another shell is a separate script.
         if first == "eval" {
             let rest: Vec<Word> = fields.iter().skip(1).flat_map(|pieces| split(pieces)).collect();
             let blank = closed(" ", line);
@@ -116,11 +116,11 @@ impl Walker<'_> {
         }
         let conditional = self.conditional;
         self.keep(Command { words: expanded, line, conditional, prefix, ..Command::default() });
-        // Whether a program works is taken for granted, but not where a branch asks for it.
+        // Programs are assumed to succeed, except in the condition of a branch.
         if self.tests { None } else { Some(true) }
     }
 
-    /// What the shell does itself; outer `None` for everything else, inner `None` for a status that is not known.
+    /// Runs a builtin of the shell. Outer `None` for all other commands, inner `None` for an unknown status.
     #[expect(clippy::option_option, reason = "whether it is one, and how it ends")]
     fn builtin(&mut self, first: &str, words: &[&[Part]], line: usize) -> Option<Option<bool>> {
         let operand = |index: usize| words.get(index).map(|parts| plain(parts)).unwrap_or_default();
@@ -134,7 +134,7 @@ impl Walker<'_> {
                 self.variables.arguments = Some(fields);
             }
             "printf" if operand(1) == "-v" => self.print_into(&words[2..], line),
-            // What it does with its words is nothing; that they are expanded sets variables: `: "${NAME:=value}"`.
+            // It has no effect of its own, but the expansion of its words sets variables: `: "${NAME:=value}"`.
             ":" => {
                 for parts in &words[1..] {
                     self.variables.words(parts);
@@ -419,7 +419,7 @@ impl Walker<'_> {
             self.keep(Command { words, line, conditional, ..Command::default() });
             return;
         }
-        // What is unknown keeps its reason: it goes through a variable.
+        // An unknown part becomes a variable, so that it keeps its reason.
         let mut text = String::new();
         for (index, word) in whole.iter().enumerate() {
             if index > 0 {

@@ -52,7 +52,7 @@ pub(super) struct Variables {
     pub(super) room: usize,
     /// Names that are used but unset.
     pub(super) missed: BTreeSet<String>,
-    /// Whether unknown arguments are used.
+    /// True if unknown arguments are used.
     pub(super) needs_arguments: bool,
 }
 
@@ -77,7 +77,7 @@ impl Variables {
         can
     }
 
-    /// What a name stands for, through other names for it.
+    /// Variable behind a name, through references to other names.
     pub(super) fn name<'a>(&'a self, name: &'a str) -> &'a str {
         let mut name = name;
         for _ in 0..4 {
@@ -168,7 +168,7 @@ impl Fields {
     }
 
     pub(super) fn push(&mut self, piece: Piece) {
-        // What may be any number of words is a word of its own.
+        // A piece with any number of words is a separate word.
         if matches!(piece.unknown, Some(Why::Either(_))) && piece.text.starts_with("${ ") {
             self.close();
             self.done.push(vec![piece]);

@@ -93,7 +93,7 @@ fn recipes_set_fields_that_exist() {
     assert!(recipes > 80 && fields > 20 * recipes, "{recipes} recipes set {fields} fields");
 }
 
-/// What a framework does not have is refused with its name, never left out.
+/// A feature that the framework lacks is rejected by name, never omitted.
 #[test]
 fn what_is_missing_is_refused() {
     let run = |settings: &[&str]| resolved(settings).unwrap_or_else(|| panic!("{settings:?}"));

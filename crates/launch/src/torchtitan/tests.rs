@@ -309,7 +309,7 @@ fn torchtitan_is_recognised_and_nothing_else() {
     }
 }
 
-/// Whether the flavour was there in February 2026 and is no more.
+/// Tests whether the flavour existed in February 2026 and has been removed since.
 fn out_of_date(model: &railwright_spec::model::Model) -> bool {
     super::models::flavour(model).is_some_and(|(name, _)| matches!(name, "llama4"))
 }

@@ -10,7 +10,7 @@ use railwright_spec::human::shorten;
 use railwright_spec::plan::{ContextKind, Sharding};
 use railwright_spec::problem::Problem;
 
-/// What a file shows of the recipe that reads it.
+/// Recipe that reads a file, as far as the file shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// A recipe for one device.

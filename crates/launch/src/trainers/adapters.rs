@@ -1,4 +1,4 @@
-//! What is trained: all parameters, adapters, or adapters on quantized weights.
+//! Trained parameters: all, adapters, or adapters on quantized weights.
 //!
 //! Responsible for: each trainer's words and defaults. Refuses to take an unknown method for full fine-tuning without a word.
 

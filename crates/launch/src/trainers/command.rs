@@ -187,7 +187,7 @@ pub(super) fn parse(
     Ok((document, unknown))
 }
 
-/// What a launcher starts; assignments in front of it are settings too.
+/// Reads the words of a launcher; assignments before it are settings too.
 fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
     let is_accelerate =
         words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));

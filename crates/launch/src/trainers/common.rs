@@ -1,4 +1,4 @@
-//! What the readers of trainers share: the trainers, models by name, and marks of Transformers' own.
+//! Common parts of the readers of trainers: the trainers, models by name, and features of Transformers.
 //!
 //! Responsible for: names without the endings of other storage forms. Reads no configuration.
 
@@ -54,7 +54,8 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     fields.named_model(path, &stem);
 }
 
-/// Whether a script takes Transformers' `TrainingArguments`, whose defaults then apply: flags that its own loops rarely have.
+/// Tests whether a script uses Transformers' `TrainingArguments`, whose defaults then apply. The test uses flags that custom loops rarely
+/// have.
 pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     const OWN: [&str; 10] = [
         "logging_steps",

@@ -19,7 +19,7 @@ const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_mlp", &["gate_proj", "up_proj", "down_proj"], false),
 ];
 
-/// Whether the file has the dimensions of its model itself: no reader knows these names.
+/// Tests whether the file contains the dimensions of its model: no reader supports these names.
 pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {
     let has_size = fields.document.get("model_config.n_layer").is_some();
     for entry in fields.document.entries.iter_mut().filter(|entry| entry.path.starts_with("model_config")) {

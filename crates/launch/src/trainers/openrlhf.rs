@@ -94,7 +94,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// What a step leaves out, by program.
+/// Notes the parts of training that a step excludes, by program.
 pub(super) fn remarks(fields: &mut Fields<'_>) {
     let lengths = ["max_prompt_length", "max_completion_length"].map(|path| fields.count(path));
     if let [Some(prompt), Some(completion)] = lengths

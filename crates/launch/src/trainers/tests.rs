@@ -265,7 +265,7 @@ fn rank_and_targets_are_read() {
     let swift = "NPROC_PER_NODE=4 \\\nswift sft \\\n    --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --lora_rank 64 \\\n\
                  \x20   --target_modules q_proj down_proj --per_device_train_batch_size 1 --max_length 2048\n";
     shape(swift, "64", "[\"q_proj\", \"down_proj\"]");
-    // What is left of adapters in a file that trains everything.
+    // A file that trains everything, with remaining adapter settings.
     let full =
         FACTORY.replace("finetuning_type: full", "finetuning_type: full\nlora_rank: 16\nlora_target: all");
     check(&full, &[("plan.lora_rank", "open"), ("plan.lora_targets", "open")]);

@@ -183,7 +183,7 @@ fn format(name: &str) -> Result<DataType, Problem> {
     })
 }
 
-/// Where it was measured.
+/// Environment of the measurements: cluster, software and run.
 pub(super) struct Where {
     pub(super) cluster: Cluster,
     pub(super) software: String,

@@ -228,7 +228,7 @@ impl Logged {
         Ok(answer)
     }
 
-    /// Whether the change is more than noise and doubt; `None` where that is unknown.
+    /// True if the interval of the change excludes zero; `None` if unknown.
     fn significant(&self) -> Option<bool> {
         self.change.1.map(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -293,7 +293,7 @@ pub(crate) struct LoggedFields<'a> {
     change: f64,
     /// Its interval.
     interval: Option<(f64, f64)>,
-    /// Whether the change is larger than the noise; none where that is unknown.
+    /// True if the change is larger than the noise; `None` if unknown.
     significant: Option<bool>,
     #[serde(rename = "shift_s")]
     shift: Option<&'a Shift>,

@@ -16,7 +16,7 @@ use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// Where the answers go.
+/// Placeholder for the results in the web UI's page.
 const PLACE: &str = "<script type=\"application/json\" id=\"railwright-report\">/*REPORT*/</script>";
 /// The page.
 pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
@@ -52,7 +52,7 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
         "fragment": fragment,
         "answers": answers,
     });
-    // What looks like markup inside would end the element.
+    // A `<` in the report could end the element.
     let report = report.to_string().replace('<', "\\u003c");
     let (open, close) = PLACE.split_once("/*REPORT*/").unwrap_or((PLACE, ""));
     Ok(format!("{before}{open}{report}{close}{after}"))
@@ -121,7 +121,7 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let fits = Outcome::from(estimated.estimate.memory.fit);
     add("estimate", given.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
-    // What cannot be answered is missing, and the page shows that.
+    // A failed result is omitted, and the web UI shows the omission.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, svg: None, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
         // The page leaves out of this question what only money depends on.

@@ -146,7 +146,7 @@ fn interval(estimate: &Estimate) -> Item {
     }
 }
 
-/// Whether a dimension's collectives make up a part of the time.
+/// Tests whether a dimension's collectives contribute to a part of the time.
 fn belongs(dimension: &str, id: &str) -> bool {
     match dimension {
         "data" => id == "data_parallel",

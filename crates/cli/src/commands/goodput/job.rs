@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) chosen: Vec<String>,
 }
 
-/// What a run knows of its checkpoints and its price.
+/// Checkpoint size and price of a run.
 #[derive(Default)]
 struct OfRun {
     size: Option<(String, Bytes)>,

@@ -192,7 +192,7 @@ pub(crate) struct ComparedFields<'a> {
     names: &'a [String],
     /// The cheapest design by number of devices.
     cheapest_by_devices: &'a [Cheapest],
-    /// What each design buys for a larger network, now and later.
+    /// Purchases of each design for a larger network, now and later.
     growth: &'a [Growth],
     /// Designs that cannot be built at that size.
     without_growth: &'a [Refused],

@@ -189,7 +189,7 @@ fn priced(
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
     let mut classes = Classes::new(searcher, setting, &specified);
-    // What is wrong with the plan on every network is a mistake, not an answer.
+    // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
     let found = classes.plans(&grid.classes, &best_first(&grid.classes))?;
     chosen.extend(classes.summary(grid.classes.len()));

@@ -43,7 +43,7 @@ pub(crate) struct Answered {
     pub(super) job: Job,
     /// The run whose steps slow-downs are of.
     pub(super) run: Option<String>,
-    /// Whether the exposed share is set by the user.
+    /// True if the exposed share is set by the user.
     pub(super) share_given: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
         }
-        // Why a step could not be worked out, which is not that it cannot finish.
+        // Reason why a step could not be estimated, as opposed to a step that cannot finish.
         let broken = RefCell::new(None);
         let refused = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
         let slower = |kept: f64| match &run {

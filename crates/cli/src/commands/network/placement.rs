@@ -1,4 +1,4 @@
-//! Where an allocation lies, in the reports of `network simulate` and `network traffic`: ranks by leaf group.
+//! Position of an allocation in the reports of `network simulate` and `network traffic`: ranks by leaf group.
 
 use crate::printer::document::{Cell, Column, Document, Table};
 use railwright_network::placement::{LeafGroupRow, Survey};

@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         Err(problem) if watching.is_stopped() => return printer.stopped(problem),
         Err(problem) => return Err(in_words(problem, &sheet).into()),
     };
-    // Where a topology is given, nothing travels on the cluster's own tiers.
+    // With a topology, the cluster's own network tiers have no traffic.
     let warnings =
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);

@@ -247,7 +247,7 @@ fn cost_cell(nanoseconds: i64, certainty: Certainty) -> Cell {
     Cell { text: certainty.signed(&cost.text), ..cost }
 }
 
-/// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
+/// Saving of a share: an upper bound if only that is known, and no value within the replay error.
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
         let certainty = share.certainty.name().into();
@@ -424,7 +424,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         row.extend(saved(page, share));
         row
     };
-    // What changes nothing needs no row.
+    // Changes without effect have no row.
     let has_effect = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
     let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(has_effect).map(row).collect();
     rows.extend(what_if.stages.iter().map(row));

@@ -100,7 +100,8 @@ impl Recompute {
         ]);
     }
 
-    /// What the best is best of where every stage must choose the same, and what is faster without the limits of launch flags.
+    /// Describes the scope of the best choice if every stage must use the same one, and the faster choice without the limits of launch
+    /// flags.
     fn best_of_flags(&self) -> String {
         let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest choice for all stages that {framework} flags can express");

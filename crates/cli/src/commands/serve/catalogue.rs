@@ -48,7 +48,7 @@ pub(super) fn settable(command: &Command, asker: Asker) -> impl Iterator<Item = 
     })
 }
 
-/// Whether an argument names something to write.
+/// Tests whether an argument names an output file.
 pub(super) fn writes(argument: &Arg) -> bool {
     let is_path =
         matches!(argument.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath);

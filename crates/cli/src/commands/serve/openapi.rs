@@ -99,7 +99,7 @@ fn operation(command: &Command, asker: Asker, words: &[String], schemas: &mut Va
         arguments["required"] = json!(required);
     }
     let mut forms = forms(command);
-    // What has no such form is answered in the one it has.
+    // A command without JSON has one format, which is used.
     if !forms.iter().any(|form| form == "json") {
         forms.insert(0, "json".to_owned());
     }

@@ -29,7 +29,7 @@ pub(super) fn output_format(
     if has(format).is_some_and(|flag| matches!(flag.get_action(), ArgAction::SetTrue)) {
         return Ok((media, vec![format!("--{format}")]));
     }
-    // What has one form alone is printed in it.
+    // A command with a single format is printed in that one.
     if format == "json" || (format == "table" && formats.is_empty()) {
         return Ok((None, Vec::new()));
     }

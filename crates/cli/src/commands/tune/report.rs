@@ -32,7 +32,7 @@ pub(crate) struct TunedFields<'a> {
     kept: &'a [String],
     /// Rarely changed framework settings that the search keeps.
     structural_keys: &'a [&'static str],
-    /// Whether everything was searched.
+    /// True if the search covered everything.
     is_complete: bool,
     /// Minimum probability of fitting.
     fit_probability: f64,

@@ -17,7 +17,7 @@ const DEPTH: usize = 32;
 const AS_A_SHELL: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// Whether a path is meant as a pattern.
+/// Tests whether a path is a pattern.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
@@ -34,7 +34,7 @@ impl Like {
         pattern.map(Self).map_err(|error| Problem::new(format!("invalid pattern: {error}")).in_file(path))
     }
 
-    /// Whether an address or a prefix above it matches; below a prefix, hidden names do not count.
+    /// Tests whether an address or a prefix above it matches. Below a prefix, hidden names are excluded.
     pub(crate) fn matches_above(&self, address: &str) -> bool {
         let ends = address.match_indices('/').map(|(at, _)| at).chain([address.len()]);
         ends.filter(|&end| self.0.matches_with(&address[..end], AS_A_SHELL))

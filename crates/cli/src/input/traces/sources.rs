@@ -55,7 +55,7 @@ impl Stream {
         self.bytes
     }
 
-    /// Whether the user named it, rather than a folder that holds it.
+    /// True if the user named it, false if it was found in a folder.
     pub(super) fn named(&self) -> bool {
         self.named
     }
@@ -73,7 +73,7 @@ impl Stream {
         }
     }
 
-    /// Whether it must be decompressed from its beginning to list its content.
+    /// Tests whether it must be decompressed from its beginning to list its content.
     pub(in crate::input) fn is_packed(&self) -> bool {
         matches!(self.part, Part::Archive)
     }
@@ -304,7 +304,7 @@ fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Whether something is neither a file nor a folder, such as a pipe.
+/// Tests whether a path is neither a file nor a folder, such as a pipe.
 fn is_special(path: &Path) -> bool {
     access::exists(path) && !access::is_file(path) && !access::is_folder(path)
 }

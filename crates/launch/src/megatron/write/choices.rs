@@ -8,7 +8,7 @@ use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 
-/// How Megatron shards what a rank keeps.
+/// Sharding of a rank's states in Megatron.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharded {
     /// Not at all.
@@ -40,7 +40,7 @@ impl Sharded {
         }
     }
 
-    /// Whether the distributed optimizer runs, which other flags ask for.
+    /// Tests whether the distributed optimizer runs, which other flags require.
     pub(super) fn has_distributed_optimizer(self) -> bool {
         matches!(self, Self::Optimizer | Self::Megatron)
     }
@@ -56,18 +56,18 @@ pub(super) fn optimizer(plan: &Plan) -> &'static str {
     }
 }
 
-/// Whether states are kept or stepped in ways of their own, which only Adam can.
+/// Tests whether the distributed optimizer runs with Adam, as the precision-aware optimizer and CPU offload require.
 pub(super) fn has_aware_optimizer(run: &Run) -> bool {
     Sharded::of(run).has_distributed_optimizer() && optimizer(&run.plan) == "adam"
 }
 
-/// Whether states are stepped on the CPU.
+/// Tests whether the optimizer steps on the CPU.
 pub(super) fn offloads_optimizer(run: &Run) -> bool {
     run.plan.offload.optimizer > 0.0 && has_aware_optimizer(run)
 }
 
-/// Whether parameters are kept and gathered in fp8: only where products are in fp8, and only with delayed scaling where the optimizer
-/// steps on the CPU.
+/// Tests whether parameters are kept and gathered in fp8. This requires GEMMs in fp8, and delayed scaling if the optimizer steps on the
+/// CPU.
 pub(super) fn has_narrow_parameters(run: &Run) -> bool {
     let precision = run.plan.precision;
     let allowed = match precision.compute {
@@ -119,8 +119,8 @@ pub(super) fn offloaded_layers(run: &Run) -> Option<u64> {
     (alone && moved >= 1).then(|| moved.min(layers.saturating_sub(1))).filter(|moved| *moved > 0)
 }
 
-/// Whether expert communication overlaps with compute: Megatron interleaves two micro-batches, which requires
-/// virtual stages, and excludes recompute of whole layers or expert blocks.
+/// Tests whether expert communication overlaps with compute. Megatron interleaves two micro-batches, which requires virtual stages, and
+/// excludes recompute of whole layers or expert blocks.
 pub(super) fn overlaps_experts(run: &Run) -> bool {
     let plan = &run.plan;
     let predictions = run.model.multi_token_prediction.as_ref().map_or(0, |prediction| prediction.depth);
@@ -139,7 +139,7 @@ pub(super) fn expert_tensor_parallel(run: &Run) -> u64 {
     if is_biased { 1 } else { run.plan.expert_tensor_parallel }
 }
 
-/// Whether a layer has such a mixer and feed-forward.
+/// Tests whether any layer has a matching mixer and feed-forward block.
 pub(super) fn has(model: &Model, find: impl Fn(&Mixer, &FeedForward) -> bool) -> bool {
     model
         .layers

@@ -15,7 +15,7 @@ use railwright_spec::software;
 /// Generations and what each is priced with.
 const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
 
-/// What a generation is priced with.
+/// Kernel features assumed for a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::megatron) struct Features {
     /// Permutation, router and cross entropy run as fused kernels.
@@ -38,7 +38,7 @@ pub(in crate::megatron) enum Graphs {
     Full,
 }
 
-/// What a stack is priced with: its generation's row, and the features behind it. Generations without a row use none of it.
+/// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a row have none.
 pub(in crate::megatron) fn features(stack: &str) -> Features {
     let generation = software::generation_of(stack);
     let has = |feature: &str| software::features_of(stack).any(|name| name == feature);
@@ -74,7 +74,7 @@ pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
     (group, lost)
 }
 
-/// Whether tokens travel through a fused dispatcher: only between ranks, and only where DeepEP or HybridEP run.
+/// Tests whether tokens use a fused dispatcher: only between ranks, and only if DeepEP or HybridEP run.
 fn has_fused_dispatch(run: &Run, features: Features) -> bool {
     features.fused_dispatch
         && run.plan.expert_parallel > 1

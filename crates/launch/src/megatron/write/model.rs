@@ -107,7 +107,7 @@ pub(super) fn experts(run: &Run, structure: &Structure) -> Option<Group> {
     Some(group)
 }
 
-/// What the first layer has that has it.
+/// Property of the first layer that has it.
 fn first<'a, T>(model: &'a Model, find: impl Fn(&'a Layer) -> Option<T>) -> Option<T> {
     model.layers.iter().find_map(|kind| model.layer_kinds.get(*kind).and_then(&find))
 }
@@ -147,7 +147,7 @@ fn has(model: &Model, names: &[&str]) -> bool {
     model.layer_kinds.iter().any(|layer| layer.weights.iter().any(named))
 }
 
-/// Whether matrices other than queries, keys and values have biases.
+/// Tests whether matrices other than queries, keys and values have biases.
 pub(super) fn has_biases(model: &Model) -> bool {
     has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"])
 }

@@ -39,7 +39,7 @@ fn parallel(run: &Run, structure: &Structure) -> Group {
     group.value("--context-parallel-size", plan.context_parallel);
     if plan.context_parallel > 1 {
         let kind = match plan.context_kind {
-            // What a learned index picks lies anywhere in the sequence.
+            // A learned index selects keys anywhere in the sequence.
             _ if *structure == Structure::Sparse => "all_gather",
             ContextKind::Ring => "p2p",
             ContextKind::AllGather => "all_gather",

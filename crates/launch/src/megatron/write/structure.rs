@@ -1,4 +1,4 @@
-//! Which of Megatron-LM's families a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
+//! Family of Megatron-LM that a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
 //!
 //! Responsible for: the flags that make a model what it is, and the reason where Megatron-LM (August 2026) has no such model. Refuses to
 //! write a relative instead.
@@ -92,7 +92,7 @@ impl Structure {
         Ok(Self::Gpt)
     }
 
-    /// What starts the training.
+    /// Script that starts the training.
     pub(super) fn entry(&self) -> &'static str {
         match self {
             Self::Hybrid(_) => "pretrain_hybrid.py",
@@ -210,7 +210,7 @@ fn linear(model: &Model) -> Option<&LinearAttention> {
     })
 }
 
-/// Whether queries are projected twice as wide, for a gate on attention's output.
+/// Tests whether queries are projected at twice the width, for a gate on attention's output.
 fn gates_output(model: &Model) -> bool {
     model.layer_kinds.iter().any(|layer| match &layer.mixer {
         Mixer::Attention(attention) => layer

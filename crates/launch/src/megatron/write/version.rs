@@ -11,7 +11,7 @@ use crate::Lost;
 use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 
-/// What releases lack of the newest version's arguments.
+/// Arguments of the newest version that earlier releases lack.
 const TABLE: &str = include_str!("../../../data/megatron_versions.csv");
 
 /// The version that flags are written for: the main branch of this month.
@@ -42,12 +42,12 @@ pub(super) fn shown(version: &str) -> String {
     if version == NEWEST { String::new() } else { format!(" {version}") }
 }
 
-/// How many versions a release is behind the newest one.
+/// Number of versions that a release is behind the newest one.
 fn age(version: &str) -> usize {
     ALL.iter().position(|known| *known == version).unwrap_or(0)
 }
 
-/// What a release lacks of an option: `None` where it is the same, `-` for the option itself, else the words that it allows.
+/// Difference of an option in a release: `None` if equal, `-` if the option is missing, else the allowed words.
 fn lacks(version: &str, option: &str) -> Option<&'static str> {
     TABLE.lines().find_map(|line| {
         let mut cells = line.split(',');
@@ -100,7 +100,7 @@ pub(super) fn fit(version: &str, run: &Run, groups: &mut Vec<Group>) -> Result<V
     Ok(dropped.into_iter().map(lost).collect())
 }
 
-/// What a release checks and the newest version does not.
+/// Reason why a release rejects a run that the newest version accepts.
 fn refusal(version: &str, run: &Run) -> Option<&'static str> {
     let (plan, age) = (&run.plan, age(version));
     let at_most = |version: &str| age > 0 && age >= self::age(version);

@@ -45,7 +45,7 @@ impl<'a> Classes<'a> {
         }
     }
 
-    /// Whether nothing was cut short.
+    /// Tests whether the search ran to its end.
     pub(super) fn is_complete(&self) -> bool {
         !self.is_stopped
     }
@@ -105,7 +105,7 @@ impl<'a> Classes<'a> {
         let listing = Options { keep: LISTED, every_detail: true, ..search.options };
         // A hair above what is known, so that a tie is found again.
         let mut reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
-        // What is known bounds the list without a search for the fastest.
+        // A known step time bounds the list without a search for the fastest.
         let lists_at_once = bounds_others && reached.is_finite();
         if lists_at_once {
             search.options = listing;

@@ -17,7 +17,7 @@ pub(crate) struct DesignFields<'a> {
     codesign: &'a Codesign,
     /// Settings that were not specified.
     chosen: &'a [String],
-    /// Whether everything was searched.
+    /// True if the search covered everything.
     complete: bool,
 }
 

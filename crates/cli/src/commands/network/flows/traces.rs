@@ -15,7 +15,7 @@ use std::path::Path;
 const LIMIT: u64 = 1 << 30;
 const GROUPS_LIMIT: u64 = 64 << 20;
 
-/// Whether a path is a folder of traces.
+/// Tests whether a path is a folder of traces.
 pub(super) fn is_folder(path: &str) -> bool {
     input::access::is_folder(Path::new(path))
 }

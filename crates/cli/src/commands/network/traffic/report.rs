@@ -48,7 +48,7 @@ pub(crate) struct TrafficFields<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LinksFields<'a> {
     links: Vec<LinkFields<'a>>,
-    /// Whether a row stands for several parallel links.
+    /// True if a row represents several parallel links.
     links_pooled: bool,
     /// Bytes between domains that no network joins.
     unjoined: Bytes,

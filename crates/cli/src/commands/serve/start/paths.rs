@@ -24,7 +24,7 @@ pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failu
         match kind(&real, &name)? {
             Kind::Run(flag) => {
                 let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
-                // What a run file names may be read with it.
+                // Files named by a run file may be read with it.
                 let named = spec.iter().flat_map(|spec| [&spec.model.config, &spec.cluster.calibration]);
                 let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
                 given.roots.extend(beside);
