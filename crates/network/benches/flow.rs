@@ -10,7 +10,7 @@ fn main() {
     divan::main();
 }
 
-/// All pairs at once.
+/// Concurrent messages between all pairs.
 #[divan::bench(args = [64, 128, 256], sample_count = 10)]
 fn all_to_all(bencher: divan::Bencher, hosts: u32) {
     let ranks: Vec<u32> = (0..hosts).collect();

@@ -46,7 +46,7 @@ fn graph_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     bencher.bench(|| Topology::build(black_box(&design), Detail::Links));
 }
 
-/// A thousand ways between pods.
+/// A thousand routes between pods.
 #[divan::bench(args = [Routing::Ecmp, Routing::Static, Routing::Spray], sample_count = 10)]
 fn thousand_routes(bencher: Bencher<'_, '_>, routing: Routing) {
     let spec = DesignSpec { routing: Some(routing), ..spec(Kind::Clos) };

@@ -1,7 +1,7 @@
 //! Cost of a network: dollars and watts from counts and unit prices, and comparison of designs by cost.
 //!
-//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of
-//! a cluster. Refuses to know what a step takes, and counts no scale-up domain: its links and switches come with the devices.
+//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of a
+//! cluster. Excludes step times, and scale-up domains: their links and switches come with the devices.
 
 pub mod compare;
 pub mod growth;
@@ -51,7 +51,7 @@ pub struct Bill {
     pub devices: u64,
     /// Line by line.
     pub lines: Vec<Line>,
-    /// Switch ports and transceivers alone: what published comparisons of rail-only count.
+    /// Dollars of switch ports and transceivers alone, as counted by published comparisons of rail-only.
     pub ports_and_transceivers: Dollars,
     /// Switches, cables and transceivers.
     pub fabric: Dollars,
@@ -63,9 +63,9 @@ pub struct Bill {
     pub total_low: Dollars,
     /// All of it at the highest.
     pub total_high: Dollars,
-    /// Share of the total whose price has a range; the rest counts at its typical price in all three.
+    /// Share of the total whose price has a range. The rest counts at its typical price in all three totals.
     pub ranged_share: f64,
-    /// Power of all whose power is known.
+    /// Total power of the parts with known power.
     pub watts: Watts,
     /// True if `watts` covers every part of the network.
     pub has_all_watts: bool,
@@ -95,7 +95,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     let counts = design.counts();
     let mut lines = Vec::new();
     for tier in &counts.tiers {
-        // A switch costs what its widest ports cost, however they are split.
+        // A switch costs as much as with all ports at their widest, however they are split.
         let speed = design.port_bandwidth.max(design.nic_bandwidth);
         let ports = (tier.switches * design.ports_per_switch) as f64 * (design.port_bandwidth / speed);
         let price = prices.at(Item::SwitchPort, speed)?;

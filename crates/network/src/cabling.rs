@@ -1,10 +1,10 @@
 //! Every cable of a network from port to port, with its length on a floor plan.
 //!
-//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the lengths that are sold; as CSV of its own and in the
-//! columns of NetBox's cable import. Refuses to price and to place equipment by power or weight.
+//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the available lengths. Output is CSV, plain or in the
+//! columns of NetBox's cable import. Excludes prices, and placement of equipment by power or weight.
 //!
-//! **Floor plan.** Hosts fill racks in their order, and switches fill racks behind them, tier by tier. Racks stand in rows. A cable rises
-//! from its port to the tray, runs along the row and across rows, and descends:
+//! **Floor plan.** Hosts fill racks in their order. Switches fill the following racks, tier by tier. Racks form rows. A cable rises from
+//! its port to the tray, runs along the row and across rows, and descends:
 //!
 //! `length = 2 x rise + |difference of places in the row| x rack width + |difference of rows| x row pitch`
 //!
@@ -40,7 +40,8 @@ pub struct Floor {
 }
 
 impl Default for Floor {
-    /// Four hosts of eight GPUs in a rack (DGX SuperPOD), 0.6 m racks, rows of 16 with aisles of 1.2 m before and behind racks of 1.2 m.
+    /// Four hosts of eight GPUs in a rack (DGX SuperPOD), 0.6 m racks, rows of 16 with aisles of 1.2 m in front of and behind racks of 1.2
+    /// m.
     fn default() -> Self {
         Self {
             hosts_per_rack: 4,
@@ -259,7 +260,7 @@ pub fn netbox(cables: &[Cable]) -> String {
     text
 }
 
-/// Cables by layer, bandwidth, medium and length: what is ordered.
+/// Cables to order: counts by layer, bandwidth, medium and length.
 pub fn orders(cables: &[Cable]) -> Vec<(Layer, BytesPerSecond, Medium, Option<f64>, u64)> {
     type Kind = (Layer, u64, &'static str, Option<u64>);
     let mut sums: BTreeMap<Kind, (&Cable, u64)> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Chakra execution traces: a step of every rank as nodes that wait for each other, the exchange format of network simulators.
 //!
 //! Responsible for: the nodes, their binary form in both directions ([`write()`], [`read`]), and traces of all ranks as a program of flows
-//! ([`Program`]). Refuses to know where a trace comes from and what its nodes compute.
+//! ([`Program`]). Independent of a trace's origin and of the computation in its nodes.
 //!
-//! A file holds one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each behind its length as a
+//! A file contains one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each after its length as a
 //! varint (MLCommons Chakra, schema/protobuf/et_def.proto, version 1.0.0). Durations are whole microseconds.
 
 mod program;

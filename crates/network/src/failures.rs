@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// The device itself, with what its own NIC has left.
+    /// The device itself, with the remaining ports of its own NIC.
     Alone,
     /// One other device of its domain, in addition to its own traffic.
     Neighbour,
@@ -54,9 +54,9 @@ pub struct Class {
     pub stranded: u64,
     /// Devices that keep a part of their bandwidth.
     pub slowed: u64,
-    /// Devices of all domains with a member that is cut off or slowed: what a job would have to do without.
+    /// Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop.
     pub touched: u64,
-    /// Share of bandwidth that the most affected device keeps on its own NIC.
+    /// Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
     pub kept_alone: f64,
     /// Remaining share if one neighbour also carries its traffic.
     pub kept_neighbour: f64,
@@ -67,7 +67,7 @@ pub struct Class {
 }
 
 impl Class {
-    /// The share of bandwidth that is kept under a way to recover.
+    /// Share of bandwidth that remains under a recovery method (0 to 1).
     pub const fn kept(&self, recovery: Recovery) -> f64 {
         match recovery {
             Recovery::Alone => self.kept_alone,
@@ -195,7 +195,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
     });
 }
 
-/// A switch whose devices are whole domains in their order, as far as they go.
+/// Adds a switch whose devices are consecutive whole domains, as far as they go.
 fn switch(design: &Design, part: &'static str, count: u64, hosts: u64, list: &mut Vec<Class>) {
     list.push(first_switch(design, part, count, hosts.min(design.devices), hosts.min(design.domain.size)));
 }
@@ -227,7 +227,7 @@ fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
     domains.saturating_mul(design.domain.size).min(design.devices)
 }
 
-/// A part that others stand in for: a share of the way up is lost, in one of the planes, for some of a domain's rails.
+/// A part with redundancy: a share of uplink bandwidth is lost, in one of the planes, for some of a domain's rails.
 fn shared(
     design: &Design,
     part: &'static str,
@@ -299,8 +299,8 @@ impl Below {
     }
 }
 
-/// Switches of a plane by what is below each: number of each kind, fullest first. `key` maps a device to its
-/// switch; empty switches are included up to `count` per plane.
+/// Switches of a plane by the devices below each: number of each kind, fullest first. `key` maps a device to its switch; empty switches are
+/// included up to `count` per plane.
 fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64)> {
     let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
     for device in 0..design.devices {
@@ -367,7 +367,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     if network.kept_tiers >= 2 {
         let link = lost_above(design, network, 1.0 / clos.leaf_uplinks as f64);
         for (below, count) in &leaves {
-            // A rail has a leaf of its own in each plane: its neighbours' leaves are whole.
+            // A rail has a separate leaf in each plane: its neighbours' leaves are whole.
             let beside = (design.domain.size / below.of_domain.max(1)).max(1);
             let links = count * design.planes * clos.leaf_uplinks;
             list.push(shared(design, "leaf-spine link", links, below.devices, link, beside));
@@ -396,13 +396,13 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     }
 }
 
-/// Bandwidth above a leaf over bandwidth below it, where there is more above: what of a loss above is not missed.
+/// Bandwidth above a leaf over bandwidth below it, at least 1: the surplus absorbs losses above the leaf.
 pub(crate) fn headroom(design: &Design, network: &ClosNetwork) -> f64 {
     let below = design.nic_port_bandwidth() * network.clos.hosts_per_leaf as f64;
     ((design.port_bandwidth * network.clos.leaf_uplinks as f64) / below).max(1.0)
 }
 
-/// The share that hosts lose when a share of a leaf's uplinks is lost: what is above what they need is lost first.
+/// Share of bandwidth that hosts lose when a share of a leaf's uplinks is lost: surplus uplink bandwidth is lost first.
 fn lost_above(design: &Design, network: &ClosNetwork, share: f64) -> f64 {
     1.0 - (headroom(design, network) * (1.0 - share)).min(1.0)
 }

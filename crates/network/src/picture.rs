@@ -28,7 +28,7 @@ pub(crate) const SERIES: [(&str, &str); 6] = [
     ("#7a7f88", "#a5abb5"),
 ];
 
-/// The head of a picture: size, colours, title.
+/// Start of a chart: size, colours, title.
 pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \

@@ -22,7 +22,7 @@ pub mod traffic;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond};
 use serde::Serialize;
 
-/// A model, as far as the paper knows it.
+/// Dimensions of a model, as far as the paper uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {

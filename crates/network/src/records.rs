@@ -1,7 +1,7 @@
 //! Places of records in tables.
 //!
-//! Responsible for: the start and the line of a record with any line ends. The reader's position is behind the first character of a line end,
-//! so that of `\r\n` and of empty lines the rest is still ahead.
+//! Responsible for: the start and the line of a record with any line ends. The reader's position is after the first character of a line
+//! end. The rest of `\r\n` and of empty lines still follows.
 
 /// Line ends that are ahead of a position.
 fn ends<'a>(text: &'a str, position: &csv::Position) -> impl Iterator<Item = &'a u8> {

@@ -44,7 +44,7 @@ pub struct OnRun {
 }
 
 impl Entry {
-    /// Notes what a run makes of the design, and what its tokens cost then.
+    /// Adds the results of a run on the design, and the resulting cost of tokens.
     pub fn set_step(&mut self, step: OnRun, cluster: &Cluster) {
         let cluster = Cluster { tokens_per_second: Some(step.tokens_per_second), ..cluster.clone() };
         self.share = share(&self.bill, &cluster);
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// A design that cannot be built as asked, and why.
+/// A design that cannot be built as requested, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {

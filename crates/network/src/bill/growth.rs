@@ -1,8 +1,8 @@
-//! Growth of a network: what is bought now, what later, and what no longer fits.
+//! Growth of a network: purchases now, purchases later, and parts that no longer fit.
 //!
-//! Responsible for: two ways to a larger network of the same design. *As needed*: the network of today's devices, rebuilt later.
-//! *Prepared*: the larger network with its upper switches from the start and leaves, NICs and cables for today's devices. Refuses to
-//! discount later purchases and to model prices that fall: both are at today's prices.
+//! Responsible for: two plans for a larger network of the same design. *As needed*: the network of today's devices, rebuilt later.
+//! *Prepared*: the larger network with its upper switches from the start and leaves, NICs and cables for today's devices. Excludes
+//! discounts of later purchases and falling prices: both are at today's prices.
 
 use super::prices::{Item, Prices};
 use super::{Bill, Line, bill};
@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Dollars;
 use serde::Serialize;
 
-/// A way to the larger network.
+/// A plan for the larger network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Purchase {
@@ -23,7 +23,7 @@ pub struct Purchase {
     pub later: Dollars,
     /// Bought first, and without a place in the larger network.
     pub discarded: Dollars,
-    /// Links of today whose ends move, at least; none where the topology has no rule for it.
+    /// Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
     pub moved_links: Option<u64>,
 }
 
@@ -108,9 +108,9 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     (excess(whole, first), excess(first, whole))
 }
 
-/// Links of the first network whose ends move, at least. A leaf with `u` links over `s` spines has `u / s` to each; in the larger network it
-/// has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores, and a leaf that
-/// serves fewer endpoints passes the others on.
+/// Lower bound on links of the first network whose ends move. A leaf with `u` links over `s` spines has `u / s` to each. In the larger
+/// network it has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores. A leaf
+/// with fewer endpoints than before releases the others.
 fn moved(first: &Design, grown: &Design) -> Option<u64> {
     let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return None };
     let fabrics = first.planes * a.fabrics_per_plane;
@@ -173,8 +173,9 @@ mod tests {
         growth(&spec(kind, radix, from), to, &Prices::catalogue().expect("reads")).expect("can be built")
     }
 
-    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine; 2,048 have 64
-    /// leaves and 32 spines with one. Of the 32 links of a leaf 8 stay, and 24 x 16 move. No part is lost: all are of one speed.
+    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine. 2,048 have
+    /// 64 leaves and 32 spines with one link. Of the 32 links of a leaf 8 stay, and 24 x 16 move. No part is lost, because all have the
+    /// same speed.
     #[test]
     fn a_second_tier_that_quadruples_moves_three_quarters_of_its_links() {
         let found = grows(Kind::Clos, 64, 512, 2048);

@@ -106,7 +106,7 @@ pub struct Price {
     pub address: String,
     /// Source of the power.
     pub watts_source: String,
-    /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
+    /// `retrieved`, `recalled`, `inferred`, or text of the user.
     pub confidence: String,
 }
 

@@ -1,7 +1,7 @@
 //! Savings of one design over another, as a function of one ratio: switch port price over transceiver price.
 //!
-//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Refuses
-//! NICs and fibre: both are equal or nearly so between designs that are compared like this.
+//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Excludes NICs
+//! and fibre: both are equal or nearly so between such designs.
 //!
 //! Source: the cost argument of "Rail-only" (arXiv 2307.12169), whose 37% and 75% hold at 187 : 99 dollars (TopoOpt's table at
 //! 100 Gbit/s).

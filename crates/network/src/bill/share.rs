@@ -1,7 +1,7 @@
-//! The network's share of a cluster, in dollars and watts, and what a token costs on it.
+//! The network's share of a cluster, in dollars and watts, and the cost of a token on it.
 //!
-//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens a second. Refuses to know how fast a
-//! run is.
+//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens per second. Does not compute the speed of
+//! a run.
 
 use super::Bill;
 use railwright_spec::quantity::{Dollars, KilowattHours, Watts};
@@ -34,7 +34,7 @@ pub struct Cluster {
     pub tokens_per_second: Option<f64>,
     /// Tokens of the whole run, if known.
     pub tokens: Option<f64>,
-    /// Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too.
+    /// Share of the calendar time in which the run makes progress. An owner also pays for the rest.
     pub availability: f64,
 }
 

@@ -80,7 +80,7 @@ fn totals_of_the_h100_sheet() {
         assert_eq!(bill.counts.switches(), switches);
         assert!((bill.fabric.get() / dollars - 1.0).abs() < 0.02, "{devices}: {:?}", bill.fabric);
     }
-    // At the catalogue's own prices, whose port is NVIDIA's and not the variant that the sheet counts: the range holds it.
+    // The catalogue's port price is NVIDIA's, unlike the variant of the sheet. The price range contains the sheet's value.
     let bill =
         bill_of(&DesignSpec::of(Kind::Clos, 32_768, 8, 64), &Prices::catalogue().expect("well formed"));
     let (low, high) = (bill.total_low - bill.nics, bill.total_high - bill.nics);
@@ -256,7 +256,7 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     assert_eq!(comparison.entries[0].saving, 0.0);
     assert!(comparison.by_devices.len() > 5);
     assert!(comparison.by_devices.iter().any(|row| row.name == "rail-only"));
-    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or the other way round: they may cross.
+    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or vice versa: their costs may cross.
     for even in &comparison.break_even {
         let cost = |name: &str| {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");

@@ -1,10 +1,10 @@
 //! Traces of all ranks as one program of flows.
 //!
 //! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the messages of each collective.
-//! Refuses to know links ([`crate::flow::listed`] plays the program) and to price compute: its durations are those of the trace.
+//! Excludes links ([`crate::flow::listed`] plays the program) and compute costs: durations are those of the trace.
 //!
-//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them
-//! together. Gathers and reductions go around rings, an all-to-all goes directly ([`crate::traffic`]). The latency of a ring is that of one
+//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them at
+//! the same time. Gathers and reductions use rings, an all-to-all sends directly ([`crate::traffic`]). The latency of a ring is that of one
 //! message.
 
 use super::{Node, Trace, Work, of_convention};
@@ -16,7 +16,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Larger programs are refused.
+/// Maximum number of flows of a program; larger ones are rejected.
 const MOST_FLOWS: usize = 4_000_000;
 
 /// A program with remarks.
@@ -60,7 +60,7 @@ struct Sets<'a> {
 }
 
 impl<'a> Sets<'a> {
-    /// The set of a group whose ranks `read` gives; none of an unknown group.
+    /// Index of the rank set of a group, with the ranks from `read`; `None` for an unknown group.
     fn of(
         &mut self,
         (definer, name): (Option<u32>, &'a str),

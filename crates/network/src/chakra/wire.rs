@@ -120,7 +120,7 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    /// Behind its length, as files have it.
+    /// Appends the message to a file, after its length.
     pub(super) fn append_to(&self, file: &mut Vec<u8>) {
         let mut length = Self::default();
         length.raw(self.0.len() as u64);

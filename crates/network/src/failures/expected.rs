@@ -1,8 +1,8 @@
 //! Expected cost of failures for a job per month: number, slowdown and lost accelerator-hours.
 //!
-//! Responsible for: laying rates over classes, choosing for each class how the job goes on with the least loss, and adding up. Exact for
-//! one failure at a time; what comes together is [`super::sample`]'s. Refuses to know the step: the share of it that is exposed network
-//! time, or the slow-down itself, comes in.
+//! Responsible for: assigning rates to classes, choosing the cheapest response of the job for each class, and summing. Exact for one
+//! failure at a time; concurrent failures are in [`super::sample`]. Excludes the step: its share of exposed network time, or the slowdown
+//! itself, is an input.
 
 use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
@@ -34,7 +34,7 @@ pub struct Job {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Response {
-    /// It goes on, slower, until the part is repaired.
+    /// Continues at lower speed until the part is repaired.
     RunOn,
     /// It starts again without the domains that are touched.
     GoWithout,
@@ -46,7 +46,7 @@ pub enum Response {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassLoss {
-    /// The parts, and what one failure does.
+    /// The parts, and the effect of one failure.
     #[serde(flatten)]
     pub class: Class,
     /// Failure rate.
@@ -135,7 +135,7 @@ pub fn expectation(
 /// * going without: `N I' + touched R`, where the job starts again in any case
 /// * waiting: `N (I' + R)`
 ///
-/// The job does what costs least.
+/// Expected loss of a class, with the cheapest response of the job.
 fn loss(
     class: Class,
     rate: &Rate,

@@ -1,8 +1,7 @@
 //! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: sampled states by a seeded generator, their mean slow-down, the chance that the step cannot
-//! finish, and standard errors of both. The same seed gives the same answer everywhere. Approximate: see
-//! [`super::classes`] for exact single failures.
+//! Responsible for: sampled states by a seeded generator, their mean slowdown, the probability that the step cannot finish, and standard
+//! errors of both. The same seed gives the same result on every machine. Approximate: see [`super::classes`] for exact single failures.
 
 use super::rates::Rates;
 use super::state::{Part, States};
@@ -16,7 +15,7 @@ use std::ops::ControlFlow;
 
 /// The most states that are drawn.
 pub const MOST_SAMPLES: u64 = 1_000_000;
-/// The most parts that fail at once.
+/// Maximum number of concurrently failed parts.
 pub const MOST_FAILED: u64 = 10_000;
 
 /// Kind of sampling.
@@ -48,8 +47,9 @@ pub struct Sampled {
     pub worst_slowdown: f64,
     /// Share of states in which the step cannot be finished.
     pub stopped: f64,
-    /// Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
-    /// number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+    /// Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence:
+    /// three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249,
+    /// 1983).
     pub stopped_error: f64,
     /// Mean number of devices with a disconnected NIC.
     pub mean_cut_off: f64,
@@ -57,8 +57,8 @@ pub struct Sampled {
     pub whole: f64,
 }
 
-/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a share of bandwidth that is kept, as in
-/// [`super::expected::expectation`]; it is asked once for each share.
+/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a remaining share of bandwidth, as in
+/// [`super::expected::expectation`]; it is called once for each share.
 pub fn sample(
     design: &Design,
     rates: &Rates,
@@ -70,8 +70,7 @@ pub fn sample(
     sample_watched(design, rates, draw, (samples, seed), how, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the answer has the
-/// states so far.
+/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the result has the states so far.
 pub fn sample_watched(
     design: &Design,
     rates: &Rates,
@@ -297,7 +296,7 @@ mod tests {
         }
         let error = (whole * (1.0 - whole) / 20_000.0).sqrt();
         assert!((found.whole - whole).abs() < 4.0 * error, "{found:?} {whole}");
-        // One failure at a time: the sum over parts of the time down and what it costs then. Of two at once the worse counts, so drawing
+        // One failure at a time: the sum over parts of the downtime and its cost. Of two concurrent failures the worse counts, so sampling
         // finds a little less.
         let first_order: f64 = classes(&clos)
             .iter()

@@ -1,4 +1,4 @@
-//! Classes held to graphs, to states of single parts, and to what was published.
+//! Classes compared with graphs, with states of single parts, and with published values.
 
 use super::*;
 use crate::topology::{DesignSpec, Detail, Kind, LinkId, Node, NodeId, Topology};

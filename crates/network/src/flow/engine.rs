@@ -34,9 +34,8 @@ pub trait Wires {
     /// Capacity of every link, in bytes a second.
     fn capacities(&self) -> Vec<f64>;
 
-    /// The links of a message, each with the share of it that it carries (1, or 1/n where packets are sprayed), put into `route` (which
-    /// is empty), and the latency of the way in seconds. No links: the
-    /// message never leaves its device, and takes the latency alone.
+    /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or 1/n if packets are sprayed),
+    /// and returns the latency of the route in seconds. Without links, the message stays on its device and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
 }
 
@@ -48,7 +47,7 @@ pub trait Traffic {
     /// Time of the next arrival, in seconds since the start.
     fn clock(&mut self, _now: f64) {}
 
-    /// A message has arrived; what it lets start.
+    /// Handles the arrival of a message; `start` receives the messages that it enables.
     fn arrived(&mut self, tag: u64, start: &mut Start);
 
     /// Tests whether the simulation continues. Checked once at every time at which messages begin or end.
@@ -104,7 +103,7 @@ pub struct Outcome {
     pub carried: Vec<Bytes>,
 }
 
-/// A message under way.
+/// An active message.
 #[derive(Clone, Copy, Debug)]
 struct Journey {
     flow: Flow,
@@ -118,7 +117,7 @@ struct Journey {
 /// The first byte of a waiting message arrives: it takes its share from now on.
 type Begins = u32;
 
-/// Events in buckets of the same moment: symmetrical traffic has thousands of them at once.
+/// Events in buckets of equal time: symmetrical traffic has thousands of concurrent ones.
 #[derive(Debug, Default)]
 struct Agenda {
     times: BinaryHeap<Reverse<(u64, u32)>>,
@@ -236,7 +235,7 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
     Ok(run.outcome)
 }
 
-/// A simulation under way.
+/// A running simulation.
 pub(super) struct Run {
     allocator: Allocator,
     /// By slot of the allocator.
@@ -265,7 +264,7 @@ impl Run {
     }
 
     fn launch(&mut self, wires: &impl Wires, traffic: &mut impl Traffic, start: &mut Start) {
-        // A message that stays on its device arrives at once and may let others start.
+        // A message that stays on its device arrives immediately and may enable others.
         while let Some(flow) = start.pop() {
             self.outcome.flows += 1;
             self.outcome.simulated += 1;
@@ -361,7 +360,7 @@ impl Run {
         &self.carried
     }
 
-    /// Every message under way: what it is called, and the seconds until its next event.
+    /// Calls `see` for every active message with its tag and the seconds until its next event.
     pub(super) fn under_way(&self, mut see: impl FnMut(u64, f64)) {
         for Reverse((bits, bucket)) in &self.agenda.times {
             let wait = f64::from_bits(*bits) - self.now;
@@ -376,7 +375,7 @@ impl Run {
         });
     }
 
-    /// Moves everything under way by a time, as if `flows` messages more had been sent and each link had carried `carried` more.
+    /// Advances all active messages by a time, as if `flows` more messages had been sent and each link had carried `carried` more bytes.
     pub(super) fn forward(&mut self, time: f64, flows: u64, carried: &[f64], rename: impl Fn(u64) -> u64) {
         let old = std::mem::take(&mut self.agenda);
         self.agenda.recent = NOTHING_RECENT;
@@ -402,5 +401,5 @@ impl Run {
     }
 }
 
-/// No bucket is remembered.
+/// Empty list of recent buckets.
 const NOTHING_RECENT: [(u64, u32); 4] = [(u64::MAX, u32::MAX); 4];

@@ -1,7 +1,7 @@
-//! The smallest network that is worth simulating: a two-tier fat tree.
+//! The smallest network that is useful to simulate: a two-tier fat tree.
 //!
-//! Responsible for: links and routes in a few lines, for tests, benches and comparisons with other simulators. Refuses everything that
-//! real designs have: those are [`crate::topology`]'s.
+//! Responsible for: links and routes in a few lines, for tests, benches and comparisons with other simulators. Excludes properties of real
+//! designs: those are in [`crate::topology`].
 
 use super::engine::{Flow, Wires};
 

@@ -1,6 +1,6 @@
 //! Programs of flows from a table: source, destination, bytes, start, and the flows that come before.
 //!
-//! Responsible for: playing such a program on any routes, and when every flow begins and ends. Refuses to choose routes.
+//! Responsible for: playing such a program on any routes, with begin and end of every flow. Does not choose routes.
 //!
 //! A flow begins `start` after the last of the flows that it follows has ended, or after the beginning of the program. Its bytes flow after the
 //! latency of its route.
@@ -56,7 +56,7 @@ pub trait Routes {
     fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath>;
 }
 
-/// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
+/// Plays a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
 pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
     play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
 }

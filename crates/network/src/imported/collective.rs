@@ -1,7 +1,7 @@
 //! A collective on a fabric from a file.
 //!
-//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as [`crate::simulate`] has
-//! them), and the load of links. Refuses to know the operation: pairs come in.
+//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as in [`crate::simulate`]),
+//! and the load of links. Independent of the operation: pairs are the input.
 
 use super::fabric::Imported;
 use crate::flow::listed::Routes as _;
@@ -90,7 +90,7 @@ impl Imported {
         .in_file(self.name.clone())
     }
 
-    /// Load by layer of what links carried in a time.
+    /// Load by layer from the bytes that links carried in a time.
     pub fn layers(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
         let mut found: BTreeMap<u8, LayerLoad> = BTreeMap::new();
         for (number, link) in self.links.iter().enumerate() {

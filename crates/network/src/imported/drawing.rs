@@ -1,6 +1,7 @@
 //! A fabric as a file draws it: named nodes and cables.
 //!
-//! Responsible for: nodes by name, what attributes of nodes and cables mean, and problems with their line. Refuses to know file formats.
+//! Responsible for: nodes by name, the meaning of attributes of nodes and cables, and problems with their line. Independent of file
+//! formats.
 
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -8,7 +9,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::{Field as _, Value};
 use std::collections::BTreeMap;
 
-/// More nodes and cables than this are refused.
+/// Limits of a file: nodes and cables.
 const MOST_NODES: usize = 200_000;
 const MOST_CABLES: usize = 2_000_000;
 
@@ -81,7 +82,7 @@ impl Drawing {
         Ok(number)
     }
 
-    /// Gives a node the name that people know it by; where another node has the same one, both keep it for display only.
+    /// Sets the display name of a node. If another node has the same one, both keep it for display only.
     pub(super) fn describe(&mut self, node: u32, name: &str) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             name.clone_into(&mut node.name);
@@ -144,7 +145,7 @@ impl Drawing {
     }
 }
 
-/// A latency as it can be.
+/// Checks that a latency is finite and not negative.
 fn delay(latency: Seconds) -> Result<Seconds, Problem> {
     if latency.get() >= 0.0 && latency.is_finite() {
         return Ok(latency);

@@ -1,10 +1,10 @@
 //! A fabric from a file, with scale-up domains and numbered devices.
 //!
-//! Responsible for: the order of devices, the domains that their hosts make, and links with capacities. Refuses to compute routes
+//! Responsible for: the order of devices, the domains formed by their hosts, and links with capacities. Does not compute routes
 //! ([`super::routes`]).
 //!
-//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts. A
-//! scale-up domain is a host. Hosts with another number of devices than most are left out, and listed.
+//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts.
+//! A scale-up domain is a host. Hosts with an unusual number of devices are excluded and listed.
 
 use super::drawing::{Drawing, DrawnNode, What, at};
 use super::routes::Distances;
@@ -15,7 +15,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// More devices than this are refused: every destination needs its distances.
+/// Maximum number of devices: every destination needs its distances.
 const MOST_DEVICES: usize = 65_536;
 
 /// Routing of messages.

@@ -1,7 +1,7 @@
 //! Output of `ibnetdiscover` (infiniband-diags): switches and channel adapters with the cables of their ports.
 //!
 //! Responsible for: a device for every channel adapter, its host from the first word of the node description, and the data rate of every
-//! port. Refuses unknown widths and speeds.
+//! port. Unknown widths and speeds are errors.
 //!
 //! Every cable is listed at both of its ends and counts once.
 

@@ -1,6 +1,6 @@
 //! Stacked bars, one for each thing that is compared.
 //!
-//! Responsible for: parts in the order given, from the left. Refuses to sort.
+//! Responsible for: parts in the order given, from the left. Does not sort.
 
 use super::axis::{label, ticks};
 use super::{SERIES, legend, open};
@@ -19,7 +19,7 @@ pub struct Part {
 /// Bars of parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
     /// Quantity on the horizontal axis, with its unit.
     pub across: String,

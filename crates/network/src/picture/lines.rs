@@ -1,6 +1,6 @@
 //! Curves over a shared axis of categories or powers of two.
 //!
-//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Refuses to smooth.
+//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Does not smooth.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};
@@ -22,7 +22,7 @@ pub struct Curve {
 /// Curves over places.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
     /// Quantity on the horizontal axis.
     pub across: String,

@@ -1,7 +1,7 @@
 //! Points over two quantities, those that matter joined by a line.
 //!
 //! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped line through the points of a
-//! front. Refuses to know what a front is.
+//! front. Does not compute the front.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};
@@ -33,7 +33,7 @@ pub struct Series {
 /// Points over two quantities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
     /// Quantity on the horizontal axis, with its unit.
     pub across: String,

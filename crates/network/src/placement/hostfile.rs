@@ -1,7 +1,7 @@
 //! Host files of MPI launchers, read and written.
 //!
-//! Responsible for: `HOST`, `HOST slots=N` (Open MPI), `HOST:N` (MPICH, Hydra), and `HOST gpus=LIST` for chosen devices of a host. Refuses
-//! keys that would change the placement and are not understood, and numbers of devices that contradict each other.
+//! Responsible for: `HOST`, `HOST slots=N` (Open MPI), `HOST:N` (MPICH, Hydra), and `HOST gpus=LIST` for chosen devices of a host.
+//! Unsupported keys that would change the placement are errors, and so are contradictory numbers of devices.
 
 use super::names::host_names;
 use super::{Allocation, Host, Inventory};

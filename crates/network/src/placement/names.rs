@@ -1,6 +1,6 @@
 //! Host names: node lists as Slurm writes them.
 //!
-//! Responsible for: every name of a list in its order. Refuses lists without an end, and more names than a network has devices.
+//! Responsible for: every name of a list in its order. Lists without an end, and more names than a network has devices, are errors.
 
 use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
@@ -8,7 +8,7 @@ use railwright_spec::problem::Problem;
 /// More hosts than any network that can be simulated has devices.
 const MOST: usize = 1 << 22;
 
-/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may stand anywhere, and several times; numbers keep
+/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may occur anywhere, and several times; numbers keep
 /// their zeros.
 pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
     let mut all = Vec::new();
@@ -40,7 +40,7 @@ fn too_many() -> Problem {
         .hint("list only the hosts of the run")
 }
 
-/// The last number in a host's name; in that of the first label where the name has a domain behind it, as `gpu07.example.com`.
+/// The last number in a host's name. If the name has a domain, as `gpu07.example.com`, the last number of its first label.
 pub fn number_of(name: &str) -> Result<u32, Problem> {
     let is_digit = |c: char| c.is_ascii_digit();
     let label = name.split('.').next().unwrap_or_default();

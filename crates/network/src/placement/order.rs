@@ -1,11 +1,11 @@
 //! Orders of hosts with little traffic above leaves.
 //!
-//! Responsible for: hosts sorted by the network, and swaps of two hosts as long as they lessen the bytes that climb. Excludes what
-//! an order gains: that is simulated.
+//! Responsible for: hosts sorted by the network, and swaps of two hosts while they reduce the bytes above leaves. Excludes the gain of an
+//! order: that is simulated.
 //!
-//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts of
-//! one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
-//! partitions; it ends in a local minimum.
+//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts
+//! of one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
+//! partitions. It ends in a local minimum.
 
 use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
@@ -18,7 +18,7 @@ const MOST_TERMS: f64 = 4e8;
 /// Sweeps over all pairs; most orders are settled after three.
 const MOST_SWEEPS: usize = 16;
 
-/// Bytes of a step between hosts, by their place in the order of ranks; both ways together.
+/// Bytes of a step between hosts, by their index in the order of ranks; sum of both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Between {
     rows: Vec<Vec<(usize, f64)>>,

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Survey {
     /// Hosts with ranks.
     pub hosts: u64,
-    /// Leaf groups that the hosts are below: domains whose first device shares a leaf.
+    /// Number of leaf groups of the hosts: domains whose first device shares a leaf.
     pub leaf_groups: u64,
     /// The fewest leaf groups with as many domains.
     pub least_leaf_groups: u64,

@@ -110,7 +110,8 @@ fn rings(hosts: u64) -> Traffic {
     Traffic { numbering, exchanges: vec![exchange] }
 }
 
-/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. Sorted, only the two hops between the groups do.
+/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. After sorting, only the two hops between
+/// the groups cross.
 #[test]
 fn rings_over_alternate_leaf_groups_cross_at_every_hop() {
     let (topology, traffic) = (clos(), rings(4));

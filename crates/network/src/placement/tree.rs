@@ -1,6 +1,6 @@
 //! Parts of a network that share switches: leaf groups and pods.
 //!
-//! Responsible for: what each device lies below, hosts by the fragments of a scheduler, and the weight of a byte above each level. A *leaf
+//! Responsible for: the position of each device, hosts by the fragments of a scheduler, and the weight of a byte above each level. A *leaf
 //! group* is the domains whose first device is below one leaf or router; a *pod* is that of a Clos, or a group of a dragonfly. Networks
 //! without such levels (torus, one domain) have none.
 
@@ -80,8 +80,8 @@ impl Tree {
         full.count() as u64
     }
 
-    /// Weight of a byte between two spots: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of every
-    /// level that it climbs.
+    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of
+    /// every level above.
     pub fn weight(&self, a: Spot, b: Spot) -> f64 {
         let [leaf, spine] = self.oversubscription;
         match (a.pod == b.pod, a.leaf == b.leaf) {

@@ -1,7 +1,7 @@
 //! Cost of a non-blocking network, counted in switch ports and transceivers.
 //!
 //! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail, and the share that rail-only
-//! saves. Refuses list prices: only the ratio of a port to a transceiver matters here; bills with prices are the crate's `bill`.
+//! saves. Excludes list prices: only the ratio of a port to a transceiver matters here. Bills with prices are in the crate's `bill`.
 
 use crate::bill::savings::{self, Parts};
 use railwright_spec::problem::Problem;
@@ -77,7 +77,7 @@ impl Counts {
     }
 }
 
-/// Share of the cost that the second saves over the first, with a port worth `ratio` transceivers.
+/// Share of the cost that the second saves over the first, with a port price of `ratio` transceivers.
 pub fn saving(before: &Counts, after: &Counts, ratio: f64) -> f64 {
     savings::saving(after.parts(), before.parts(), ratio)
 }

@@ -1,7 +1,6 @@
 //! The paper's figures as pictures.
 //!
-//! Responsible for: names of the files and what each shows. Refuses to compute: everything comes from the report or is the traffic's
-//! closed form.
+//! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is the traffic's closed form.
 
 use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
@@ -9,7 +8,7 @@ use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
 use railwright_spec::quantity::Seconds;
 
-/// A picture and the name of its file.
+/// A figure and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     /// `figure-7-16384.svg`, ...

@@ -1,7 +1,7 @@
 //! An all-to-all on a network that joins only rails.
 //!
-//! Responsible for: what forwarding through the scale-up domain costs over a full fabric. Refuses overlap: an implementation that hides the
-//! smaller step pays nothing as long as the domain is faster than [`overhead`] of 1 asks for.
+//! Responsible for: cost of forwarding through the scale-up domain over a full fabric. Excludes overlap: an implementation that hides the
+//! smaller step has no cost as long as the domain is faster than an [`overhead`] of 1 requires.
 
 use super::Parameters;
 

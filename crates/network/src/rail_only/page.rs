@@ -1,6 +1,6 @@
-//! The paper on one page: every claim with its status beside the figure or table that it belongs to.
+//! The paper on one page: every claim with its status, next to the figure or table that it belongs to.
 //!
-//! Responsible for: which claims belong to which figures, and HTML that stands alone. Every claim and every figure appears once (a test).
+//! Responsible for: assignment of claims to figures, and self-contained HTML. Every claim and every figure appears once (a test).
 
 use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;
@@ -73,7 +73,7 @@ const SECTIONS: [Section; 9] = [
     },
 ];
 
-/// The page.
+/// Page as HTML.
 pub fn page(report: &RailOnlyReport) -> String {
     let all = figures(report);
     let mut out = String::from(

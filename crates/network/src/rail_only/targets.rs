@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// Its name: the paper's version, the figure, what.
+    /// Identifier: the paper's version, the figure, the quantity.
     pub id: String,
     /// In words.
     pub claim: String,
@@ -42,7 +42,7 @@ pub struct Claim {
 pub enum Kind {
     /// A number.
     Value,
-    /// A number that prices or powers were solved from: that it comes out again shows no more than that the solution is one.
+    /// A number from which prices or powers were solved: reproducing it shows only that the solution is one.
     Construction,
     /// At least.
     Above,
@@ -61,7 +61,7 @@ pub enum Kind {
 pub enum Status {
     /// Within the tolerance, the bound holds, the property is proved.
     Reproduced,
-    /// Within the tolerance, because the figures behind it were solved from it.
+    /// Within the tolerance, because its inputs were solved from it.
     ByConstruction,
     /// A documented variant is within the tolerance, the plain model is not.
     Variant,
@@ -71,7 +71,7 @@ pub enum Status {
     NotAttempted,
 }
 
-/// A claim and what comes out here.
+/// A claim and its result under this model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
@@ -137,7 +137,7 @@ enum Variant {
     Plain,
     TwiceOptimum,
     SixAllReduces,
-    /// Of forwarded all-to-alls, whose domain is not stated.
+    /// Domains of 64 for forwarded all-to-alls, whose domain is not stated.
     DomainsOf64,
 }
 
@@ -212,7 +212,7 @@ fn computed(id: &str, variant: Variant) -> Option<f64> {
     plain.or_else(|| counted(id))
 }
 
-/// Ideal over rail-only: what joining all devices at scale-up bandwidth would gain.
+/// Rail-only time over ideal time: the gain from joining all devices at scale-up bandwidth.
 fn gain(p: &Parameters) -> f64 {
     iteration(p).total() / ideal(p).total()
 }
@@ -246,7 +246,7 @@ fn counted(id: &str) -> Option<f64> {
     }
 }
 
-/// Properties: checked on a grid, not taken for granted.
+/// Checks a property on a grid.
 fn statement(id: &str) -> Status {
     if id != "v1-nm-indep" {
         return Status::NotAttempted;

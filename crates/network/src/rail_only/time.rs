@@ -1,6 +1,6 @@
 //! Time of an iteration by term, its optimum, and the ideal network.
 //!
-//! Responsible for: equations (2) to (12). Refuses constraints that the paper does not state (whole numbers, memory): the optimum is
+//! Responsible for: equations (2) to (12). Excludes constraints that the paper does not state (whole numbers, memory): the optimum is
 //! continuous, and the curve is convex, so a whole optimum is one of its neighbours.
 
 use super::Parameters;
@@ -88,7 +88,7 @@ pub fn ideal(p: &Parameters) -> Iteration {
     iteration(&Parameters { domain: p.devices, ..*p })
 }
 
-/// Ideal over real time: what the paper calls relative performance (figure 8).
+/// Ideal over real time: the paper's relative performance (figure 8).
 pub fn relative_performance(p: &Parameters) -> f64 {
     ideal(p).total() / iteration(p).total()
 }

@@ -1,7 +1,7 @@
 //! Traffic of an iteration (figures 3 and 4).
 //!
 //! Responsible for: partners and bytes of each class of pairs, shares of silent pairs and of bytes inside domains. Numbering is contiguous:
-//! rank in domain = device mod K, model-parallel groups are blocks of N_M. Refuses to draw.
+//! rank in domain = device mod K, model-parallel groups are blocks of N_M. Does not draw.
 
 use super::Parameters;
 use super::time::{model_parallel_pair, optimum};

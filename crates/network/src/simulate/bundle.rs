@@ -4,13 +4,13 @@
 //! Responsible for: the smallest network in which every flow has its rate of the full network. Does not
 //! simulate.
 //!
-//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal
-//! shares, and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable
-//! partition; colour refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour
-//! have equal rates, links of one colour carry equal loads, so they fill at one moment; then every flow of each colour that crosses
-//! one of them crosses one, and all of that colour freeze together. By induction rates are equal within colours, and one flow of
-//! each colour, loading one link of each colour by the sum of its colour there, has them. When all flows of a colour end together,
-//! what is left is equitable again. Tests hold this to the full network.
+//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal shares,
+//! and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable partition; colour
+//! refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour have equal rates, links of
+//! one colour carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them crosses one, and
+//! all of that colour freeze together. By induction rates are equal within colours. One flow of each colour, loading one link of each
+//! colour by the sum of its colour there, has the same rates. When all flows of a colour end together, the remaining partition is equitable
+//! again. Tests compare this with the full network.
 //!
 //! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
 //! the rate of their slowest, an approximation that is reported as such ([`Bundle::alike`]).
@@ -28,13 +28,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Unit {
     /// The class that it belongs to.
     pub class: u32,
-    /// Groups that it stands for.
+    /// Number of groups that it represents.
     pub members: u32,
-    /// Bytes a second on each link of the large network when it goes at its ideal speed.
+    /// Bytes per second on each link of the large network at its ideal speed.
     pub loads: Vec<(u32, f64)>,
     /// The same on the rows of the small one.
     route: Vec<(u32, f64)>,
-    /// Of the slowest way, seconds.
+    /// Latency of the slowest route, in seconds.
     pub latency: f64,
 }
 
@@ -76,8 +76,8 @@ impl Bundle {
         Self::with(wiring, classes, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of many tasks on networks of many
-    /// different links.
+    /// One flow for each class, and one link for links whose loads differ by less than `COARSE`: for programs of many tasks on networks of
+    /// many different links.
     pub fn coarse(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
         Self::with(wiring, classes, 1, COARSE)
     }
@@ -266,7 +266,7 @@ impl Group<'_> {
                             add(link.0, bytes / ideal);
                         }
                     });
-                    // The ways of a few members are as long as any.
+                    // Routes of a few members are as long as any.
                     let members = &block.members;
                     for from in [0, members.len() / 2, members.len() - 1].map(|n| members[n]) {
                         for to in members.iter().filter(|to| **to != from) {
@@ -305,7 +305,7 @@ fn sum<'a>(parts: impl Iterator<Item = &'a [(u32, f64)]>, scratch: &mut [f64]) -
     collect(touched, scratch)
 }
 
-/// The sums that were touched, by link, leaving zeros behind.
+/// Sums of the touched links, by link; resets the scratch buffer to zero.
 fn collect(mut touched: Vec<u32>, scratch: &mut [f64]) -> Vec<(u32, f64)> {
     touched.sort_unstable();
     touched.into_iter().map(|link| (link, std::mem::take(&mut scratch[link as usize]))).collect()

@@ -148,7 +148,7 @@ fn groups_of(exchange: &Exchange, stage: Option<u32>) -> impl Iterator<Item = u6
 /// From as many members on an all-to-all is kept as blocks.
 pub(super) const MANY: usize = 64;
 
-/// [`ideal`] of blocks: what a device sends it receives.
+/// [`ideal`] of blocks: a device receives as much as it sends.
 fn ideal_of(blocks: &[Block], design: &Design) -> f64 {
     let size = design.domain.size as u32;
     let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Time of exchanges that run together on a network.
 //!
-//! Responsible for: from exchanges to times, all started at once, and how busy the links are. Refuses to know why they run
-//! together; [`super::script`] runs a step.
+//! Responsible for: times of exchanges that start together, and utilization of links. Independent of the reason for their concurrency;
+//! [`super::script`] runs a step.
 
 use super::bundle::Bundle;
 use super::class::Class;
@@ -23,7 +23,7 @@ pub struct ExchangeTime {
     pub ideal: Seconds,
     /// Bandwidth term on the network, until its slowest group has ended.
     pub time: Seconds,
-    /// Latency of its steps, which comes on top.
+    /// Latency of its steps, in addition to the bandwidth term.
     pub latency: Seconds,
     /// `time / ideal`.
     pub slowdown: f64,

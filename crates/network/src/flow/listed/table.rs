@@ -11,7 +11,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Value;
 use std::collections::BTreeMap;
 
-/// Longer tables and more flows are refused.
+/// Limits of a table: bytes and flows.
 const LONGEST: usize = 256 << 20;
 const MOST: usize = 2_000_000;
 const COLUMNS: [&str; 6] = ["source", "destination", "bytes", "start", "after", "name"];

@@ -1,8 +1,8 @@
-//! Tables of flows: what they mean, and what is wrong with bad ones.
+//! Tables of flows: their meaning, and errors of invalid ones.
 
 use super::*;
 
-/// Devices on one switch, 10 GB/s each way, 1 us.
+/// Devices on one switch, 10 GB/s in each direction, 1 us.
 struct Star(u32);
 
 impl Routes for Star {
