@@ -5,7 +5,7 @@ use railwright_network::flow::listed::{Listed, Routes, play};
 use railwright_network::simulate::LinkPath;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// A network whose route of device `n` to any other is the list `n`.
+/// A network in which the route of device `n` to any other is the list `n`.
 #[derive(Clone, Debug)]
 struct Network {
     capacities: Vec<f64>,
@@ -84,8 +84,8 @@ proptest! {
         }
     }
 
-    /// Links of three times the capacity take a third of the time. One faster link alone can delay a flow: max-min fair sharing gives
-    /// what it frees to others.
+    /// Links of three times the capacity take a third of the time. One faster link alone can delay a flow: max-min fair sharing gives the
+    /// freed capacity to others.
     #[test]
     fn faster_links_shorten_all_flows_by_as_much((network, mut flows) in programs()) {
         for flow in &mut flows {

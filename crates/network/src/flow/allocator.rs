@@ -30,7 +30,7 @@ pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
-/// Maximum share of active flows that all rounds of selection fill, as a divisor: beyond it a full solution is cheaper.
+/// Rounds of selection fill at most one in this many active flows: beyond that a full solution is cheaper.
 const MANY: usize = 6;
 /// Flows filled in order in vain, per active flow, after which selection is tried again.
 const WASTED: usize = 1;

@@ -58,7 +58,7 @@ pub fn exchange_time(
     class_time(wiring, &classes)
 }
 
-/// The same of classes.
+/// The same for classes.
 pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<Together, Problem> {
     let bundle = Bundle::new(wiring, classes, usize::MAX)?;
     let mut script = Script::default();

@@ -18,19 +18,19 @@ pub struct LayerLoad {
     pub layer: &'static str,
     /// Directed links.
     pub links: usize,
-    /// Of these, how many carried anything.
+    /// Number of these links that carried bytes.
     pub used: usize,
     /// Capacity of one.
     pub capacity: BytesPerSecond,
     /// Share of its capacity that the average link carried.
     pub mean: f64,
-    /// The same of the busiest.
+    /// Utilization of the busiest link (0 to 1).
     pub busiest: f64,
     /// Place of the busiest.
     pub link: String,
 }
 
-/// Loads by layer, from the devices outwards, of what units moved (seconds at ideal speed) in so long.
+/// Loads by layer, from the devices outwards, of the units' traffic (`moved`, in seconds at ideal speed) during a time.
 pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
     let mut carried = vec![0.0; wiring.topology.graph.link_count()];
     for (unit, amount) in bundle.units.iter().zip(moved) {
@@ -104,7 +104,7 @@ pub(super) fn named(topology: &Topology, link: LinkId) -> String {
     }
 }
 
-/// Cables that a link stands for: several where links of equal fate are pooled.
+/// Number of cables of a link: several if links with the same state are pooled.
 fn together(topology: &Topology, class: &LinkClass) -> usize {
     if topology.detail != Detail::Links && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
         ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)

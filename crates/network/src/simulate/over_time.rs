@@ -1,7 +1,7 @@
 //! Utilization of links over the time of a step.
 //!
-//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Within an exchange bytes are taken to
-//! flow evenly, so that an interval in which it speeds up or slows down has its mean. Refuses to draw.
+//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Assumes an even flow within an
+//! exchange, so that an interval in which its speed changes has the mean. Does not draw.
 
 use super::bundle::Bundle;
 use super::load::named;
@@ -96,7 +96,7 @@ pub fn over_time(
         let busy = sums.into_iter().map(|bytes| share(bytes, capacity)).collect();
         rows.push(LinkOverTime { layer: layer_name(layer), link: None, busy });
         let mut links = busiest.remove(&layer).unwrap_or_default();
-        // Alike but for rounding: the first ones.
+        // Equal except for rounding: the first ones.
         links
             .sort_by(|a, b| if (a.1 / b.1 - 1.0).abs() < 1e-9 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
         for (link, _) in links.into_iter().take(LISTED) {

@@ -21,7 +21,7 @@ pub enum Part {
     Switch(u8, u32),
 }
 
-/// Layers as they are called in a part's name.
+/// Names of layers within a part's name.
 const LAYERS: [(&str, Layer); 8] = [
     ("scale-up", Layer::ScaleUp),
     ("host", Layer::Host),
@@ -41,7 +41,8 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
-    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`: `network failures` writes it like that.
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`, the
+    /// spelling of `network failures`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let shown = human::shorten(text);
         let mut words = text.trim().split([':', '#']);

@@ -1,6 +1,6 @@
 //! A step as tasks that wait for each other: pauses, and exchanges on the network.
 //!
-//! Responsible for: starting each task when those before it have ended, and when each ran. Refuses to know what a task computes.
+//! Responsible for: starting each task when those before it have ended, and times of each task. Independent of the computation in a task.
 
 use super::bundle::{Bundle, PAUSE};
 use crate::flow::{Flow, Start, Traffic, simulate};
@@ -8,7 +8,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::ops::ControlFlow;
 
-/// Tasks that end between two words to who watches.
+/// Number of ended tasks between two calls of the progress callback.
 const MOST_LISTED: usize = 256;
 
 /// Work of a task.
@@ -95,7 +95,7 @@ impl Script {
         &self.work
     }
 
-    /// The same with exchanges that take as long as each class needs on a network of its own: no exchange on a shared one takes less.
+    /// The same for exchanges with the network to themselves: a lower bound for those on a shared network.
     #[must_use]
     pub fn alone(&self, bundle: &Bundle) -> Self {
         let paces = bundle.paces_alone();
@@ -205,10 +205,10 @@ impl Script {
 struct Player<'a> {
     script: &'a Script,
     bundle: &'a Bundle,
-    /// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+    /// Tasks after task `t` are `next[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     next: Vec<u32>,
-    /// Tasks that each still waits for, and its flows under way.
+    /// By task: number of unfinished predecessors, and of its active flows.
     waits: Vec<u32>,
     missing: Vec<u32>,
     played: Played,

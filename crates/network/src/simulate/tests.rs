@@ -150,7 +150,7 @@ fn a_hierarchical_all_reduce_match_simgrid() {
     }
 }
 
-/// Oversubscription shows on what climbs: all-to-all by the ratio, rings of neighbours not at all.
+/// Oversubscription slows traffic above the leaves: all-to-all by the ratio, rings of neighbours not at all.
 #[test]
 fn oversubscription_costs_what_climbs() {
     let design = |ratio| DesignSpec {

@@ -1,10 +1,10 @@
-//! Everyone to everyone of a large group on a tree whose links are pooled, without going from pair to pair.
+//! All-to-all of a large group on a tree with pooled links, without a loop over pairs.
 //!
-//! Responsible for: the same sums on links that the ways of all pairs make, by counting who is below which leaf and in which pod. Refuses
-//! ways that differ from pair to pair (hashes, broken parts, rails of several places): those are added up pair by pair.
+//! Responsible for: the sums on links over the routes of all pairs, from the numbers of members below each leaf and in each pod. Excludes
+//! routes that differ between pairs (hashes, broken parts, rails of several positions): those are summed pair by pair.
 //!
-//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`, and what each of these carries depends only on how many
-//! of the group are beyond it. O(members), where pairs are members squared.
+//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`. The load of each of these depends only on the number of members
+//! beyond it. O(members), while pairs are members squared.
 
 use super::class::Block;
 use super::wiring::Wiring;
@@ -49,7 +49,7 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     })
 }
 
-/// Adds to links, by `add(link, bytes)`, what a block puts on them. Nothing is added where ways do not follow from counting.
+/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing if routes do not follow from counting.
 pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId, f64)) {
     let Some(tree) = tree(wiring) else { return };
     let members = &block.members;
@@ -122,8 +122,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Messages along the rail of a place: from its device in each domain, as many as the domain has members, to each of its members in other
-    /// domains; the other way round where messages are handed on behind the network.
+    /// Messages along the rail of a position: from its device in each domain, as many as the domain has members, to each of its members in
+    /// other domains. The reverse if messages are forwarded after the network.
     fn rail(
         &self,
         place: u64,

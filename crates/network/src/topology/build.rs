@@ -1,7 +1,7 @@
 //! A design as a graph, with the arithmetic that finds its links.
 //!
-//! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its place and no table of
-//! pairs is needed. Refuses to choose ways (`ways` does).
+//! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its position and no table of
+//! pairs is needed. Does not choose routes (`ways` does).
 
 mod clos;
 mod grouped;
@@ -26,14 +26,14 @@ pub enum Detail {
     #[default]
     Links,
     /// The spines of a pod as one node, the cores as one node, and the links of a leaf or a pod upwards as one link of their sum.
-    /// This is what packet spraying makes of a healthy tree, with far fewer links.
+    /// Equivalent to packet spraying on a healthy tree, with far fewer links.
     Pooled,
     /// Spines and cores that are equivalent despite failed cables are one node each (`parted`); packets are
     /// sprayed.
     Parted,
 }
 
-/// A network: its design, its graph, and the ways through it ([`Topology::route`]).
+/// A network: its design, its graph, and the routes through it ([`Topology::route`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
     /// Every figure.
@@ -146,7 +146,7 @@ fn class(builder: &mut Builder, layer: Layer, capacity: BytesPerSecond, latency:
     builder.class(LinkClass { layer, capacity, latency })
 }
 
-/// Half of a domain's latency on the way in, half on the way out.
+/// Half of a domain's latency into the domain, half out of it.
 fn join_domains(design: &Design, builder: &mut Builder) -> Option<LinkId> {
     if design.domain.size < 2 {
         return None;
@@ -161,7 +161,7 @@ fn join_domains(design: &Design, builder: &mut Builder) -> Option<LinkId> {
     Some(first)
 }
 
-/// The way to the NIC takes no time of its own: published latencies count it to the first link.
+/// Links to NICs have no latency: published latencies include it in the first link.
 fn join_nics(design: &Design, builder: &mut Builder) -> Vec<NodeId> {
     let class = class(builder, Layer::Host, design.nic_bandwidth, Seconds::ZERO);
     let nics: Vec<NodeId> =

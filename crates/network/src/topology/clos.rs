@@ -1,7 +1,7 @@
 //! The figures of one folded Clos fabric: how many switches of which tier, and how they are cabled.
 //!
-//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published
-//! reference architectures. Refuses to make a graph of it and to know prices.
+//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published reference
+//! architectures. Excludes the graph and prices.
 //!
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
 //! architectures for how partly filled fabrics are built (`catalog/network/superpod_tables.csv` has their tables).
@@ -26,7 +26,7 @@ pub struct Request {
     pub backup_ports: u64,
     /// Tiers, if not as few as possible.
     pub tiers: Option<u64>,
-    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or what `hosts_per_leaf` leaves.
+    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from `hosts_per_leaf`.
     pub leaf_oversubscription: Option<f64>,
     /// The same at a spine.
     pub spine_oversubscription: f64,
@@ -61,7 +61,7 @@ pub struct Clos {
     pub leaf_uplinks: u64,
     /// Pods; 1 below three tiers.
     pub pods: u64,
-    /// Leaves that a pod has room for; the last may have fewer.
+    /// Maximum number of leaves of a pod; the last pod may have fewer.
     pub leaves_per_pod: u64,
     /// Spines in each pod.
     pub spines_per_pod: u64,
@@ -140,8 +140,8 @@ impl Clos {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
-    /// The fabric with as few tiers as the request allows, and of the ways to split a leaf's ports at its oversubscription the one with the
-    /// fewest switches, then links. 42 ports below and 21 above need three spines where 40 and 20 need two.
+    /// The fabric with as few tiers as the request allows. Among the splits of a leaf's ports at its oversubscription, the one with the
+    /// fewest switches, then links. 42 ports below and 21 above need three spines, while 40 and 20 need two.
     pub fn new(request: &Request) -> Result<Self, Problem> {
         let split = Split::of(request)?;
         let first = Self::with(request, split);
@@ -149,7 +149,7 @@ impl Clos {
         let cost = |clos: &Self| {
             (clos.leaves() + clos.spines() + clos.cores(), clos.leaf_spine_links() + clos.spine_core_links())
         };
-        // Of equals the fullest leaf, which comes first.
+        // On equal cost the fullest leaf, which comes first.
         first.into_iter().chain(others).min_by_key(cost).map_or_else(|| Self::with(request, split), Ok)
     }
 
@@ -164,7 +164,7 @@ impl Clos {
                     .hint("use 1, 2 or 3 tiers"));
             }
             None => {
-                // Pods are a matter of three tiers: who asks for them asks for three.
+                // Pods exist only with three tiers, so a request for pods implies three.
                 let small = request.pods.is_none();
                 match Self::one_tier(request).or_else(|| Self::two_tiers(request, &split)).filter(|_| small) {
                     Some(clos) => Some(clos),
@@ -319,8 +319,8 @@ impl Split {
 }
 
 impl Split {
-    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them: rounded down to powers of
-    /// two and to the leaf of the network without oversubscription.
+    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. They are rounded
+    /// down to powers of two and to the leaf of the network without oversubscription.
     fn alike(&self, request: &Request) -> Vec<Self> {
         let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Counts of network parts: switches, ports, links, cables, transceivers, NICs.
 //!
-//! Responsible for: counting by arithmetic, at any size in no time; a test holds it to graphs that are built. Refuses to price.
+//! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built graphs. Excludes prices.
 //!
 //! Counted are whole switches, with the ports that stay free. A cable of fibre has a transceiver at each end, one of copper none, an
 //! active optical one is its own. Ends at an optical circuit switch have none.

@@ -1,7 +1,6 @@
 //! A network with every figure filled in.
 //!
-//! Responsible for: what the graph, the routes, the counts and the bill all start from. Refuses to read and to check; who made it
-//! did both (`resolve`).
+//! Responsible for: common input of the graph, the routes, the counts and the bill. Does not read or check: `resolve` did both.
 
 use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
@@ -24,7 +23,7 @@ pub struct Design {
     pub domain: Domain,
     /// Network bandwidth of one device, one direction, over all of its ports.
     pub nic_bandwidth: BytesPerSecond,
-    /// Ports of a NIC, each in a plane of its own.
+    /// Ports of a NIC, each in a separate plane.
     pub planes: u64,
     /// Rails; 1 where they do not matter.
     pub rails: u64,
@@ -48,7 +47,7 @@ pub struct Design {
     pub seed: u64,
     /// Forwarding of a message to another rail.
     pub forwarding: Forwarding,
-    /// Latency of each link with the switch behind it.
+    /// Latency of each link with the following switch.
     pub link_latency: Seconds,
     /// Cables between NIC and leaf, leaf and spine, spine and core.
     pub cabling: [Cabling; 3],
@@ -135,9 +134,9 @@ pub struct ClosNetwork {
     pub fabrics_per_plane: u64,
     /// Fabrics that share one switch, where one switch is more than one needs.
     pub fabrics_per_switch: u64,
-    /// Rails whose leaves are shared: those of one group of the fabric.
+    /// Rails that share leaves: those of one group of the fabric.
     pub rails_per_group: u64,
-    /// Tiers that are left; less than the fabric has where layers without traffic were taken away.
+    /// Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
     pub kept_tiers: u64,
     /// NIC ports that one switch port serves.
     pub hosts_per_port: u64,

@@ -1,7 +1,7 @@
 //! Global links of a dragonfly: the group at the other end of each global port.
 //!
 //! Responsible for: one wiring for any number of groups and ports, symmetric in all groups, that uses every port when parity allows.
-//! Refuses to know what a group is made of.
+//! Independent of the content of a group.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008) leaves the arrangement open. Here port `t` of
 //! group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ... again and again, so each port has a partner with
@@ -61,7 +61,7 @@ impl Wiring {
         let back = if 2 * offset == g {
             place
         } else {
-            // Opposite offsets stand next to each other.
+            // Opposite offsets are adjacent.
             let place = if shifted { place - 1 } else { place };
             (place ^ 1) + shifted as u64
         };

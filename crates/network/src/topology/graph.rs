@@ -3,8 +3,8 @@
 //! Responsible for: nodes, links with capacity and latency, and iteration over links of a node. Independent
 //! of the design (`Design`) and of routing ([`super::route`]).
 //!
-//! Every cable is two directed links that are numbered next to each other, so that the way back is one bit away. Capacity and latency
-//! stand in a few [`LinkClass`]es, not in every link.
+//! Every cable is two directed links with adjacent numbers, so that the reverse link differs in one bit. Capacity and latency are stored in
+//! a few [`LinkClass`]es, not in every link.
 
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub struct Switch {
     pub tier: u8,
     /// The plane, from 0.
     pub plane: u16,
-    /// The rail whose devices alone it serves, if it serves one.
+    /// The only rail that it serves; `None` if it serves several.
     pub rail: Option<u32>,
     /// The pod, or the group of a dragonfly; none for cores.
     pub pod: Option<u32>,
@@ -122,7 +122,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     links: Vec<Link>,
     classes: Vec<LinkClass>,
-    /// Out-links of node `n` stand in `outgoing[starts[n]..starts[n + 1]]`.
+    /// Out-links of node `n` are `outgoing[starts[n]..starts[n + 1]]`.
     starts: Vec<u32>,
     outgoing: Vec<u32>,
 }

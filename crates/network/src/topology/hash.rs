@@ -1,6 +1,6 @@
-//! The hash that chooses among equal ways.
+//! The hash that chooses among equal routes.
 //!
-//! Responsible for: the same choice for the same flow and seed on every machine. Refuses to be random.
+//! Responsible for: the same choice for the same flow and seed on every machine. Not random.
 
 /// Mixes 64 bits well (the finalizer of SplitMix64, G. Steele et al., OOPSLA 2014).
 pub(crate) const fn mix(value: u64) -> u64 {
@@ -10,7 +10,7 @@ pub(crate) const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of choices for one flow: what a hash of its addresses and ports gives each switch on its way.
+/// A stream of choices for one flow: the hash of its addresses and ports at each switch of its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices(u64);
 
@@ -20,7 +20,7 @@ impl Choices {
         Self(mix(mix(mix(mix(seed) ^ from) ^ to) ^ label))
     }
 
-    /// One of `n` ways, each as likely; 0 if there is but one.
+    /// One of `n` routes with equal probability; 0 if there is only one.
     pub(crate) const fn below(&mut self, n: u64) -> u64 {
         if n < 2 {
             return 0;

@@ -1,6 +1,6 @@
-//! The words of a design: kinds of topologies, ways of routing, media of cables.
+//! Vocabulary of a design: kinds of topologies, routings, media of cables.
 //!
-//! Responsible for: names, and one sentence on each for lists and help. Refuses to know what a kind is made of.
+//! Responsible for: names, and one sentence on each for lists and help. Independent of the structure of a kind.
 
 use railwright_spec::choice;
 use serde::Serialize;
@@ -14,7 +14,7 @@ pub enum Kind {
     Clos,
     /// One folded Clos; devices of the same place in their domain share leaves.
     RailOptimized,
-    /// A folded Clos of its own for each rail, and nothing between rails.
+    /// A separate folded Clos for each rail, without links between rails.
     RailOnly,
     /// The rail-optimized Clos without the layers that no rail's traffic reaches.
     Trimmed,
@@ -183,17 +183,17 @@ impl Kind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
-    /// A hash of both ends and a label chooses one way for all packets of a queue pair; a connection has a few of them (`Connection`).
+    /// A hash of both ends and a label chooses one route for all packets of a queue pair; a connection has a few of them (`Connection`).
     #[default]
     Ecmp,
     /// Packets go evenly over all equal paths.
     Spray,
-    /// The destination alone chooses the way (D-mod-k), so that a permutation does not collide on the way up.
+    /// The destination alone chooses the route (D-mod-k), so that a permutation does not collide on the way up.
     Static,
     /// Packets between groups of a dragonfly go evenly over all third groups (Valiant's, not minimal): twice the links for messages
     /// that would crowd few of them.
     Valiant,
-    /// Sprayed over minimal ways or Valiant's detours, whichever is faster for a collective that has the network for itself.
+    /// Sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself.
     Adaptive,
 }
 
@@ -233,7 +233,7 @@ impl Routing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// It goes through the network, if the network joins the rails.
+    /// Through the network, if the network joins the rails.
     None,
     /// First through the sender's domain to the device on the receiver's rail, as NCCL's PXN does.
     #[default]

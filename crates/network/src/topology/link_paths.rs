@@ -1,7 +1,7 @@
-//! The ways through a network, found by arithmetic for one pair at a time.
+//! Routes through a network, computed for one pair at a time.
 //!
-//! Responsible for: equal paths under every kind of routing, and what a message to another rail does. Refuses to hold tables of
-//! pairs and to know what else is on the links.
+//! Responsible for: equal paths under every kind of routing, and forwarding of messages to another rail. Excludes tables of pairs and other
+//! traffic on the links.
 
 mod clos;
 mod grouped;
@@ -34,8 +34,8 @@ pub(crate) struct Draw {
 }
 
 impl Topology {
-    /// The way of a message from one device to another: all routes of its connection, each with its share. Messages between the same
-    /// devices choose by their label (a chunk). `None` if nothing joins them. The way to oneself is empty.
+    /// The route of a message from one device to another: all routes of its connection, each with its share. Messages between the same
+    /// devices choose by their label (a chunk). `None` if nothing joins them. The route from a device to itself is empty.
     pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
         let draws = self.draws(label);
         if let [only] = draws.as_slice() {
@@ -50,7 +50,7 @@ impl Topology {
         routes.map(Route::evenly)
     }
 
-    /// The same where detours leave out links that are broken; other ways do not look.
+    /// The same with detours that avoid broken links; other routes ignore them.
     pub(crate) fn route_past(
         &self,
         from: u32,
@@ -84,7 +84,7 @@ impl Topology {
         u64::from(from) / size == u64::from(to) / size && size > 1
     }
 
-    /// The way of one draw.
+    /// The route of one draw.
     pub(crate) fn drawn(
         &self,
         from: u32,

@@ -89,7 +89,7 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
     for record in &tables.records {
         let cell = |name: &str| tables.cell(record, name);
         let of_system = |d: &&csv::StringRecord| designs.cell(d, "system") == cell("system");
-        // A line for this size wins over the line for all sizes.
+        // A line for this size overrides the line for all sizes.
         let field = designs
             .records
             .iter()

@@ -21,7 +21,7 @@ const MOST_ROUTES: u64 = 1024;
 const MOST_PORTS: u64 = 4096;
 
 impl DesignSpec {
-    /// The network with every figure filled in. Problems carry the key at fault; see `Sheet::placed`.
+    /// The network with every value set. Problems carry the invalid key; see `Sheet::placed`.
     pub fn resolve(&self) -> Result<Design, Problem> {
         let kind = self.kind.unwrap_or(Kind::Clos);
         let devices = within("gpus", self.devices.unwrap_or(1024), 1, MOST_DEVICES)?;
@@ -263,7 +263,7 @@ impl DesignSpec {
         let endpoints = per_rail * rails_per_group;
         request.endpoints = endpoints + extra.div_ceil(request.groups);
         let clos = match (design.kind, request.groups) {
-            // Rails whose traffic stays in a pod need no cores; the rest of the tree is taken away below.
+            // Rails whose traffic stays in a pod need no cores; the rest of the tree is removed below.
             (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
             (_, 1) => Clos::new(&request)?,
             _ => {
@@ -282,7 +282,7 @@ impl DesignSpec {
             1
         };
         Ok(ClosNetwork {
-            // Room reserved for extra endpoints is not filled with devices.
+            // Capacity reserved for extra endpoints is not filled with devices.
             clos: Clos { endpoints_per_group: endpoints, ..clos },
             fabrics_per_plane: if separate { design.rails } else { 1 },
             fabrics_per_switch,

@@ -13,9 +13,9 @@ use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::BytesPerSecond;
 use std::fmt::Write;
 
-/// Width of every picture.
+/// Width of every diagram.
 const WIDTH: f64 = 960.0;
-/// Room at the left for the names of rows.
+/// Margin at the left for the names of rows.
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 16.0;
 
@@ -160,7 +160,7 @@ impl Canvas {
         );
     }
 
-    /// A link; `data-layer` has the name under which loads and failures list its layer, for callers who colours it.
+    /// A link. `data-layer` has the layer's name in loads and failures, for callers that colour it.
     fn line(&mut self, layer: Layer, (x, y): (f64, f64), (to_x, to_y): (f64, f64)) {
         let layer = layer_name(layer);
         let _ =

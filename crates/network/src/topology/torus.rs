@@ -1,7 +1,7 @@
 //! The figures of a torus: no switches, each device joined to its neighbours along each dimension, the ends joined too.
 //!
-//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit switches), and places of
-//! devices. Refuses to build; [`super::Topology`] does.
+//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit switches), and positions of
+//! devices. Does not build; [`super::Topology`] does.
 
 use railwright_spec::problem::Problem;
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! The matrix in a few cells: averages over blocks of neighbouring ranks, for pictures of thousands.
 //!
-//! Responsible for: sums by cell without visiting ranks x ranks. Refuses to draw.
+//! Responsible for: sums by cell without visiting ranks x ranks. Does not draw.
 
 use super::Matrix;
 
@@ -51,7 +51,7 @@ impl Cells {
         if i < self.side && j < self.side { self.sums[(i * self.side + j) as usize] } else { 0.0 }
     }
 
-    /// The first rank of a cell, and the one behind its last.
+    /// The first rank of a cell, and the one after its last.
     pub fn span(&self, cell: u32) -> (u32, u32) {
         (cell * self.per_cell, ((cell + 1) * self.per_cell).min(self.ranks))
     }

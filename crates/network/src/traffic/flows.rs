@@ -17,12 +17,12 @@ enum Turn {
     On,
     /// To the one before, and out by the next.
     Back,
-    /// Backwards, and out by the second next: what two turns on have left.
+    /// Backwards, with the exit at the second next: the rest after two forward turns.
     BackTwo,
 }
 
 impl Turn {
-    /// Every second domain is passed the other way round; of an odd number the last three on, on, and two back.
+    /// Every second domain is passed in the other direction. With an odd number the last three are forward, forward, and two back.
     fn of(index: usize, domains: usize, local: usize) -> Self {
         let is_odd = domains % 2 == 1 && domains > 1 && local > 2;
         match (is_odd, domains - index) {
@@ -48,7 +48,7 @@ impl Turn {
 }
 
 impl Exchange {
-    /// Writes the ranks of a group as a library sees them: in the order of their numbers, but for messages, which have a first and a second.
+    /// Writes the ranks of a group in the order of a library: ascending, except for messages, which have a first and a second.
     pub fn ranks_of(&self, numbering: &Numbering, group: u64, ranks: &mut Vec<u32>) {
         self.groups.members(numbering, group, ranks);
         let is_ordered = matches!(
@@ -96,8 +96,8 @@ impl Exchange {
         }
     }
 
-    /// The same as sets whose members all send as much to each other, by `block(members, bytes)`; false, and nothing called, where a call is not made of
-    /// such.
+    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. False, without any call, if the
+    /// exchange has no such sets.
     pub fn blocks(&self, members: &[u32], domain: u64, mut block: impl FnMut(Vec<u32>, f64)) -> bool {
         if self.kind != CollectiveKind::AllToAll || members.len() < 2 || self.bytes.get() <= 0.0 {
             return false;
@@ -125,7 +125,7 @@ impl Exchange {
         let bytes = self.bytes.get();
         match self.algorithm {
             Algorithm::Dispatch { copies, most_domains } => dispatch(bytes, n, l, copies, most_domains),
-            // To each local member all that its place gets in any domain; then on the rail what L members gave.
+            // To each local member, all bytes for its position in any domain; then on the rail, the bytes of L members.
             _ => (bytes / n * (n / l), bytes / n * l),
         }
     }
@@ -221,8 +221,8 @@ fn once(copies: f64, places: f64) -> f64 {
 
 /// Bytes to each other member inside, and to each of the same place in another domain.
 ///
-/// A token crosses the network once for each domain that has any of its experts, and inside goes once to each rank that has one:
-/// `near = S once(n) / L`, `far = S once(min(D, most)) / D`.
+/// A token crosses the network once for each domain with any of its experts, and inside once for each rank with one: `near = S once(n) /
+/// L`, `far = S once(min(D, most)) / D`.
 fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (f64, f64) {
     let copies = f64::from(copies.max(1));
     let domains = n / local;
@@ -230,9 +230,8 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
 }
 
-/// Dispatch where domains have different numbers of members: `m` of `n` are reached by a token with
-/// probability `1 - (1 - m/n)^copies`, or, where fewer domains are allowed than it would reach, by their
-/// share of those. The input of a domain is spread evenly over its members.
+/// Dispatch for domains with different numbers of members. A token reaches `m` of `n` with probability `1 - (1 - m/n)^copies` or, if fewer
+/// domains are allowed than it would reach, by their share of those. The input of a domain is spread evenly over its members.
 fn unevenly(
     members: &[u32],
     domain: u64,
@@ -352,7 +351,7 @@ mod tests {
         sums
     }
 
-    /// network.md, section 4: what each algorithm puts on the wire.
+    /// network.md, section 4: bytes on the wire of each algorithm.
     #[test]
     fn an_all_reduce_in_one_domain_is_a_ring_of_twice_its_bytes() {
         let ring = matrix(&exchange(CollectiveKind::AllReduce, Algorithm::Ring), &[0, 1, 2, 3], 8);
@@ -407,7 +406,7 @@ mod tests {
     }
 
     proptest! {
-        /// However a group lies on domains, everyone sends and receives what the collective's definition needs.
+        /// For any placement of a group on domains, all members send and receive the bytes that the collective's definition requires.
         #[test]
         fn every_member_sends_and_receives_alike(
             n in 2_u32..20, stride in 1_u32..7, start in 0_u32..9, domain in 1_u64..13, which in 0_usize..6,

@@ -1,6 +1,6 @@
 //! Groups of ranks as digits of a number, so that all groups of an exchange are a few figures.
 //!
-//! Responsible for: the order in which ranks are numbered, and which ranks make up the n-th group. Refuses to know what they exchange.
+//! Responsible for: the numbering of ranks, and the ranks of the n-th group. Independent of their traffic.
 //!
 //! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the
 //! order of tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values that are
@@ -16,8 +16,8 @@ pub struct Numbering {
     pub stages: u64,
     /// Ranks of a stage.
     pub stage_ranks: u64,
-    /// Ranks of a stage that follow each other before the next stage comes: all of them where the pipeline is outermost, tensor x
-    /// context ranks where it lies inside data parallelism.
+    /// Consecutive ranks of a stage before the next stage: all of them if the pipeline is outermost, tensor x context ranks if it is inside
+    /// data parallelism.
     pub block: u64,
 }
 
@@ -27,7 +27,7 @@ pub struct Numbering {
 pub struct Axis {
     /// Values that the digit has.
     pub extent: u64,
-    /// Places from one value to the next; negative where the next member stands before.
+    /// Positions from one value to the next; negative if the next member comes before.
     pub stride: i64,
 }
 
@@ -39,7 +39,7 @@ pub struct Groups {
     pub members: Axis,
     /// Positions within a stage at which groups begin.
     pub positions: [Axis; 2],
-    /// The stages in which groups begin; members of one group may stand in several.
+    /// The stages in which groups begin; members of one group may be in several.
     pub stages: Vec<u32>,
     /// Ranks of a stage, to find the stages' beginnings.
     pub(super) stage_ranks: u64,

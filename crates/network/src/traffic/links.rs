@@ -1,7 +1,7 @@
 //! Bytes of a step on every link of a network.
 //!
-//! Responsible for: sending each pair's bytes along the way that the topology gives them, and what that is by layer. Refuses to know when
-//! bytes travel and what they wait for ([`crate::flow`] does).
+//! Responsible for: adding each pair's bytes to the links of its route, and sums by layer. Excludes times and dependencies
+//! ([`crate::flow`]).
 
 use super::{Matrix, Place};
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
@@ -29,7 +29,7 @@ pub enum Direction {
 pub struct LinkRow {
     /// Layer.
     pub layer: Layer,
-    /// Way.
+    /// Direction.
     pub direction: Direction,
     /// Links.
     pub links: u64,
@@ -69,9 +69,9 @@ pub struct Loads {
     pub unjoined: f64,
 }
 
-/// Pairs whose ways are looked up: some 5 seconds.
+/// Maximum number of pairs whose routes are computed: some 5 seconds.
 const MOST_PAIRS: u64 = 100_000_000;
-/// Pairs between two questions whether the work is still wanted: some milliseconds.
+/// Pairs between two checks for cancellation: some milliseconds.
 const PAIRS_AT_ONCE: u64 = 1 << 16;
 
 impl Loads {
@@ -89,7 +89,7 @@ impl Loads {
         .hint("rings have few pairs (`--algorithm ring`); `--by domain` and `--by rail` need no routes"))
     }
 
-    /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
+    /// Loads of a step: one flow for each pair, on the route from the routing. O(pairs with traffic).
     pub fn new(matrix: &Matrix, place: &Place, topology: &Topology) -> Self {
         let Ok(loads) = Self::watched(matrix, place, topology, ALWAYS);
         loads
@@ -110,7 +110,7 @@ impl Loads {
             }
             pairs += 1;
             if end.is_err() {
-                // Nothing is looked up any more: what is left of the walk is short.
+                // No more routes are computed, so the rest of the walk is short.
                 return;
             }
             match topology.route(place.device(from), place.device(to), 0) {

@@ -9,14 +9,14 @@ use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// Groups of fewer members are written out.
 const SMALL: u64 = 16;
-/// Rows between two questions whether the work is still wanted.
+/// Rows between two checks for cancellation.
 const RANKS_AT_ONCE: usize = 1 << 16;
 
 /// Senders, receivers and bytes in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     numbering: Numbering,
-    /// Partners of rank `n` stand in `partners[starts[n]..starts[n + 1]]`, ascending.
+    /// Partners of rank `n` are `partners[starts[n]..starts[n + 1]]`, ascending.
     starts: Vec<usize>,
     partners: Vec<(u32, f64)>,
     blocks: Vec<Block>,
@@ -131,7 +131,7 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
-    /// For each rank the block group that it is in and what it sends each other member; `None` where it may be in several.
+    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in several groups.
     pub(super) fn labels(&self) -> Option<Vec<Label>> {
         let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
         let (mut group, mut again) = (0, false);
@@ -152,7 +152,7 @@ impl Matrix {
         for block in &self.blocks {
             for group in 0..block.groups.count() {
                 block.groups.members(&self.numbering, group, &mut members);
-                // Groups ascend but where the pipeline lies inside.
+                // Groups ascend, except if the pipeline is inside.
                 members.sort_unstable();
                 visit(&members, block.bytes);
             }

@@ -46,8 +46,8 @@ fn apart(pieces: &mut [&[u32]]) {
     }
 }
 
-/// For each ring the member that it leaves one domain by and the one that it enters the next by: on one rail as far as that goes.
-/// A lone ring does not leave by the member that it came in by.
+/// For each ring the member at which it leaves one domain, and the one at which it enters the next: on one rail as far as possible. A
+/// single ring does not leave by its entry.
 fn crossings(
     (from, entries): (&[u32], &[usize]),
     (to, exits): (&[u32], &[usize]),
@@ -78,8 +78,8 @@ fn crossings(
     pairs
 }
 
-/// Entries with exits such that no ring leaves where it came in: members that are both stand first in both lists, which are then
-/// joined a place apart.
+/// Pairs entries with exits such that no ring leaves by its entry. Members that are both come first in both lists, which are then joined
+/// with an offset of one.
 fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     let order = |own: &[usize], other: &[usize]| {
         let mut own = own.to_vec();
@@ -90,10 +90,10 @@ fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     (0..entries.len()).map(|n| (entries[n], exits[(n + 1) % exits.len()])).collect()
 }
 
-/// Ways of rings through all members of a domain, from an entry to an exit each; around the domain where a group has but one.
+/// Paths of rings through all members of a domain, from an entry to an exit each; around the domain if a group has only one.
 ///
-/// Each is the circle of members with as few edges changed as make it a way: from the entry on to the one before the exit, over those behind
-/// the exit, and to the exit last.
+/// Each is the circle of members with as few edges changed as make it a path: from the entry to the member before the exit, then over those
+/// after the exit, and finally to the exit.
 fn inside(piece: &[u32], link_paths: &[(usize, usize)], rings: usize, flow: &mut impl FnMut(u32, u32, f64)) {
     let n = piece.len();
     if n < 2 {

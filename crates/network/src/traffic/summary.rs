@@ -1,6 +1,6 @@
 //! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that a network's design turns on.
 //!
-//! Responsible for: sums and shares. Refuses to know links ([`super::links`]).
+//! Responsible for: sums and shares. Excludes links ([`super::links`]).
 
 use super::place::pairs_within;
 use super::{Algorithm, Axis, ByClass, Exchange, Matrix, PairClass, Place, Traffic};

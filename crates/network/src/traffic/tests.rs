@@ -122,7 +122,7 @@ proptest! {
         let along: f64 = rails.iter().map(|row| row.along.get()).sum();
         let (sent, received) =
             rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
-        // Rails against rails: the diagonal runs along rails, rows and columns are what leaves and reaches them.
+        // Rails against rails: the diagonal is along rails, rows and columns are bytes that leave and reach them.
         let Ok(squares) = traffic.rail_squares(&place, ALWAYS);
         let cell = |keep: &dyn Fn(u64, u64) -> bool| -> f64 {
             squares[0].cells.iter().filter(|(i, j, _)| keep(u64::from(*i), u64::from(*j))).map(|cell| cell.2).sum()
@@ -136,7 +136,7 @@ proptest! {
         prop_assert!(same(along, sums.same_rail) && same(sent, sums.other_rail) && same(received, sums.other_rail));
     }
 
-    /// Cells are sums of pairs, and what enters a network's links leaves them again.
+    /// Cells are sums of pairs, and bytes that enter a network's links leave them again.
     #[test]
     fn cells_and_links_carry_the_same((traffic, domain) in any_traffic(), side in 1_u32..9, kind in 0_usize..4) {
         let ranks = traffic.numbering.ranks();
@@ -191,7 +191,7 @@ proptest! {
         prop_assert!(of(Layer::SpineCore, Direction::Up) <= of(Layer::LeafSpine, Direction::Up) * (1.0 + 1e-9));
     }
 
-    /// An all-to-all and what goes from everyone to everyone is the same both ways.
+    /// An all-to-all and traffic between all pairs are symmetric.
     #[test]
     fn exchanges_among_equals_are_symmetric((mut traffic, domain) in any_traffic()) {
         traffic.exchanges.retain(|exchange| {

@@ -42,8 +42,7 @@ fn key(rate: f64) -> u64 {
 }
 
 impl Allocator {
-    /// Fills the remaining capacity progressively, beside flows that are not selected. True if there are such flows on the links of the
-    /// selected ones.
+    /// Fills the capacity that flows outside the selection leave. True if there are such flows on the links of the selected ones.
     pub(super) fn fill(&mut self) -> bool {
         self.filling = self.filling.wrapping_add(1);
         let Self { links, levels, rates, open, filling, chosen, touched, .. } = self;

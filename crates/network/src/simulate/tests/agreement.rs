@@ -170,8 +170,8 @@ proptest! {
     }
 }
 
-/// Rings as flows that keep step against rings of messages, all groups at once, where the network is symmetric. (On a torus collectives are no
-/// rings: `simulate::lattice`.)
+/// Rings as flows in lock step compared with rings of messages, all groups concurrently, on symmetric networks. (On a torus collectives are
+/// no rings: `simulate::lattice`.)
 #[test]
 fn flows_that_keep_step_take_as_long_as_their_messages() {
     let no_latency = |spec: DesignSpec| DesignSpec {
@@ -201,7 +201,7 @@ fn flows_that_keep_step_take_as_long_as_their_messages() {
     }
 }
 
-/// Several rings at once.
+/// Several concurrent rings.
 struct Rings(Vec<Ring>);
 
 const SHIFT: u32 = 48;

@@ -1,4 +1,4 @@
-//! Broken parts: ways around them, what they cost, and who is cut off.
+//! Broken parts: routes around them, their cost, and disconnected devices.
 
 use super::agreement::designs;
 use super::*;
@@ -191,7 +191,7 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     let one = Seconds::new(1.0);
     let pause = script.add(Work::Pause(one), []);
     let first = script.add(Work::Move { class: 0, amount: one }, [pause]);
-    // The second joins the first half way, on the same NIC; the third has its own.
+    // The second joins halfway through the first, on the same NIC; the third has its own.
     let half = script.add(Work::Pause(one * 0.5), [pause]);
     let second = script.add(Work::Move { class: 1, amount: one }, [half]);
     let third = script.add(Work::Move { class: 2, amount: one }, [half]);
@@ -201,7 +201,7 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     for (task, expected) in [(pause, 1.0), (first, 2.5), (second, 3.0), (third, 2.5), (last, 4.0)] {
         assert!((end(task) - expected).abs() < 1e-9, "{task}: {} {expected}", end(task));
     }
-    // A neighbour's job that takes all it gets halves what the first has; capped to a fifth it takes a fifth.
+    // A neighbour's job with an uncapped rate halves the rate of the first; capped to a fifth it takes a fifth.
     for (cap, expected) in [(1.0, 2.0), (0.2, 1.25)] {
         let mut bundle = bundle.clone();
         bundle.cap(1, cap);

@@ -1,4 +1,4 @@
-//! NICs that lost ports: `simulate` and `failures` recover in one way, and less lost is never worse.
+//! NICs that lost ports: `simulate` and `failures` recover equally, and a smaller loss is never worse.
 
 use super::agreement::designs;
 use super::broken::neighbours;

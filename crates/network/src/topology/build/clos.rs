@@ -20,7 +20,7 @@ pub(crate) struct FabricLinks {
     pub(crate) spine_core: LinkId,
 }
 
-/// Switches of one tier get numbers through the whole network.
+/// Next switch number of each tier, counted through the whole network.
 #[derive(Default)]
 struct Numbers([u32; 4]);
 

@@ -1,6 +1,6 @@
 //! Nodes and links of dragonflies.
 //!
-//! Responsible for: their numbering, and a table of global links by group and port. Refuses to route.
+//! Responsible for: their numbering, and a table of global links by group and port. Does not route.
 
 use super::super::design::Design;
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};

@@ -14,7 +14,7 @@ use super::super::hash::mix;
 use super::{Detail, Topology};
 use std::collections::BTreeMap;
 
-/// Upper bound on rounds: a tree settles in as many as it has tiers.
+/// Upper bound on rounds: a tree settles in as many rounds as it has tiers.
 const MOST_ROUNDS: usize = 16;
 
 impl Topology {

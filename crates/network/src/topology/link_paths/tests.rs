@@ -1,4 +1,4 @@
-//! Ways are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
+//! Routes are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
 
 use crate::topology::build::{Detail, Topology};
 use crate::topology::graph::{Layer, LinkId, NodeId};
@@ -127,7 +127,7 @@ fn direct_routes_are_shortest_and_rails_are_kept_apart() {
                 let reached = topology.forwarder(from, to).is_none();
                 if reached {
                     let length = topology.route(from, to, 1).expect("joined").length() as u32;
-                    // A dragonfly's minimal way has at most one link more than the shortest by chance of wiring.
+                    // A dragonfly's minimal route has at most one link more than the shortest, by chance of wiring.
                     let slack = u32::from(spec.kind == Some(Kind::Dragonfly)) * 2;
                     assert!(length >= far && length <= far + slack, "{spec:?} {from}->{to}: {length} {far}");
                 } else {
@@ -259,11 +259,12 @@ fn hashed_routes_spread_over_labels() {
             route.hops.iter().map(|hop| hop.link.0).collect()
         })
         .collect();
-    // Between pods of a k-ary tree there are k^2/4 ways.
+    // Between pods of a k-ary tree there are k^2/4 routes.
     assert_eq!(link_paths.len(), 16);
 }
 
-/// NCCL's defaults: two channels of one queue pair, each of which a hash sends another way; on several ports each, with the same share.
+/// NCCL's defaults: two channels of one queue pair, each with another hashed route. With several ports, a route on each, with the same
+/// share.
 #[test]
 fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let counts = |spec: &DesignSpec| {
@@ -298,7 +299,7 @@ fn kims_dragonfly(routing: Routing) -> Topology {
     build(&spec, Detail::Links)
 }
 
-/// Messages on the busiest global link, and on the busiest of all, when each device sends one to its like `shift` groups further.
+/// Messages on the busiest global link, and on the busiest link, when each device sends one to its counterpart `shift` groups further.
 fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     let mut load = vec![0.0; topology.graph.link_count()];
     let devices = topology.graph.devices();
@@ -336,7 +337,7 @@ fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
         best = all.min(best);
     }
     assert!((best - 64.0 / 31.0).abs() < 1e-9, "some shift is limited by global links alone: {best}");
-    // Everyone to everyone is what minimal ways are for: detours load global links twice.
+    // All-to-all suits minimal routes: detours load global links twice.
     let twice = |topology: &Topology| {
         let mut sum = 0.0;
         for to in (32..1056).step_by(7) {

@@ -24,7 +24,7 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
     let clos = &network.clos;
     let tiers = network.kept_tiers.min(clos.tiers);
     let fabrics = design.planes * network.fabrics_per_plane;
-    // Pods of the only fabric, or fabrics: what stands side by side.
+    // Pods of the only fabric, or fabrics: the units next to each other.
     let pods_are_units = fabrics == 1 && tiers == 3;
     let units = if pods_are_units { clos.pods } else { fabrics };
     // Frames bear names above them.
