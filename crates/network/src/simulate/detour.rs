@@ -1,6 +1,6 @@
 //! Routes around broken parts.
 //!
-//! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::ways`).
+//! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::link_paths`).
 //!
 //! Equal routes first: sprayed packets spread over the remaining routes. A hash is drawn again until it hits an unbroken route, which
 //! chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches

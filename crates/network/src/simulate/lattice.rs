@@ -1,6 +1,6 @@
 //! Collectives on a torus: gathers and reductions along all dimensions concurrently, in both directions of each ring.
 //!
-//! Responsible for: bytes between neighbours. Excludes routes (`topology::ways`) and communication that is
+//! Responsible for: bytes between neighbours. Excludes routes (`topology::link_paths`) and communication that is
 //! equal on any network (messages, all-to-all).
 //!
 //! A group whose members fill a grid splits its bytes into parts. Each part uses one dimension after the other, forwards or backwards.

@@ -1,7 +1,7 @@
 //! A design as a graph, with the arithmetic that finds its links.
 //!
 //! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its position and no table of
-//! pairs is needed. Does not choose routes (`ways` does).
+//! pairs is needed. Does not choose routes (`link_paths` does).
 
 mod clos;
 mod grouped;
