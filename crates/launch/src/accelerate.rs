@@ -230,7 +230,7 @@ fn precision(fields: &mut Fields<'_>) {
     }
 }
 
-/// The optimizer that a name of Hugging Face's `optim`, in lower case, stands for.
+/// The optimizer of a name of Hugging Face's `optim`, in lower case; `None` if unknown.
 pub(crate) fn trainer_optimizer(name: &str) -> Option<Optimizer> {
     let known = [
         ("adafactor", Optimizer::Adafactor),

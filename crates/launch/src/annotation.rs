@@ -16,7 +16,7 @@ const KEYS: &[&str] = &["software", "segment", "document_length", "expert_imbala
 /// The comments of a plan on a cluster, a line each.
 pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     let spec = PlanSpec::from_plan(plan);
-    // On domains that the job does not fill evenly a reader may know other nodes, and take another segment for the usual one.
+    // If the job does not fill domains evenly, a reader with other nodes could choose another default segment.
     let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
     let is_usual = is_even && plan.segments(cluster).next() == Some(plan.segment);
     let mut out = String::new();

@@ -1,7 +1,7 @@
 //! Comparison of a prediction with a log.
 //!
-//! Responsible for: differences in one direction (above zero: predicted more than measured), and whether a measurement lies in the
-//! interval. Refuses to predict.
+//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a measurement lies in the interval.
+//! Does not predict.
 
 use crate::Measured;
 use serde::Serialize;
@@ -11,7 +11,7 @@ use serde::Serialize;
 pub struct Predicted {
     /// Seconds of a step.
     pub step_time: f64,
-    /// Between what bounds a measurement is expected, in seconds.
+    /// Bounds of the expected measurement, in seconds.
     pub interval: (f64, f64),
     /// Tokens of a step.
     pub tokens_per_step: f64,

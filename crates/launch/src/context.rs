@@ -68,7 +68,7 @@ impl Sources {
         self.push(name.to_owned(), text, 1)
     }
 
-    /// Takes a text that stands in a file that is known, from a line on.
+    /// Adds a text that is part of a known file, with its first line.
     pub(crate) fn add_at(&mut self, line: usize, text: &str) -> usize {
         let (name, line) = match self.of(line) {
             Some((source, line)) => (source.name.clone(), line),
@@ -100,7 +100,7 @@ impl Sources {
         }
     }
 
-    /// The text that a line lies in, then the first one, each with the number of its first line.
+    /// The text that contains a line, then the first one, each with the number of its first line.
     pub(crate) fn around(&self, line: usize) -> Vec<(&str, usize)> {
         let own = self.files.iter().rposition(|source| source.base <= line);
         let mut all: Vec<&Source> = own.and_then(|own| self.files.get(own)).into_iter().collect();

@@ -84,7 +84,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, prefix: &str) {
     fields.default("plan.overlap.expert", &false, "DeepSpeed does not overlap the expert all-to-all");
 }
 
-/// Sharding and offload alone, of a file whose other settings a trainer has itself.
+/// Reads only sharding and offload, for a file whose other settings come from the trainer.
 pub(crate) fn shards(fields: &mut Fields<'_>, prefix: &str) {
     let at = |key: &str| format!("{prefix}{key}");
     let stage = sharding(fields, &at);

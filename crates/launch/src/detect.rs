@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Bytes in which a configuration shows its kind. Logs are longer, and may name their run late.
 const LONGEST_CONFIGURATION: usize = 1 << 20;
 
-/// A kind of file that a text looks like.
+/// A detected kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sighting {
@@ -22,7 +22,7 @@ pub struct Sighting {
     pub evidence: Evidence,
 }
 
-/// Every kind of file that a text looks like, the most certain first; empty when nothing is recognised.
+/// Every detected kind of file, the most certain first; empty if none is recognised.
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     let head = head(text);
@@ -38,7 +38,7 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Reads a launch file of any kind. `None` if no reader knows the text, or for another kind of file.
+/// Reads a launch file of any kind. `None` if no reader recognises the text.
 pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
     read_with(text, file, &Context::default())
 }

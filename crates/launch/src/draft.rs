@@ -1,7 +1,7 @@
-//! A launch under construction: what every reader fills in.
+//! A launch under construction, filled by the readers.
 //!
-//! Responsible for: keeping a value, its origin and the place for later messages together, and bounding what a hostile file can
-//! make it hold. Refuses to know any framework.
+//! Responsible for: a value with its origin and its place for later messages, and bounds on the memory that a hostile file can use.
+//! Independent of frameworks.
 
 use crate::context::Sources;
 use crate::launch::{Measured, Open, Remark, RemarkKind};
@@ -131,7 +131,7 @@ impl Draft {
         self.launch.open.truncate(open);
     }
 
-    /// A value stays open: what was set for it is taken back.
+    /// Leaves a value open and removes its previous setting.
     pub(crate) fn leave_open(
         &mut self,
         key: &str,
@@ -209,19 +209,19 @@ impl Draft {
         self.launch.remarks.retain(|remark| !source.iter().any(|source| remark.source.starts_with(source)));
     }
 
-    /// Takes back what was concluded without a line of the file: a partial file concludes nothing.
+    /// Removes conclusions without a line of the file: a partial file allows none.
     pub(crate) fn forget_conclusions(&mut self) {
         self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || remark.line.is_some());
     }
 
-    /// Takes assumptions back that were settled later: those whose message holds a text.
+    /// Removes assumptions that were settled later: those whose message contains a text.
     pub fn forget_assumptions(&mut self, text: &str) {
         self.launch
             .remarks
             .retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
     }
 
-    /// Something that makes the file useless. It gets the file's name.
+    /// Adds an error that makes the file unusable. Its file name is added.
     pub fn problem(&mut self, problem: Problem) {
         if self.problems.len() < MOST {
             self.problems.push(problem.in_file(self.launch.file.clone()));
@@ -233,7 +233,7 @@ impl Draft {
         self.launch.measured = Some(measured);
     }
 
-    /// A model with dimensions but without a vocabulary gets that of its style, with a remark.
+    /// Sets the vocabulary of a model with dimensions but without one to that of its style, with a remark.
     fn vocabulary(&mut self) {
         let model = &self.launch.spec.model;
         let is_given = self.launch.partial.is_some()
@@ -271,11 +271,11 @@ impl Draft {
         is_megatron && self.launch.spec.plan.sharding.is_none_or(|sharding| sharding.zero_stage < 3)
     }
 
-    /// The launch, or all that is wrong with it. Remarks come in the order of what weighs most, then of lines.
+    /// The launch, or all errors. Remarks are sorted by importance, then by line.
     pub fn finish(mut self) -> Result<Launch, Vec<Problem>> {
         if self.problems.is_empty() {
             self.vocabulary();
-            // No launch file names a generation: what is set of it was inferred.
+            // No launch file names a generation: it is inferred.
             let is_inferred = self.launch.spec.plan.software.is_some() || self.is_of_assumed_framework();
             self.launch.spec.unspecified_software = is_inferred.then_some(Unspecified::Inferred);
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));

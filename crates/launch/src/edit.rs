@@ -1,9 +1,9 @@
 //! Changing a plan in the user's own launch file.
 //!
-//! Responsible for: the smallest edit of a text after which the framework's settings are those of another plan, with everything
-//! else untouched: variables, arrays, wrappers, comments, flags that no reader knows. Works by proposing edits and reading each
-//! one back with the reader of the format: an edit counts when exactly the wanted settings changed. Refuses an edit whose text
-//! does not read back as the wanted plan, and formats that nothing writes.
+//! Responsible for: the smallest edit of a text that changes the framework's settings to those of another plan. Everything else is kept:
+//! variables, arrays, wrappers, comments, unknown flags. Proposed edits are read back with the reader of the format: an edit is valid if
+//! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected, and so are formats without a
+//! writer.
 
 mod document;
 mod language;
@@ -52,11 +52,11 @@ pub struct Refused {
     pub by_hand: Vec<Change>,
 }
 
-/// Candidates that are read back for one setting. A script with more places that look like a value is refused, not searched on.
+/// Maximum number of candidates that are read back for one setting. A script with more possible places is rejected.
 const MOST_TRIED: usize = 1500;
 
-/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the
-/// original, and returns why its plan is not the wanted one.
+/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the original.
+/// It returns the reason if the plan is not the wanted one.
 pub fn edit(
     format: Format,
     text: &str,

@@ -19,15 +19,15 @@ const MOST_REPORTED: usize = 200;
 pub(crate) enum Meaning {
     /// A run-file key with the same name and meaning.
     Key(&'static str),
-    /// The reader's code knows what to make of it.
+    /// Handled by the reader's code.
     Read,
     /// Without effect on the time and memory of a step. The key may end in `.*` for a whole section.
     Ignored,
-    /// Has an effect that the calculator has no word for, unless it has one of these values.
+    /// Has an effect that the calculator cannot express, unless it has one of these values.
     Lost(&'static [&'static str], &'static str),
 }
 
-/// A key that a framework knows.
+/// A key of a framework, with its meaning.
 pub(crate) type Known = (&'static str, Meaning);
 
 /// A configuration and the launch that it becomes.
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of texts; a single text is a list of what stands between its commas.
+    /// A list of texts; a single text is split at its commas.
     pub(crate) fn words(&mut self, path: &str) -> Option<Vec<String>> {
         let entry = self.take(path)?;
         let texts = |items: &[crate::document::Node]| {

@@ -9,7 +9,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// The log of a Megatron-LM run: the dump of its arguments, and what each iteration took.
+    /// The log of a Megatron-LM run: the dump of its arguments, and the time of each iteration.
     MegatronLog,
     /// A shell script that starts Megatron-LM.
     MegatronScript,

@@ -12,7 +12,7 @@ use serde::Serialize;
 pub struct Launch {
     /// The kind of file.
     pub format: Format,
-    /// The file, or what stands for it.
+    /// The file, or a name in its place.
     pub file: String,
     /// Its run settings; all others are open.
     pub spec: RunSpec,
@@ -70,7 +70,7 @@ pub struct Open {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
-    /// Of what kind.
+    /// Kind.
     pub kind: RemarkKind,
     /// Its subject: a flag, a key, a variable.
     pub source: String,
@@ -92,7 +92,7 @@ pub enum RemarkKind {
     Conflict,
     /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
     Unresolved,
-    /// A value that its option does not accept: the framework refuses to start.
+    /// A value that its option does not accept: the framework fails to start.
     Invalid,
     /// A name that is not known; the nearest known one is in the message.
     Unknown,
@@ -105,7 +105,7 @@ pub enum RemarkKind {
 }
 
 impl RemarkKind {
-    /// The identifier of the warning that it becomes, which `railwright explain` knows.
+    /// Identifier of the resulting warning, as described by `railwright explain`.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Conflict => "launch-conflict",

@@ -1,7 +1,7 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
-//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and what its base
-//! file sets. Refuses scales of a model that are no power of two, as MaxText does.
+//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and settings of its
+//! base file. Scales of a model that are no power of two are errors, as in MaxText.
 
 mod base;
 mod keys;
@@ -113,7 +113,7 @@ fn is_key(text: &str) -> bool {
 /// The axis that takes all remaining devices by default.
 const REST: &str = "ici_fsdp_parallelism";
 
-/// Degrees by what they do; `None` for an axis that takes what is left.
+/// Parallel sizes by purpose; `None` for an axis with the remaining devices.
 struct Mesh {
     data: Option<u64>,
     /// Total ranks, if every axis is set.
@@ -129,7 +129,7 @@ fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
     for place in ["ici", "dcn"] {
         let path = format!("{place}_{name}_parallelism");
         match fields.integer(&path) {
-            // Its base file gives what is left to this axis.
+            // Its base file assigns the remaining devices to this axis.
             None if path == REST && fields.document.get(&path).is_none() => is_rest = true,
             None => {}
             Some(-1) => is_rest = true,
@@ -225,7 +225,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
         }
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
-        // Replicas of shards over the rest of the devices, whose number is not known here.
+        // Replicas of shards over the remaining devices, whose number is unknown here.
         (Err(()), _) => None,
     };
     match (sharding, source(&["fsdp", "fsdp_transpose", "data"], fields)) {

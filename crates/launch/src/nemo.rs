@@ -1,7 +1,7 @@
 //! Megatron-Bridge's and NeMo's YAML, and overrides of either.
 //!
-//! Responsible for: bringing both vocabularies to Megatron-LM's, whose meaning is [`crate::megatron`]'s to know, and references
-//! inside a file. Refuses to follow references out of it, and to fill in defaults of what only overrides another file.
+//! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and references inside a file. Does
+//! not follow references out of it. Sets no defaults for a file that only overrides another one.
 
 mod names;
 mod recipe;
@@ -318,7 +318,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     if document.get("model.num_query_groups").is_some_and(|entry| matches!(entry.data, Data::Integer(_))) {
         add("group_query_attention", "True".to_owned(), "model.num_query_groups", draft);
     }
-    // The one model class of Megatron-Bridge whose embedding and head are not shared by default.
+    // The only model class of Megatron-Bridge whose embedding and head are not shared by default.
     let is_hybrid = text("model._target_").is_some_and(|class| class.ends_with("hybridmodelprovider"));
     if is_hybrid && document.get("model.share_embeddings_and_output_weights").is_none() {
         add("untie_embeddings_and_output_weights", "True".to_owned(), "model._target_", draft);
@@ -346,7 +346,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
         }
         let is_narrow = precision.contains("fp8") || precision.contains("fp4") || precision.contains("_mx");
         if is_narrow && !precision.contains("16") {
-            // A narrow format alone stands on bf16.
+            // A narrow format alone is based on bf16.
             add("bf16", "True".to_owned(), path, draft);
         }
         if precision.contains("mxfp8") || precision.contains("fp8_mx") {

@@ -1,7 +1,7 @@
 //! Primus' YAML: Megatron-LM's arguments as overrides of a module and a model.
 //!
-//! Responsible for: a module's overrides over the files that it builds on, under the names of its framework, and defaults of variables
-//! of the environment. Without these files settings stay open. Refuses modules of frameworks that no reader knows.
+//! Responsible for: a module's overrides over its base files, under the names of its framework, and defaults of environment variables.
+//! Without these files settings stay open. Modules of frameworks without a reader are errors.
 
 mod inherit;
 
@@ -214,7 +214,7 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
     draft.finish()
 }
 
-/// A module of a framework with a reader of its own.
+/// A module of a framework with its own reader.
 fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_known = |path: &str| match framework {
         "torchtitan" => torchtitan::knows(path),

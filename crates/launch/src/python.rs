@@ -1,8 +1,8 @@
-//! Configurations written in Python, read literally: what is assigned, not what a program would compute.
+//! Configurations written in Python, read literally: assigned values, not computed ones.
 //!
-//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the keys that are open, and the calls of
-//! other code that may change it; functions and constants of modules in the same repository are followed. Refuses to run anything,
-//! and to choose among several configurations.
+//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the open keys, and the calls of other code
+//! that may change it. Functions and constants of modules in the same repository are followed. Runs nothing, and does not choose among
+//! several configurations.
 
 mod calls;
 mod compute;
@@ -40,7 +40,7 @@ pub(crate) struct Recipe {
     /// The function or variable that holds it.
     pub(crate) name: String,
     pub(crate) document: Document,
-    /// Keys whose values are not known.
+    /// Keys with unknown values.
     open: Vec<OpenKey>,
     /// Calls of other code that may change it.
     calls: Vec<Call>,
@@ -56,12 +56,12 @@ pub(crate) struct Recipe {
 #[derive(Clone, Debug)]
 struct Call {
     name: String,
-    /// The key of what it is handed, empty for the whole.
+    /// The key of its argument, empty for the whole.
     path: String,
     line: usize,
 }
 
-/// Calls that only look at a configuration, or set where it is saved.
+/// Calls that only read a configuration, or set where it is saved.
 const HARMLESS: &[&str] = &[
     "validate",
     "finalize",
@@ -87,7 +87,7 @@ const HARMLESS: &[&str] = &[
 
 /// Tests whether a text is Python that imports a module or one of its submodules.
 pub(crate) fn imports(text: &str, module: &str) -> bool {
-    // One quick look at what is long and names it nowhere.
+    // A quick search for long texts that never name the module.
     text.contains(module)
         && text.lines().any(|line| {
             let line = line.trim_start();
@@ -99,8 +99,8 @@ pub(crate) fn imports(text: &str, module: &str) -> bool {
         })
 }
 
-/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind; `keeps` selects functions
-/// of other files whose result the reader knows by their name.
+/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind. `keeps` selects functions of other
+/// files whose result the reader supports by name.
 pub(crate) fn read(
     text: &str,
     file: &str,

@@ -18,15 +18,14 @@ pub trait Reader: Sync {
     /// Reads a text; `file` is its name in messages. All problems are returned at once.
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
 
-    /// The same with context: variables, arguments of a script, files that it reads. Readers of files that
-    /// stand alone ignore it.
+    /// The same with context: variables, arguments of a script, files that it reads. Readers of self-contained files ignore it.
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let _ = context;
         self.read(text, file)
     }
 }
 
-/// Reason why a text is taken for a kind of file.
+/// Reason for the detection of a kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
@@ -56,7 +55,7 @@ impl Evidence {
     }
 }
 
-/// Every reader; where two see evidence of one strength, the earlier wins.
+/// Every reader. If two find evidence of equal strength, the earlier one is used.
 pub fn readers() -> &'static [&'static dyn Reader] {
     &[
         &megatron::LogReader,

@@ -1,7 +1,7 @@
 //! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML); and verl's supervised fine-tuning.
 //!
-//! Responsible for: the trained part (the actor's update) as a run, and what generation holds on the same GPUs, which is listed.
-//! Refuses to time generation, rewards and log-probabilities: a step here is one update of the actor.
+//! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same GPUs, which is listed.
+//! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
 
 mod common;
 mod inherit;
@@ -179,7 +179,7 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     fields.rest(known);
 }
 
-/// Overrides without a value, and where they stand.
+/// Overrides without a value, with their lines.
 type Unknown = Vec<(String, usize)>;
 /// Parts that the shell leaves undecided: line, text and reason.
 type Undecided = Vec<(usize, String, String)>;
@@ -245,7 +245,7 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
 /// Memory of the generation engine on a GPU.
 struct Generation<'p> {
     backend: String,
-    /// The key that stands for it in the report.
+    /// The key that represents it in the report.
     path: &'p str,
     tensor: u64,
     /// Share of the memory that weights and the cache of keys and values may take.

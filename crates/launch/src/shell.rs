@@ -1,9 +1,9 @@
 //! Shell scripts read without running them: which commands a script would start, with which words.
 //!
-//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on what is known, functions, loops,
-//! the scripts that a script reads or starts, and the place that every word comes from. Refuses to run anything and to look at the
-//! environment: what depends on these is marked as unknown, with its reason, and a branch that cannot be decided leaves open what it
-//! would change. What a hostile script can make it hold and do is bounded.
+//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known values, functions, loops, the
+//! scripts that a script reads or starts, and the origin of every word. Runs nothing and ignores the environment: values that depend on
+//! these are unknown, with the reason. An undecided branch leaves open the values that it would change. Memory and time of a hostile script
+//! are bounded.
 
 mod arithmetic;
 mod blocks;
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Script {
     /// The commands that it would start, in order.
     pub(crate) commands: Vec<Command>,
-    /// The variables at its end, each as words: for commands that are put together and started in a way not understood here.
+    /// The variables at its end, each as words: for commands that are assembled and started in an unsupported form.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
     /// Undecided parts: line, text and reason.
     pub(crate) open: Vec<(usize, String, String)>,
@@ -49,7 +49,7 @@ pub(crate) struct Command {
     pub(crate) words: Vec<Word>,
     /// The line that it begins in.
     pub(crate) line: usize,
-    /// The line of the branch, not decided, that it stands in.
+    /// The line of the undecided branch that contains it.
     pub(crate) conditional: Option<usize>,
     /// True if nothing in the script starts it: it is the value of a variable.
     pub(crate) is_alone: bool,
@@ -60,7 +60,7 @@ pub(crate) struct Command {
 /// A word of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Word {
-    /// Its text; what is unknown stands as it is written, `$NAME`.
+    /// Its text; an unknown part is kept as written, `$NAME`.
     pub(crate) text: String,
     /// The line that it is written in.
     pub(crate) line: usize,
@@ -71,7 +71,7 @@ pub(crate) struct Word {
 /// A part of a word that has no value, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
-    /// As it is written: `${TP}`, `$(nproc)`.
+    /// The text as written: `${TP}`, `$(nproc)`.
     pub(crate) text: String,
     /// Reason why it has none.
     pub(crate) why: Why,

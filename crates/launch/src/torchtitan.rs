@@ -1,6 +1,6 @@
 //! torchtitan: its TOML, its Python, the JSON that newer versions save, and lists of overrides in; TOML out.
 //!
-//! Responsible for: what torchtitan's keys mean to a plan, and what holds without them. Refuses to run the Python in which newer
+//! Responsible for: the meaning of torchtitan's keys for a plan, and defaults of absent keys. Does not run the Python in which newer
 //! versions keep their configurations: literals are read, and names of models are looked up in a table.
 
 mod keys;

@@ -1,8 +1,8 @@
 //! torchtune's YAML: full fine-tuning and adapters, on one device and with FSDP 2.
 //!
 //! Responsible for: models by the name of their builder, adapters by their builder's arguments, and number formats without 32-bit copies.
-//! Refuses to take the number of devices from the example command of a comment, and to price distillation, preferences or
-//! quantized weights as something else: those are listed.
+//! Does not use the number of devices of an example command in a comment. Distillation, preferences and quantized weights are listed, never
+//! priced as something else.
 
 mod keys;
 mod model;

@@ -267,7 +267,7 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
         Dialect::Foundry => foundry::batch(fields),
         Dialect::OpenRlhf => openrlhf::batch(fields),
         Dialect::LitGpt => {}
-        // A training loop of its own has other defaults.
+        // A custom training loop has other defaults.
         Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
             fields.default(

@@ -39,7 +39,7 @@ pub fn words_of(flag: &str, behind: &[&str]) -> Option<usize> {
     })
 }
 
-/// `--section.key` of a key that torchtitan's reader knows.
+/// `--section.key` of a key that torchtitan's reader supports.
 fn is_torchtitan(name: &str) -> bool {
     let path = name.trim_start_matches("--");
     path.contains('.') && torchtitan::knows(path)

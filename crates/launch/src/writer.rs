@@ -14,8 +14,7 @@ pub trait Writer: Sync {
     /// Name after `--to`.
     fn name(&self) -> &'static str;
 
-    /// Writes a run that is valid. Reading the first file gives the same plan and the same model, but for what is listed as
-    /// not expressed.
+    /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
     fn write(&self, run: &Run) -> Written;
 
     /// Versions of the framework that the files differ for, newest first; empty where all known versions read the same files.
@@ -34,11 +33,11 @@ pub trait Writer: Sync {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
-    /// The files, the one that readers understand first.
+    /// The files; the first is the one that readers support.
     pub files: Vec<WrittenFile>,
     /// Settings or values that the format cannot express.
     pub not_expressed: Vec<Lost>,
-    /// Reason why nothing was written: what the framework does not have at all. A file without it would describe another run.
+    /// Reason why nothing was written: a feature that the framework lacks. A file without it would describe another run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Lost>,
 }
@@ -49,7 +48,7 @@ impl Written {
         Self { files: Vec::new(), not_expressed: Vec::new(), refused: vec![why] }
     }
 
-    /// All that cannot be expressed: why nothing was written, and what the files leave out.
+    /// All settings that cannot be expressed: the reason why nothing was written, and the omitted ones.
     pub fn inexpressible(&self) -> impl Iterator<Item = &Lost> {
         self.refused.iter().chain(&self.not_expressed)
     }
@@ -100,7 +99,7 @@ pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
     Some(writer.write(run).inexpressible().cloned().collect())
 }
 
-/// The writer whose framework a software generation is, such as `megatron` of `megatron-core-2026`; `None` where no writer has it.
+/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a writer.
 pub fn framework_of(software: &str) -> Option<&'static str> {
     /// Prefixes of generation identifiers, with their writers.
     const STARTS: &[(&str, &str)] = &[

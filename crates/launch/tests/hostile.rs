@@ -1,5 +1,5 @@
-//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence, under every reader. What a
-//! reader accepts and what is possible, every writer writes, and what was written reads again. `fuzz/` does the same for longer.
+//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence, under every reader. Every accepted
+//! and possible run is written by every writer, and the output is read again. `fuzz/` does the same for longer.
 
 use railwright_launch::{detect, readers, writers};
 use railwright_spec::problem::Problem;

@@ -59,7 +59,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     }
     let path = at("offload_params");
     if fields.flag(&path) == Some(true) {
-        // FSDP steps on the host what it keeps there.
+        // With FSDP, offloaded states are also stepped on the host.
         fields.set("plan.offload.parameters", &1.0, &path);
         fields.set("plan.offload.optimizer", &1.0, &path);
     }

@@ -37,7 +37,7 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.rank_order", "the mesh has one order"),
 ];
 
-/// Names of modules in YAML: `all-linear` is a word of its own, modules are a list.
+/// Names of modules in YAML: `all-linear` as a word, modules as a list.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         ["all-linear"] => "all-linear".to_owned(),

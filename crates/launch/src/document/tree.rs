@@ -1,7 +1,7 @@
 //! A configuration as a tree, before its keys are flattened.
 //!
-//! Responsible for: the shapes that YAML, TOML and JSON share, and where each value stands. Refuses dates, binary data and
-//! everything else that only one of them has.
+//! Responsible for: types common to YAML, TOML and JSON, and the line of each value. Excludes dates, binary data and all other types of
+//! only one syntax.
 
 use railwright_spec::human::shorten;
 use railwright_spec::run::Value;
@@ -22,7 +22,7 @@ impl Spot {
     }
 }
 
-/// A value and where it stands.
+/// A value with its line and column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     /// The value.

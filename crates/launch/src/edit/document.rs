@@ -98,7 +98,7 @@ impl Document {
         }
     }
 
-    /// The stretch of a value behind its key: `from..to` of the text.
+    /// Position of a value after its key: `from..to` of the text.
     fn value_at(&self, text: &str, name: &str, line: usize) -> Option<(usize, usize, usize)> {
         let last = name.rsplit('.').next()?;
         let start = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum::<usize>();
@@ -246,7 +246,7 @@ impl Language for Document {
     }
 
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target> {
-        // Without the model's own name only what differs between the two plans is known.
+        // Without the model's own name only the differences between the two plans are known.
         let thorough = thorough && !self.has_no_name(to);
         let (before, after) = (self.of_run(&self.with_a_name(from)), self.of_run(&self.with_a_name(to)));
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();

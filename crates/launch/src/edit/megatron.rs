@@ -1,7 +1,7 @@
 //! Megatron-LM's flags as settings, and which of them another plan changes.
 //!
-//! Responsible for: the difference of two plans in flags, taken from what the writer writes for each, and the words that a script
-//! already uses for the same thing. Refuses to know shell text; see [`super::shell`].
+//! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's equivalent flags. Independent
+//! of shell syntax; see [`super::shell`].
 
 use super::language::{Language, Settings, Target};
 use super::shell;

@@ -1,7 +1,7 @@
 //! Edits of YAML files of flags: a flag of `MODEL_ARGS` in each line.
 //!
-//! Responsible for: texts with one flag set, added behind the last or removed; comments, variables and order are kept. What a plan changes
-//! is decided by [`super::megatron`]. Refuses files whose flags stand in other sections.
+//! Responsible for: texts with one flag set, added after the last or removed; comments, variables and order are kept. [`super::megatron`]
+//! determines the changes of a plan. Files whose flags are in other sections are rejected.
 
 use super::language::{Language, Settings, Target};
 use super::megatron::Megatron;

@@ -1,4 +1,4 @@
-//! Edits of texts as people write them, and of what the writers write for random pairs of plans.
+//! Edits of hand-written texts, and of the writers' output for random pairs of plans.
 
 use super::*;
 use crate::testing::{self, MODELS};
@@ -189,7 +189,7 @@ proptest! {
         for format in [Format::MegatronScript, Format::Torchtitan] {
             let Some(writer) = writer_of(format, "") else { continue };
             let (before, after) = (writer.write(&from), writer.write(&to));
-            // A writer refuses what its framework does not have.
+            // A writer rejects features that its framework lacks.
             if before.files.is_empty() || after.files.is_empty() {
                 continue;
             }

@@ -1,7 +1,7 @@
-//! Two texts as a unified diff, as `diff -u` and `git apply` know it.
+//! Two texts as a unified diff, compatible with `diff -u` and `git apply`.
 //!
-//! Responsible for: hunks with three lines of context, and the mark of a last line without an end. Refuses nothing: texts that share
-//! no line are replaced as a whole.
+//! Responsible for: hunks with three lines of context, and the mark of a last line without an end. Texts without a common line are replaced
+//! as a whole.
 
 use std::fmt::Write as _;
 
@@ -52,7 +52,7 @@ enum Kind {
     Added,
 }
 
-/// One line of a diff, and where both texts stand at it.
+/// One line of a diff, with the position in both texts.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     kind: Kind,
@@ -90,7 +90,7 @@ fn steps(a: &[&str], b: &[&str]) -> Vec<Step> {
     steps
 }
 
-/// Lengths of longest common sequences of what is left at each pair of places; `None` for texts that are too long for it.
+/// Lengths of longest common sequences of the rest at each pair of positions; `None` for texts that are too long.
 fn common(a: &[&str], b: &[&str]) -> Option<Vec<u32>> {
     if a.len() > MOST_LINES || b.len() > MOST_LINES {
         return None;

@@ -1,6 +1,6 @@
 //! The model of a MaxText configuration.
 //!
-//! Responsible for: MaxText's names of dimensions, scaled as MaxText scales them. Refuses to know model files that are not here.
+//! Responsible for: MaxText's names of dimensions, scaled as in MaxText. Excludes missing model files.
 
 use super::base;
 use crate::RemarkKind;

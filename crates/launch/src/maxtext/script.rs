@@ -1,7 +1,7 @@
-//! Shell scripts that start MaxText: the overrides behind `train.py`, with the values of the script's variables.
+//! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's variables.
 //!
-//! Responsible for: the command with the most of MaxText's keys, also where it is text of a variable or of an option. Keeps open what
-//! has no value in the script. Of several runs the last is read, with a remark. Refuses programs that train nothing.
+//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an option. Overrides without a
+//! value in the script stay open. Of several runs the last is read, with a remark. Excludes programs that train nothing.
 
 use super::knows;
 use crate::context::Sources;
@@ -46,7 +46,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
     }
     let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
-    // A command that a variable holds stands twice.
+    // A command that a variable contains occurs twice.
     let texts = |words: &Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
     let starting = found.iter().filter(|words| starts(words).is_some());
     let commands = starting.map(|words| texts(words)).collect::<BTreeSet<_>>().len();
@@ -96,7 +96,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
 }
 
 impl Overrides {
-    /// Reports what has no value, and commands that are not read.
+    /// Reports overrides without a value, and commands that are not read.
     pub(super) fn remark(&self, draft: &mut Draft) {
         draft.lines_of(self.sources.clone());
         for (word, line) in &self.open {
@@ -126,7 +126,7 @@ fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources)
     Ok(())
 }
 
-/// Words, and the words inside of those that hold a whole command.
+/// Words, and the words inside of those that contain a whole command.
 fn pieces(words: &[Word]) -> Vec<Word> {
     words
         .iter()

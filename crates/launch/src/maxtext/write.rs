@@ -1,7 +1,7 @@
 //! A run as MaxText's YAML, on top of its base file.
 //!
-//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and what MaxText checks of pipelines.
-//! Refuses models that MaxText has no file for, unequal stages, adapters.
+//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and MaxText's checks of pipelines.
+//! Rejects models without a file in MaxText, unequal stages, adapters.
 
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
@@ -230,7 +230,7 @@ fn text(run: &Run, name: &str, axes: &[Axis]) -> String {
     out
 }
 
-/// The policy that keeps what the plan keeps, or comes nearest to it.
+/// The policy that keeps the same tensors as the plan, or the nearest one.
 fn remat(recompute: &Recompute) -> &'static str {
     match recompute {
         Recompute::None => "none",

@@ -19,7 +19,7 @@ pub(crate) struct Argument {
     pub(crate) line: Option<usize>,
 }
 
-/// A flag that is there, or may be, and whose value could not be found out.
+/// A flag that is or may be present, with a value that could not be determined.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenArgument {
     /// The text.
@@ -75,7 +75,7 @@ impl Arguments {
         &self.hidden
     }
 
-    /// Flags may stand where they are not seen.
+    /// Marks possible flags at a place that cannot be read.
     pub(crate) fn hide(&mut self, source: &str, line: Option<usize>, why: &str) {
         let open =
             OpenArgument { source: source.to_owned(), line, why: why.to_owned(), alternatives: Vec::new() };
@@ -137,7 +137,7 @@ impl Arguments {
         self.switch(name) == Some(true)
     }
 
-    /// A whole number; what is none is reported and left out.
+    /// A whole number; any other value is reported and omitted.
     pub(crate) fn count(&self, name: &str, draft: &mut Draft) -> Option<u64> {
         let argument = self.get(name)?;
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
@@ -150,7 +150,7 @@ impl Arguments {
         number.map(|number| number as u64)
     }
 
-    /// A number; what is none is reported and left out.
+    /// A number; any other value is reported and omitted.
     pub(crate) fn number(&self, name: &str, draft: &mut Draft) -> Option<f64> {
         let argument = self.get(name)?;
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
@@ -273,7 +273,7 @@ fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>
 /// Alternatives inside alternatives go this deep at most.
 const DEEPEST_CHOICE: usize = 4;
 
-/// A word that stands for several words, by a branch that is not decided: every flag in one of them is open.
+/// A word that represents several words, by an undecided branch: every flag in one of them is open.
 fn take_choice(
     word: &Word,
     alternatives: &[Vec<Word>],
@@ -412,7 +412,7 @@ fn take_words(
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
                 draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it is open"));
-                // A flag with one of several values: each is an argument of its own.
+                // A flag with one of several values: each is a separate argument.
                 let of = |words: &Vec<Word>| {
                     let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
                     (!values.is_empty()).then(|| Argument { values, source: source.clone(), line })

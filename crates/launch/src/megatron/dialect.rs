@@ -22,16 +22,16 @@ pub(crate) enum Dialect {
     Megatron,
     /// `megatron sft`, `megatron pt`, `megatron rlhf` of ms-swift: the model is one of Hugging Face, by name.
     Swift,
-    /// slime's `train.py`: Megatron trains on what a rollout engine writes.
+    /// slime's `train.py`: Megatron trains on the output of a rollout engine.
     Slime,
     /// Megatron-DeepSpeed: DeepSpeed's engine under Megatron's model.
     Deepspeed,
-    /// Pai-Megatron-Patch: Megatron with tokenizers and offload of its own.
+    /// Pai-Megatron-Patch: Megatron with its own tokenizers and offload.
     Pai,
 }
 
 const CONVERTS: &str = "converts a checkpoint and trains nothing";
-/// Programs that train no causal language model: a part of their name, and what they do.
+/// Programs that train no causal language model: a part of their name, and their purpose.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
     ("pretrain_t5", "trains an encoder with a decoder (T5)"),
@@ -133,7 +133,7 @@ pub(crate) struct Stated {
     targets: Option<(Vec<String>, String, Option<usize>)>,
 }
 
-/// All values behind a flag that is not Megatron's: `--target_modules q_proj v_proj`.
+/// All values after a flag that is not Megatron's: `--target_modules q_proj v_proj`.
 fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
     let (word, first, source) = value(words, &[spelling])?;
     let mut list = vec![first];
@@ -146,7 +146,7 @@ fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String
     Some((word, list, source))
 }
 
-/// The value behind a flag that is not Megatron's.
+/// The value after a flag that is not Megatron's.
 fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Word, String, String)> {
     let at = words.iter().rposition(|word| {
         let name = word.text.split('=').next().unwrap_or_default().replace('_', "-");
@@ -160,7 +160,7 @@ fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Word, String,
     Some((word, behind.text.clone(), format!("{} {}", word.text, behind.text)))
 }
 
-/// Fills in a dialect's defaults and what it calls otherwise.
+/// Sets a dialect's defaults and translates its names.
 pub(crate) fn apply(
     dialect: Dialect,
     launch: &Command,
@@ -323,7 +323,7 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     }
 }
 
-/// Rows of the tokenizers that Pai-Megatron-Patch names; `--extra-vocab-size` comes on top.
+/// Rows of the tokenizers named by Pai-Megatron-Patch; `--extra-vocab-size` is added.
 const PAI_TOKENIZERS: &[(&str, u64)] = &[
     ("Qwen2Tokenizer", 151_643),
     ("Qwen3Tokenizer", 151_643),
@@ -411,7 +411,7 @@ impl Stated {
         Some(model.1)
     }
 
-    /// Puts the model and the adapter into a draft that Megatron's fields have filled.
+    /// Sets the model and the adapter of a draft that Megatron's fields have filled.
     pub(crate) fn finish(&self, draft: &mut Draft) {
         if let Some((name, source, line)) = &self.model {
             let keys: Vec<String> = draft
@@ -444,7 +444,7 @@ impl Stated {
     }
 }
 
-/// The catalogue's model behind a name of Hugging Face, tuned or not, and its layers.
+/// The catalogue's model for a name of Hugging Face, tuned or not, and its layers.
 fn by_hub_name(name: &str) -> Option<(String, u64)> {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
     let bare = ["-Instruct", "-Base", "-Chat", "-it", "-Instruct-2507", "-Thinking-2507"]

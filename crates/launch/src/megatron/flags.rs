@@ -1,7 +1,6 @@
 //! Table of Megatron-LM's flags. Megatron generates its flags from fields and adds some every month.
 //!
-//! Responsible for: finding a flag by its spelling, what it takes, whether it matters. Refuses to know what a value means; that is
-//! the readers' part.
+//! Responsible for: finding a flag by its spelling, with its kind of value and its effect. Excludes the meaning of values: see the readers.
 
 use railwright_spec::problem::nearest;
 use std::collections::BTreeMap;
@@ -116,7 +115,7 @@ pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
     let normal = normal(spelling);
     let table = flags();
     table.by_spelling.get(&normal).copied().or_else(|| {
-        // Fields that are true by default get a `--no-` flag from the generator; others may get one later.
+        // Fields that are true by default have a `--no-` flag from the generator; others may have one later.
         if let Some(flag) = normal.strip_prefix("no_").and_then(|rest| table.by_name.get(rest)) {
             return matches!(flag.takes, Takes::On | Takes::Off)
                 .then_some(Flag { takes: Takes::Off, ..*flag });
@@ -137,7 +136,7 @@ pub(crate) fn near(spelling: &str) -> Option<String> {
         .and_then(|near| table.by_spelling.get(*near).map(Flag::spelling))
 }
 
-/// Flags of what starts the processes, not of Megatron.
+/// Flags of the launcher, not of Megatron.
 const LAUNCHERS: &[&str] = &[
     "nproc_per_node",
     "nnodes",

@@ -21,7 +21,7 @@ const GENERATIONS: &[(&str, &str)] = &[
 pub(crate) fn read(f: &mut Filler<'_>) {
     // Relatives' flags have their framework for a year.
     let is_dated = |flag: &flags::Flag| flag.since.starts_with(|c: char| c.is_ascii_digit());
-    // A relative's flag that became one of Megatron's has no year of its own.
+    // A fork's flag that became one of Megatron's has no year of its own.
     let is_own = |name: &str, source: &str| {
         let word = source.split([' ', '=']).next().unwrap_or_default();
         !word.starts_with("--") || flags::by_spelling(word).is_none_or(|flag| flag.name == name)

@@ -1,7 +1,7 @@
-//! Logs of Megatron-LM runs: the dump of all arguments, and what each iteration took.
+//! Logs of Megatron-LM runs: the dump of all arguments, and the time of each iteration.
 //!
 //! Responsible for: finding the dump among lines of other ranks, prefixes and restarts, and the padded vocabulary that follows it.
-//! Refuses to trust half a line: what does not look like `name .... value` is skipped.
+//! Incomplete lines are skipped: only `name .... value` is read.
 
 use super::arguments::{self, Argument, Arguments};
 use super::meaning::{self, World};
@@ -225,7 +225,7 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
     }
 }
 
-/// `using world size: 8, ...`, which stands in front of a dump.
+/// `using world size: 8, ...`, which precedes a dump.
 fn world(text: &str) -> World {
     const MARK: &str = "using world size:";
     let lines: Vec<(usize, &str)> =

@@ -1,7 +1,7 @@
 //! Meaning of Megatron's arguments for a run.
 //!
-//! Responsible for: Megatron's own defaults (what an absent flag means), the degrees, the batch, and calling the parts that know the
-//! model, the pipeline, formats and memory. Refuses to choose where Megatron itself would refuse.
+//! Responsible for: Megatron's own defaults (the meaning of an absent flag), the parallel sizes, the batch, and calls of the parts for the
+//! model, the pipeline, formats and memory. Chooses no value that Megatron would reject.
 
 use super::arguments::Arguments;
 use super::{generation, memory, model, pipeline, precision};

@@ -34,7 +34,7 @@ const TRIED: &[&str] = &["1", "2", "8", "64", "full", "selective", "hybrid", "RM
 /// Maximum number of open fields to try.
 const MOST_TRIED: usize = 200;
 
-/// Reads arguments into a draft, and leaves open what they do not settle.
+/// Reads arguments into a draft, and leaves undetermined settings open.
 pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &mut Draft) {
     let format = draft.format();
     // A model that has a name brings its layers, which the division into stages needs.

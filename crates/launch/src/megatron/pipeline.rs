@@ -163,7 +163,7 @@ fn layers_of_layout(text: &str) -> Option<Vec<u64>> {
     (chunks.len() <= MOST_CHUNKS).then_some(chunks)
 }
 
-/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, where it has bars; what stands behind `/` predicts further tokens.
+/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, if it has bars; the part after `/` predicts further tokens.
 fn layers_of_pattern(text: &str) -> Option<Vec<u64>> {
     let main = text.trim_matches(['\'', '"']).split('/').next()?;
     let chunks: Vec<u64> = main.split('|').map(|chunk| chunk.chars().count() as u64).collect();
@@ -211,7 +211,7 @@ fn predicts_early(text: &str) -> bool {
     text.rsplit_once('|').is_some_and(|(before, _)| before.contains('m'))
 }
 
-/// A layout that gives each chunk its layers, and the last one the prediction modules, of which Megatron wants all to be placed.
+/// A layout with the layers of each chunk, and the prediction modules in the last chunk. Megatron requires all of them to be placed.
 pub(crate) fn layout_of(layers: &[u64], predictions: u64) -> String {
     let last = layers.len().saturating_sub(1);
     let chunk = |(index, count): (usize, &u64)| {

@@ -1,6 +1,6 @@
 //! Scripts and command lines that start Megatron-LM.
 //!
-//! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Refuses to run it.
+//! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Runs nothing.
 
 use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
@@ -175,7 +175,7 @@ fn started(
     }
     surroundings(&script, draft);
     let mut batch = world::Batch::default();
-    // Its own directives, and those of the script around it: another start asks for other nodes.
+    // Its own directives, and those of the script around it: another start can use another number of nodes.
     for (text, base) in script.sources.around(launch.line) {
         batch.add(&world::Batch::read(text, base));
     }
@@ -220,8 +220,7 @@ fn surroundings(script: &Script, draft: &mut Draft) {
     }
 }
 
-/// A command line that was pasted without the quotes and the continued lines that a shell wants: its words as they stand, if they
-/// hold more flags.
+/// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if they contain more flags.
 fn bare(text: &str, command: Command) -> Command {
     let mut words = Vec::new();
     for (index, line) in text.lines().enumerate() {

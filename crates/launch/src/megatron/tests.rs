@@ -218,7 +218,7 @@ fn a_real_log_of_megatron_deepspeed() {
     assert_eq!(values(&launch, &["plan.software"]), ["\"megatron-deepspeed-2022\""]);
     let measured = launch.measured.expect("iterations");
     assert!((0.45..0.60).contains(&measured.step_time), "{measured:?}");
-    // Cut anywhere, it is read or refused, and never panics.
+    // Cut anywhere, it is read or rejected, and never panics.
     for end in (0..text.len()).step_by(97).filter(|end| text.is_char_boundary(*end)) {
         drop(crate::read(&text[..end], "cut"));
     }
@@ -351,7 +351,7 @@ fn the_header_names_what_is_yours_to_add() {
 fn flags_come_with_what_megatron_requires() {
     const LLAMA: &str = "model.name=llama-3.1-8b";
     const MIXTRAL: &str = "model.name=mixtral-8x7b";
-    // With what settings, what is and what is not in the script, and what is lost.
+    // Settings, texts present and absent in the script, and lost settings.
     let cases: &[[&[&str]; 4]] = &[
         [
             &[LLAMA, "plan.sharding=fsdp-no-reshard"],
@@ -464,7 +464,7 @@ fn an_embedding_may_be_alone_in_its_chunk() {
     assert_eq!(value(&launch, "plan.layers_per_stage"), "[0, 1, 1, 0]");
 }
 
-/// A dump of arguments and reports behind it: of a start at an iteration, with milliseconds of each.
+/// A dump of arguments with the following reports: of a start at an iteration, with milliseconds of each.
 fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
     let tensor_parallel = tensor.to_string();
     let world = format!("using world size: {}, data-parallel size: 4", 4 * tensor);

@@ -79,7 +79,7 @@ const REASONS: Reasons = &[
 pub struct FlagsWriter;
 
 impl FlagsWriter {
-    /// The flags of the plan, without those that describe the model, its data and the processes; and what had to be left out.
+    /// The flags of the plan, without those for the model, its data and the processes; and the omitted settings.
     pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
         /// Fields of another description of the model.
         const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
@@ -195,7 +195,7 @@ fn chunks_of(run: &Run) -> Vec<u64> {
     railwright_spec::plan::balanced_layers(run.model.num_layers(), chunks)
 }
 
-/// Every flag, and what had to be left out.
+/// Every flag, and the omitted settings.
 fn groups(run: &Run, structure: &Structure) -> (Vec<Group>, Vec<Lost>) {
     let mut groups = vec![model::shape(run, structure, &chunks_of(run))];
     groups.extend(model::experts(run, structure));
@@ -265,7 +265,7 @@ fn not_carried(run: &Run) -> Vec<&'static str> {
     out
 }
 
-/// Processes of a node: as many as it has devices, fewer where the world does not divide.
+/// Processes of a node: as many as it has devices, fewer if the world size is not divisible.
 fn processes_per_node(world: u64, devices: u64) -> u64 {
     (1..=devices.min(world).max(1)).rev().find(|n| world.is_multiple_of(*n)).unwrap_or(1)
 }

@@ -20,7 +20,7 @@ pub(super) fn is_wanted(path: &str) -> bool {
     SECTIONS.contains(&path.split('.').next().unwrap_or(path))
 }
 
-/// Reads a configuration: its keys under the names of the YAML, and what is open.
+/// Reads a configuration: its keys under the names of the YAML, and the open keys.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Recipe), Problem> {
     let accepts = |recipe: &Recipe| SECTIONS.iter().all(|section| recipe.document.has(section));
     let recipe = python::read(text, file, context, |_| false, &accepts)?;

@@ -1,4 +1,4 @@
-//! Names of Megatron-Bridge and NeMo, as data: what Megatron-LM calls the same.
+//! Names of Megatron-Bridge and NeMo with Megatron-LM's equivalents, as data.
 
 use crate::Format;
 use crate::megatron::flags;
@@ -10,7 +10,7 @@ pub(super) enum Name {
     Is(String),
     /// Megatron's field of that name has the opposite meaning.
     Not(String),
-    /// Read in a way of its own.
+    /// Read by its own code.
     Derived,
     /// Without effect.
     Ignored,

@@ -68,7 +68,7 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
     python::read(text, file, context, is_precision, &accepts)
 }
 
-/// Functions of both frameworks whose names are the number formats that they set: see [`by_names`].
+/// Functions of both frameworks with the name of the number format that they set: see [`by_names`].
 fn is_precision(function: &str) -> bool {
     function.starts_with("bf16") || function.starts_with("fp16") || function == "get_mixed_precision_config"
 }
@@ -110,7 +110,7 @@ pub(super) fn by_names(document: &mut Document) {
         let data = Data::Text(words.trim().to_owned());
         document.entries.push(Entry { path: path.to_owned(), name: path.to_owned(), data, ..entry });
     }
-    // Both frameworks' `bf16_mixed` and what builds on it reduce gradients in fp32.
+    // Both frameworks' `bf16_mixed` and formats based on it reduce gradients in fp32.
     let precision = document.get("mixed_precision").cloned();
     if let Some(entry) = precision
         && let Data::Text(text) = &entry.data
@@ -275,7 +275,7 @@ pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
 /// Rank and targets of the adapters.
 fn shape(document: &Document, draft: &mut Draft) {
     let source = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
-    // A rank of 0 is refused with the plan, and so is a negative one.
+    // Ranks of 0 and below are rejected with the plan.
     if let Some(entry) = document.get("peft.dim")
         && let Some(rank) = entry.data.count()
     {

@@ -1,7 +1,7 @@
 //! Calls in a Python text.
 //!
-//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects that
-//! stand for what other code makes. Refuses to guess what other code changes: such a call is noted with what it was handed.
+//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects for the
+//! results of other code. Does not guess changes by other code: such a call is recorded with its arguments.
 
 use super::run::{Escape, Flow, Frame, Program};
 use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};
@@ -93,7 +93,7 @@ impl Program<'_> {
         }
         let module = self.homes.get(index).copied().unwrap_or_default();
         let mut frame = Frame::of_call(module);
-        // Defaults see the names of their own module.
+        // Defaults are evaluated in their own module.
         self.frames.push(Frame::of_call(module));
         for (position, (name, default)) in function.parameters.iter().enumerate() {
             let given = positional.get(position).cloned();
@@ -241,7 +241,7 @@ impl Program<'_> {
             }
             _ => {}
         }
-        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` stand for a call of their first argument.
+        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` represent a call of their first argument.
         let mut callee = path.to_owned();
         let is_deferred = matches!(
             path,
@@ -307,7 +307,7 @@ impl Program<'_> {
                 if callee == "dict" {
                     return Some(class == "dict");
                 }
-                // A class of another file is none of these; a function may return anything, unless a reader knows it by name.
+                // A class of another file is none of these; a function may return anything, unless a reader supports it by name.
                 let is_known = is_made || self.repository.keeps(last);
                 return is_known.then_some(false);
             }
@@ -375,7 +375,7 @@ impl Program<'_> {
             Value::Object(id) => {
                 let of = self.heap.objects.get(*id).cloned().unwrap_or_default();
                 let is_literal = |value: &Value| !matches!(value, Value::Object(_) | Value::List(_));
-                // `Bridge.from_pretrained("x").config()` is known by what was called, and with what.
+                // `Bridge.from_pretrained("x").config()` is identified by the called functions and their arguments.
                 let made = Object {
                     callee: format!("{}.{name}", of.callee),
                     positional: if positional.is_empty() {

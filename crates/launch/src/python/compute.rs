@@ -1,6 +1,6 @@
 //! Arithmetic and comparisons of literals.
 //!
-//! Responsible for: what Python makes of whole numbers, numbers and texts. Refuses everything else: the result is open.
+//! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other operation is open.
 
 use super::value::{Heap, Value};
 

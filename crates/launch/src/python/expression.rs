@@ -1,14 +1,14 @@
 //! Expressions of a Python text.
 //!
-//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. What is computed in another way
-//! (comprehensions, lambdas, `await`) is read past and becomes [`Expression::Other`].
+//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. Other computations (comprehensions, lambdas,
+//! `await`) are skipped and become [`Expression::Other`].
 
 use super::lex::{Token, Word};
 use super::tree::{Argument, ArgumentKind, Expression, Node};
 
 /// Brackets and blocks inside each other.
 const DEEPEST: usize = 40;
-/// Operators behind each other: they become a tree that is as deep.
+/// Maximum number of consecutive operators: they become a tree of equal depth.
 const LONGEST: usize = 200;
 
 /// Operators by how tightly they bind, the loosest first.
@@ -369,7 +369,7 @@ impl Parser {
         Some(arguments)
     }
 
-    /// Reads past `for x in y` behind a value.
+    /// Skips `for x in y` after a value.
     fn comprehension(&mut self, value: Node, end: &str) -> Option<Node> {
         if !self.is_name("for") && !self.is_name("async") {
             return Some(value);
@@ -396,7 +396,7 @@ impl Parser {
             Word::Number(x) => Expression::Number(x),
             Word::Text(mut text) => {
                 let mut is_computed = false;
-                // Strings behind each other are one.
+                // Consecutive strings are joined.
                 loop {
                     match self.word() {
                         Word::Text(more) => text.push_str(more),

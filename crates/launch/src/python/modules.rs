@@ -1,7 +1,7 @@
 //! Modules of the same repository that a Python text imports.
 //!
-//! Responsible for: finding the file of a module, parsing it once, and what its names stand for. Opens files only through the
-//! context's door, and runs nothing: a module is followed like the text itself. Classes of other files stay names.
+//! Responsible for: finding the file of a module, parsing it once, and values of its names. Opens files only through the context, and runs
+//! nothing: a module is followed like the text itself. Classes of other files stay names.
 
 use super::parse;
 use super::run::{Frame, Program};
@@ -54,7 +54,7 @@ struct Cache {
     sources: Sources,
 }
 
-/// The files of the repository that a text lies in. Copies share what was parsed.
+/// The files of a text's repository. Copies share the parsed modules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repository<'a> {
     context: Option<&'a Context<'a>>,
@@ -123,7 +123,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// A module as far as it was followed.
+/// A module, as far as it was followed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Module {
     /// The package that its relative imports start from; a single dot for the text's own folder.
@@ -156,7 +156,7 @@ impl Module {
     }
 }
 
-/// The package that a module lies in.
+/// The package of a module.
 fn above(module: &str) -> String {
     match module.rfind('.') {
         Some(at) if module[..at].trim_start_matches('.').is_empty() => module[..=at].to_owned(),
@@ -183,7 +183,7 @@ impl Program<'_> {
         None
     }
 
-    /// A function of another module, unless the reader knows it by name.
+    /// A function of another module, unless the reader supports it by name.
     pub(super) fn imported_function(&mut self, path: &str) -> Option<usize> {
         let last = path.rsplit('.').next().unwrap_or(path);
         if self.repository.keeps(last) {
@@ -228,7 +228,7 @@ impl Program<'_> {
         let parsed = parsed?;
         let package = if parsed.is_package { name.to_owned() } else { above(name) };
         self.modules.push(Module { package, names: BTreeMap::new() });
-        // Neither the place of the import nor what the module does on its own concerns the configuration.
+        // Neither the place of the import nor other effects of the module concern the configuration.
         let doubts = std::mem::take(&mut self.doubts);
         let (escapes, others, is_through) = (self.escapes.len(), self.others.len(), self.is_through);
         self.frames.push(Frame::of_module(self.modules.len() - 1));

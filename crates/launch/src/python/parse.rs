@@ -1,7 +1,7 @@
 //! Statements of a Python text.
 //!
-//! Responsible for: blocks, assignments, functions, classes, imports, and going on behind what is not understood. Refuses nothing:
-//! a line that no rule fits is kept as [`Kind::Other`].
+//! Responsible for: blocks, assignments, functions, classes, imports, and continuing after unsupported syntax. Rejects nothing: a line
+//! without a rule is kept as [`Kind::Other`].
 
 use super::expression::Parser;
 use super::lex::{Word, lex};
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Block, Problem> {
     parse_from(text, 1)
 }
 
-/// Reads a text whose first line has the number `first`.
+/// Reads a text; `first` is the number of its first line.
 pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
     let tokens =
         lex(text, first).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;

@@ -1,8 +1,8 @@
 //! Following a Python text without running it: which objects it builds, with which literals in them.
 //!
-//! Responsible for: assignments, calls of functions of the same file, branches whose condition is known, and marking as open what
-//! is assigned where a condition is not. Refuses to run anything: what code that is not here makes is an object with the name of
-//! what was called, and what it is handed is noted.
+//! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and marking assignments under an
+//! unknown condition as open. Runs nothing: the result of missing code is an object with the name of the called function, and its arguments
+//! are recorded.
 
 use super::compute;
 use super::modules::{Module, Repository};
@@ -19,7 +19,7 @@ pub(super) struct Escape {
     pub(super) callee: String,
     pub(super) line: usize,
     pub(super) values: Vec<Value>,
-    /// The object that stands for the call.
+    /// The object that represents the call's result.
     pub(super) result: Value,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Frame {
     pub(super) names: BTreeMap<String, Value>,
     /// Values that it may have returned before its end, depending on conditions.
     pub(super) early: Vec<Value>,
-    /// The module whose names it sees.
+    /// The module of its names.
     pub(super) module: usize,
     is_module: bool,
 }
@@ -74,7 +74,7 @@ pub(super) struct Program<'a> {
     pub(super) frames: Vec<Frame>,
     /// True if the next call returns its argument: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
-    /// Reason why what is assigned now may not be.
+    /// Reasons why the current assignment may not happen.
     pub(super) doubts: Vec<Rc<str>>,
     steps: usize,
 }
@@ -229,7 +229,7 @@ impl<'a> Program<'a> {
         self.block(other)
     }
 
-    /// A condition; the question whether a file is run as a program is answered with yes.
+    /// A condition; the test whether a file is run as a program is true.
     fn condition(&mut self, node: &Node) -> Value {
         if let Expression::Binary("==", left, _) = &node.expression
             && matches!(&left.expression, Expression::Name(name) if name == "__name__")
@@ -250,7 +250,7 @@ impl<'a> Program<'a> {
     }
 
     fn name(&mut self, name: &str, value: Value) {
-        // A class or function is itself wherever it stands.
+        // A class or function has the same value everywhere.
         let value = match value {
             Value::Name(_) | Value::Function(_) | Value::Class(_) => value,
             value => self.doubted(value),

@@ -56,7 +56,7 @@ pub(super) struct Heap {
     pub(super) lists: Vec<Vec<Value>>,
 }
 
-/// Objects, lists and what is in them.
+/// Maximum number of objects, lists and their elements.
 pub(super) const MOST: usize = 20_000;
 
 impl Heap {
@@ -76,7 +76,7 @@ impl Heap {
         Value::List(self.lists.len() - 1)
     }
 
-    /// An object whose class is not known.
+    /// An object of an unknown class.
     pub(super) fn implied(&mut self, line: usize, open: Option<Rc<str>>) -> Value {
         self.object(Object { open, line, ..Object::default() })
     }

@@ -1,7 +1,7 @@
-//! verl's supervised fine-tuning: overrides behind `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
+//! verl's supervised fine-tuning: overrides after `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
 //!
 //! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
-//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Refuses engines other than FSDP and Megatron.
+//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Engines other than FSDP and Megatron are errors.
 
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
@@ -21,7 +21,7 @@ const RANKS: &[(&str, &str)] = &[
     ("--nnodes", "trainer.nnodes"),
 ];
 
-/// Overrides without a value, and where they stand.
+/// Overrides without a value, with their lines.
 type Unknown = Vec<(String, usize)>;
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -155,7 +155,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
     }
     batch(fields, is_engine);
-    // `engine` chooses a file of defaults, `engine.strategy` is what runs.
+    // `engine` chooses a file of defaults, `engine.strategy` the engine that runs.
     let [file, strategy] = ["engine", "engine.strategy"].map(|path| fields.word(path));
     let engine = strategy.or(file);
     match engine.as_deref() {

@@ -147,7 +147,7 @@ fn adapters_of_verl_are_read() {
     );
 }
 
-/// A rollout engine with GPUs of its own leaves the others to training, and packed samples make a micro-batch of tokens.
+/// A rollout engine with dedicated GPUs leaves the others to training, and packed samples make a micro-batch of tokens.
 #[test]
 fn gpus_of_generation_do_not_train() {
     let text = "grpo:\n  num_prompts_per_step: 64\npolicy:\n  model_name: Qwen/Qwen3-32B\n  train_global_batch_size: 512\n  \

@@ -1,7 +1,7 @@
 //! Whole-number arithmetic of the shell: `GPUS * NODES`, `(L - 2) / PP`, `i++`, `TP > 1 ? 1 : 0`.
 //!
-//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded before. Refuses bits,
-//! bases and elements of arrays: such an expression has no value.
+//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded before. An expression with bits,
+//! bases or elements of arrays has no value.
 
 /// Brackets and signs go this deep at most.
 const DEEPEST: usize = 64;
@@ -10,7 +10,7 @@ const LONGEST: usize = 4 << 10;
 
 /// Source of the values of names, and target of assignments.
 pub(super) trait Names {
-    /// The number that a name stands for.
+    /// The number of a name.
     fn value(&self, name: &str) -> Option<i64>;
     /// Gives a name a number, or none where it cannot be known.
     fn assign(&mut self, name: &str, value: Option<i64>);

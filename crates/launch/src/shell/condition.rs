@@ -1,7 +1,7 @@
 //! Tests: `[ "$A" -eq 1 ]`, `[[ $A == fp8 && -n $B ]]`.
 //!
-//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is
-//! to the shell; an unknown argument is not. Does not access files: such a test is unknown.
+//! Responsible for: comparing known values. A variable that the script does not set is empty, as in the shell; an unknown argument is not.
+//! Does not access files: such a test is unknown.
 
 use super::lex::{Part, Token};
 use super::values::{Piece, Variables, known};
@@ -10,7 +10,7 @@ use super::{Why, pattern};
 /// Brackets and negations go this deep at most.
 const DEEPEST: usize = 32;
 
-/// The answer of a test between its brackets, if there is one.
+/// The result of a test between its brackets; `None` if unknown.
 pub(super) fn test(tokens: &[Token], variables: &mut Variables) -> Option<bool> {
     let items: Vec<Item> = tokens
         .iter()

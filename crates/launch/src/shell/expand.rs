@@ -1,7 +1,7 @@
 //! Expansion: from the parts of a word to fields of known and unknown pieces.
 //!
-//! Responsible for: parts of words, splitting of what is not quoted, arithmetic, and assignment to variables. Refuses operations on
-//! parameters, which are `parameter`, and commands inside words, which are `substitute`.
+//! Responsible for: parts of words, splitting of unquoted text, arithmetic, and assignment to variables. Excludes operations on parameters
+//! (`parameter`) and commands inside words (`substitute`).
 
 use super::lex::{Part, parts_of};
 use super::values::{Fields, Piece, Value, Variables, closed, known, open, word};

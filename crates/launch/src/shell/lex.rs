@@ -1,7 +1,6 @@
 //! From the text of a script to words and operators, each with its line.
 //!
-//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and cutting out what is to be expanded.
-//! Refuses to expand.
+//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and separating expansions. Does not expand.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,7 +18,7 @@ pub(super) enum Token {
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// Text as it is.
+    /// Plain text.
     Text { text: String, quoted: bool, line: usize },
     /// Content of `${...}`, or the name after `$`.
     Parameter { inner: String, quoted: bool, line: usize },
@@ -69,7 +68,7 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
     tokens
 }
 
-/// The text of a word without what would have to be expanded.
+/// The text of a word without parts that need expansion.
 pub(super) fn plain(parts: &[Part]) -> String {
     parts
         .iter()
@@ -342,7 +341,7 @@ impl<'a> Lexer<'a> {
         start
     }
 
-    /// The elements of an array; the lexer stands at the opening bracket.
+    /// The elements of an array; the lexer is at the opening bracket.
     fn array(&mut self) -> Part {
         self.next();
         let mut elements = Vec::new();
@@ -388,7 +387,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Text, a part for each line, so that every word knows where it stands.
+/// Text, a part for each line, so that every word has its line.
 fn push_lines(parts: &mut Vec<Part>, text: &str, quoted: bool, first: usize) {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         parts.push(Part::Text { text: line.to_owned(), quoted, line: first + index });

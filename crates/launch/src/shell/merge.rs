@@ -1,7 +1,7 @@
-//! Branches that cannot be decided: what each would leave behind, and what of it stays open.
+//! Undecided branches: the state after each, and the values left open.
 //!
-//! Responsible for: one value out of several outcomes, keeping what all of them begin with and leaving the rest open with its
-//! alternatives. Refuses to prefer an outcome.
+//! Responsible for: one value from several outcomes, keeping their common begin and leaving the rest open with its alternatives. Prefers no
+//! outcome.
 
 use super::run::Walker;
 use super::values::{Piece, Value, split};
@@ -22,7 +22,7 @@ impl Walker<'_> {
         self.variables.values.clone()
     }
 
-    /// Goes on with several outcomes of a branch: what differs between them is open.
+    /// Continues with several outcomes of a branch: their differences are open.
     pub(super) fn merge(&mut self, outcomes: &[State], line: usize) {
         let Some((first, rest)) = outcomes.split_first() else { return };
         let mut merged = first.clone();

@@ -1,7 +1,7 @@
 //! Walks through a script as the shell would, without running anything.
 //!
-//! Responsible for: lists of commands, `&&` and `||`, subshells, and where the walk ends. Refuses to take what is undecided for
-//! decided: what it would change is left open.
+//! Responsible for: lists of commands, `&&` and `||`, subshells, and the end of the walk. Treats undecided commands as such: their changes
+//! are left open.
 
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
@@ -103,7 +103,7 @@ pub(super) struct Walker<'a> {
     pub(super) directives: fn(&str) -> Vec<(&'static str, String)>,
 }
 
-/// A script, and where in it the walker stands.
+/// A script, and the walker's position in it.
 pub(super) struct Place<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
@@ -182,7 +182,7 @@ impl Walker<'_> {
     pub(super) fn list(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
         let mut status = Some(true);
         let mut runs = active;
-        // The line of a chain whose first part is undecided.
+        // The line of a chain with an undecided first part.
         let mut perhaps: Option<usize> = None;
         while !place.is_done() {
             if self.steps == 0 {
@@ -235,7 +235,7 @@ impl Walker<'_> {
         status
     }
 
-    /// A command that runs or not: what it changes is open.
+    /// A command that may not run: its changes are open.
     fn perhaps(&mut self, place: &mut Place<'_>, line: usize) {
         let before = self.state();
         let outer = self.conditional.replace(line);
@@ -323,7 +323,7 @@ impl Walker<'_> {
                     sign @ ("<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<"),
                     _,
                 ) => {
-                    // The number of a stream stands before, a file behind.
+                    // The number of a stream comes before, a file after it.
                     if words.last().is_some_and(|parts| matches!(plain(parts).as_str(), "1" | "2")) {
                         words.pop();
                     }

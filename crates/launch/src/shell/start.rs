@@ -1,4 +1,4 @@
-//! Commands that a script starts: what the shell does itself, functions, and other scripts.
+//! Commands that a script starts: builtins of the shell, functions, and other scripts.
 //!
 //! Responsible for: `shift`, `set --`, `read`, `printf -v` and their like, scripts in other files (`source`,
 //! `bash x.sh`, `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the
@@ -16,12 +16,12 @@ const LONGEST: usize = 4 << 20;
 /// Scripts that are read for one launch.
 const MOST_FILES: usize = 64;
 
-/// Programs that start another with the words behind.
+/// Programs that start another with the following words.
 const LAUNCHERS: &[&str] =
     &["bash", "sh", "zsh", "srun", "sbatch", "mpirun", "mpiexec", "nohup", "exec", "env", "time"];
 
 impl Walker<'_> {
-    /// A command with what is set for it alone.
+    /// Starts a command with the variables set for it alone.
     pub(super) fn start(
         &mut self,
         assignments: &[&[Part]],
@@ -237,7 +237,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is started as a program of its own: it sees what is exported. `false` when no word is one that can be read.
+    /// A script started as a separate program, with the exported variables only. `false` if no word is a readable script.
     fn script_of(&mut self, fields: &[Vec<Piece>], words: &[Word], line: usize, nesting: usize) -> bool {
         let is_script = |word: &Word| {
             let ending = std::path::Path::new(&word.text).extension().and_then(|ending| ending.to_str());
@@ -352,8 +352,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A text that is a command as it stands, quotes taken off: its words, each with the line that it was written in. `None` when
-    /// something in it would have to be expanded or ends the command.
+    /// A text that is a complete command without its quotes: its words, each with its line. `None` if a part of it needs expansion or ends
+    /// the command.
     fn unquoted(pieces: &[Piece]) -> Option<Vec<Word>> {
         let (mut words, mut current, mut quote): (Vec<Vec<Piece>>, Option<Vec<Piece>>, Option<char>) =
             (Vec::new(), None, None);
@@ -375,7 +375,7 @@ impl Walker<'_> {
                     }
                     (None, '$' | '`' | ';' | '(' | ')') | (Some('"'), '$' | '`') => return None,
                     (None, '|' | '&' | '>' | '<') => {
-                        // The number of a stream belongs to what is redirected.
+                        // The number of a stream belongs to the redirection.
                         let is_stream = |word: &Vec<Piece>| matches!(known(word).as_deref(), Some("1" | "2"));
                         words.extend(current.take().filter(|word| !is_stream(word)));
                         return Some(words.iter().map(|pieces| word(pieces)).collect());

@@ -1,7 +1,7 @@
 //! Commands inside words, `$(...)`: the few whose output follows from the script alone.
 //!
-//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`,
-//! `wc -w`, `bc`), and numbers (`expr`, `seq`). Refuses everything else: such a word has no value.
+//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, `wc
+//! -w`, `bc`), and numbers (`expr`, `seq`). A word with any other command has no value.
 
 use super::expand::DEEPEST;
 use super::lex::{Part, Token, lex, plain};
@@ -136,7 +136,7 @@ impl Variables {
     }
 }
 
-/// The words of a command without what is redirected.
+/// The words of a command without redirections.
 fn words_of(tokens: &[Token]) -> Result<Vec<Vec<Part>>, Why> {
     let mut words: Vec<Vec<Part>> = Vec::new();
     let mut at = 0;
@@ -183,7 +183,7 @@ impl arithmetic::Names for Nameless {
     fn assign(&mut self, _: &str, _: Option<i64>) {}
 }
 
-/// A command that reads what another wrote.
+/// A command that reads another's output.
 fn filtered(words: &[String], text: &str) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {

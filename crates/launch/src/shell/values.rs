@@ -1,6 +1,6 @@
-//! Variables of a script, and pieces of text that know where they come from.
+//! Variables of a script, and pieces of text with their origin.
 //!
-//! Responsible for: what a variable holds, positional parameters, and a bound on the text that expansion makes. Refuses to expand.
+//! Responsible for: values of variables, positional parameters, and a bound on the expanded text. Does not expand.
 
 use super::{Why, Word};
 use crate::shell::Unknown;
@@ -43,7 +43,7 @@ pub(super) enum Value {
 #[derive(Clone, Debug)]
 pub(super) struct Variables {
     pub(super) values: BTreeMap<String, Rc<Value>>,
-    /// Those that a started script sees.
+    /// Variables that a started script inherits.
     pub(super) exported: BTreeSet<String>,
     /// Arguments of the script or function; `None` if unknown.
     pub(super) arguments: Option<Vec<Vec<Piece>>>,
@@ -69,7 +69,7 @@ impl Variables {
         }
     }
 
-    /// Takes a cost off the room; `false` when nothing is left.
+    /// Subtracts a cost from the remaining budget; `false` if it is used up.
     pub(super) fn pay(&mut self, pieces: &[Piece]) -> bool {
         let cost = 8 + pieces.iter().map(|piece| piece.text.len() + 8).sum::<usize>();
         let can = cost <= self.room;

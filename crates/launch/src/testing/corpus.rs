@@ -1,7 +1,7 @@
-//! The runs whose exports the frameworks' own parsers are shown: layouts as a search finds them, and 200 random ones.
+//! The runs whose exports are read by the frameworks' own parsers: layouts of a search, and 200 random ones.
 //!
-//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`. Refuses to know what a
-//! framework accepts; that is the part of the tables of `data/` and of the peers.
+//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`. Excludes checks of acceptance by
+//! a framework: see the tables of `data/` and the peers.
 
 use crate::testing::{Ranges, random, resolved};
 use crate::{Written, writers};

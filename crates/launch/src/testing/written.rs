@@ -1,6 +1,6 @@
 //! Writers of recipes and of trainers, held against random runs and against tables of facts.
 //!
-//! Responsible for: what is written reads back or is listed, and fields exist where they are set.
+//! Responsible for: a written setting reads back or is listed, and written fields exist in the framework.
 
 use super::corpus::{FLAT, runs};
 use super::{Ranges, random, resolved, round_trip};
@@ -195,7 +195,7 @@ fn adapters_read_back() {
     }
 }
 
-/// Releases get what they have: the newest flags do not appear, what only saves time is listed, the rest is refused.
+/// Each release has its own flags: the newest flags do not appear, missing flags that only save time are listed, the rest is rejected.
 #[test]
 fn releases_of_megatron_get_their_own_flags() {
     let table = include_str!("../../data/megatron_versions.csv");

@@ -16,7 +16,7 @@ pub(super) fn is_one(text: &str) -> bool {
     python::imports(text, "torchtitan")
 }
 
-/// Reads a configuration: its keys, whether it is a whole one, and what is open.
+/// Reads a configuration: its keys, true if it is a whole one, and the open keys.
 pub(super) fn read(
     text: &str,
     file: &str,

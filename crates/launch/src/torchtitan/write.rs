@@ -1,6 +1,6 @@
 //! A run as torchtitan's TOML, and as Python for versions that have no TOML any more.
 //!
-//! Responsible for: every key that the reader understands. Refuses to hide what torchtitan cannot do: see [`crate::Written`].
+//! Responsible for: every key that the reader supports. Lists settings that torchtitan cannot express: see [`crate::Written`].
 
 use super::{TorchtitanReader, models, pipeline, python};
 use crate::lost::{Reasons, lost};
@@ -271,7 +271,7 @@ fn recompute(run: &Run, out: &mut Sections) {
         },
         Recompute::Selective { .. } => {
             out.text(section, "mode", "selective");
-            // Only the policy by operators is torchtitan's; what is nearest to any other is it, too.
+            // torchtitan's only selective policy is by operators; it is also the nearest to any other policy.
             out.text(section, "selective_ac_option", "op");
         }
     }

@@ -3,7 +3,7 @@
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
-/// Keys of older versions, and what they are called today.
+/// Keys of older versions, and their current names.
 pub(super) const RENAMED: &[(&str, &str)] = &[("fsdp.cpu_offload", "fsdp_cpu_offload")];
 
 /// Tests whether a key has an effect.

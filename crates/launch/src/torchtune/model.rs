@@ -1,7 +1,7 @@
 //! torchtune's model builders: which model a function builds, and its adapters.
 //!
-//! Responsible for: `lora_` and `qlora_` in front of a builder's name, and the arguments that choose adapters. Refuses dimensions that are
-//! given to a general builder: the model then is open.
+//! Responsible for: prefixes `lora_` and `qlora_` of a builder's name, and the arguments that choose adapters. Excludes dimensions given to
+//! a general builder: the model then is open.
 
 use crate::RemarkKind;
 use crate::adapter;

@@ -1,6 +1,6 @@
 //! Ranks of torchtune: one device, or a mesh with FSDP 2.
 //!
-//! Responsible for: which recipe the commands in the comments start, sharding and replicas, and the generation. Refuses to conclude the
+//! Responsible for: the recipe started by the commands in the comments, sharding and replicas, and the generation. Does not infer the
 //! number of devices from a command with several.
 
 use crate::RemarkKind;
@@ -62,7 +62,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     mesh(fields, start);
     let path = "fsdp_cpu_offload";
     if fields.flag(path) == Some(true) {
-        // FSDP steps on the host what it keeps there.
+        // With FSDP, offloaded states are also stepped on the host.
         fields.set("plan.offload.parameters", &1.0, path);
         fields.set("plan.offload.optimizer", &1.0, path);
     }

@@ -1,7 +1,7 @@
 //! Commands of a script that start a trainer.
 //!
-//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats that its launcher gets (`torchrun`,
-//! `deepspeed`, `accelerate launch`). Runs nothing.
+//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats of its launcher (`torchrun`, `deepspeed`,
+//! `accelerate launch`). Runs nothing.
 
 use super::common::{Dialect, put};
 use super::keys;
@@ -12,10 +12,10 @@ use crate::shell::{self, Command, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
 
-/// Values without a variable's value, and where they stand.
+/// Settings with an unknown variable, with their lines.
 pub(super) type Unknown = Vec<(String, usize)>;
 
-/// Programs with the words behind them that train; `swift infer`, `swift export` and their like do not.
+/// Programs with the following words that train; `swift infer`, `swift export` and similar ones do not.
 const PROGRAMS: &[(&str, &[&str], Dialect)] = &[
     ("swift", &["sft", "pt", "rlhf"], Dialect::Swift),
     ("llamafactory-cli", &["train"], Dialect::LlamaFactory),
@@ -214,7 +214,7 @@ fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
             None if name.starts_with("offload_") => format!("deepspeed_config.{name}"),
             None => continue,
         };
-        // Numbers of nodes may be a range, and `gpu` or `auto` is what the machine has.
+        // Numbers of nodes may be a range, and `gpu` or `auto` is the number of the machine.
         let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes");
         if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
             unknown.push((format!("--{name} {value}"), word.line));

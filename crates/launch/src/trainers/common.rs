@@ -46,7 +46,7 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
         let (source, line) = fields.source(path);
         crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
     }
-    // Linearized experts are the same weights, each expert as matrices of its own.
+    // Linearized experts are the same weights, each expert as separate matrices.
     let stem =
         ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
             .iter()

@@ -1,4 +1,4 @@
-//! Keys of trainers on Hugging Face models, as data: one vocabulary, and what each trainer calls the same.
+//! Keys of trainers on Hugging Face models, as data: one vocabulary, and each trainer's names for it.
 
 use super::common::Dialect;
 use crate::fields::{Known, Meaning};

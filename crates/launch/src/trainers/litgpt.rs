@@ -1,7 +1,7 @@
 //! LitGPT's YAML: pre-training, full fine-tuning and adapters on Lightning Fabric.
 //!
-//! Responsible for: what its commands do with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags of
-//! adapters. A model that the file describes itself is left open.
+//! Responsible for: behaviour of its commands with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags
+//! of adapters. A model described by the file itself is left open.
 
 use crate::RemarkKind;
 use crate::accelerate::software;

@@ -33,7 +33,7 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
             let path =
                 if is_accelerate { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
             if is_wanted && document.get(&path).is_none() {
-                // The lines of the other file would be taken for lines of this one.
+                // The lines of the other file would appear as lines of this one.
                 more.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
             }
         }

@@ -1,4 +1,4 @@
-//! MindSpeed-LLM: Megatron on Ascend with flags of its own for experts, context parallelism and adapters.
+//! MindSpeed-LLM: Megatron on Ascend with its own flags for experts, context parallelism and adapters.
 //!
 //! Responsible for: these flags as Megatron's fields, and empty layers and lists of layers as a division among stages.
 
@@ -7,7 +7,7 @@ use super::super::pipeline::layout_of;
 use super::Stated;
 use crate::Draft;
 
-/// Translates the flags wherever they are given: no other program has flags of these names.
+/// Translates the flags in every dialect: no other program has flags of these names.
 pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mut Draft) {
     rename(arguments, "moe_intermediate_size", "moe_ffn_hidden_size", |word| Some(word.to_owned()));
     rename(arguments, "context_parallel_algo", "cp_comm_type", |word| match word {
@@ -103,7 +103,7 @@ fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
     arguments.word("noop_layers")?.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// Empty layers as what they are for: a model with fewer layers, and chunks that differ. Megatron-Core writes these as a layout.
+/// Translates empty layers to their purpose: a model with fewer layers, and unequal chunks. Megatron-Core writes these as a layout.
 fn divide(arguments: &mut Arguments) -> bool {
     let number = |name: &str| number(arguments, name);
     let (Some(empty), Some(layers)) = (empty_layers(arguments), number("num_layers")) else { return false };

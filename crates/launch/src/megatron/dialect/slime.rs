@@ -1,7 +1,7 @@
-//! slime: Megatron trains on what a rollout engine writes.
+//! slime: Megatron trains on the output of a rollout engine.
 //!
-//! Responsible for: lengths, packed micro batches and GPUs of the actor, as its flags have them, and setting the flags of rollouts apart.
-//! Refuses to time generation: an estimate is of the training step.
+//! Responsible for: lengths, packed micro-batches and GPUs of the actor from its flags, and exclusion of the flags of rollouts. Excludes
+//! the time of generation: an estimate covers the training step.
 
 use super::super::arguments::{Argument, Arguments};
 use super::super::meaning::World;

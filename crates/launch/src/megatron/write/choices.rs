@@ -29,7 +29,7 @@ impl Sharded {
             && plan.expert_parallel == 1
             && !run.model.tied_embeddings
             && plan.precision.activations != DataType::Fp16;
-        // Both kinds of FSDP refuse optimizers other than these.
+        // Both kinds of FSDP reject optimizers other than these.
         let is_plain = matches!(optimizer(plan), "adam" | "sgd");
         match (plan.sharding.zero_stage, plan.sharding.reshard_after_forward) {
             (0, _) => Self::Whole,
@@ -46,7 +46,7 @@ impl Sharded {
     }
 }
 
-/// The word behind `--optimizer`.
+/// The word after `--optimizer`.
 pub(super) fn optimizer(plan: &Plan) -> &'static str {
     match plan.optimizer {
         Optimizer::Sgd => "sgd",
@@ -88,7 +88,7 @@ fn recomputes_norms(run: &Run) -> bool {
     recompute_words(run).iter().any(|word| matches!(*word, "layernorm" | "moe_act"))
 }
 
-/// The words behind `--recompute-modules`.
+/// The words after `--recompute-modules`.
 pub(super) fn recompute_words(run: &Run) -> Vec<&'static str> {
     let Recompute::Selective { modules, .. } = &run.plan.recompute else { return Vec::new() };
     let has_experts = run.model.is_mixture_of_experts();

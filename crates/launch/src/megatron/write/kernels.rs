@@ -12,7 +12,7 @@ use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use railwright_spec::software;
 
-/// Generations and what each is priced with.
+/// Table of generations with their kernel features.
 const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
 
 /// Kernel features assumed for a generation.
@@ -56,7 +56,7 @@ pub(in crate::megatron) fn features(stack: &str) -> Features {
     }
 }
 
-/// The flags, and what had to be left out.
+/// The flags, and the omitted settings.
 pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
     let mut group = Group::new("KERNEL_ARGS");
     let mut lost = Vec::new();
@@ -83,7 +83,7 @@ fn has_fused_dispatch(run: &Run, features: Features) -> bool {
 
 /// HybridEP is for scale-up domains of more than one node, DeepEP for the others.
 fn dispatcher(run: &Run, features: Features, group: &mut Group) {
-    /// GPUs of the largest node that is a scale-up domain of its own.
+    /// GPUs of the largest node that is a scale-up domain by itself.
     const NODE: u64 = 8;
     if !has_fused_dispatch(run, features) {
         return group.value("--moe-token-dispatcher-type", "alltoall");
@@ -102,7 +102,7 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     let moe = run.model.is_mixture_of_experts();
     let is_full_recompute = matches!(run.plan.recompute, Recompute::Full { .. });
     let is_rack = run.cluster.scale_up.domain_size > 8;
-    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped products.
+    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped GEMMs.
     let static_experts = !moe
         || (has_fused_dispatch(run, features)
             && is_rack

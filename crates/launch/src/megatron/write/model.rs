@@ -55,12 +55,12 @@ pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Grou
     }
     group.flag_if(!biases, "--disable-bias-linear");
     group.flag_if(!biases && has(model, &["q_proj.bias", "qkv.bias"]), "--add-qkv-bias");
-    // Rotation goes as far as it has to, and Megatron-LM refuses sequences beyond this.
+    // Rotary positions extend as far as needed, and Megatron-LM rejects longer sequences.
     group.value("--max-position-embeddings", model.max_positions.max(run.plan.sequence_length).max(1));
     let position = match model.position {
         Position::Rotary => "rope",
         Position::Learned => "learned_absolute",
-        // ALiBi was refused before.
+        // ALiBi was rejected before.
         Position::Alibi | Position::None => "none",
     };
     group.value("--position-embedding-type", position);
@@ -79,7 +79,7 @@ pub(super) fn experts(run: &Run, structure: &Structure) -> Option<Group> {
     let mut group = Group::new("MOE_ARGS");
     group.value("--num-experts", moe.experts);
     group.value("--moe-router-topk", moe.top_k);
-    // A softmax over one expert has no gradient: Megatron-LM wants it over all of them then.
+    // A softmax over one expert has no gradient: Megatron-LM then requires it over all of them.
     group.flag_if(moe.top_k == 1, "--moe-router-pre-softmax");
     group.value("--moe-ffn-hidden-size", moe.expert.intermediate_size);
     if moe.shared_intermediate_size > 0 {
@@ -190,7 +190,7 @@ fn is_implied(weight: &Weight) -> bool {
     matches!(weight.name.as_str(), "sinks" | "router.bias")
 }
 
-/// The shapes of every layer and of what stands around them, sorted, but for what flags imply.
+/// The shapes of every layer and of the other modules, sorted, except those implied by flags.
 pub(super) fn shapes(model: &Model) -> Vec<Vec<(u64, u64, u64)>> {
     let sorted = |weights: &[Weight]| {
         let weights = weights.iter().filter(|weight| !is_implied(weight));

@@ -1,7 +1,7 @@
 //! Family of Megatron-LM that a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
 //!
-//! Responsible for: the flags that make a model what it is, and the reason where Megatron-LM (August 2026) has no such model. Refuses to
-//! write a relative instead.
+//! Responsible for: flags of the model's structure, and the reason if Megatron-LM (August 2026) has no such model. Never writes a similar
+//! model instead.
 
 use super::Group;
 use super::choices::has;
@@ -19,7 +19,7 @@ pub(super) enum Structure {
     Hybrid(String),
     /// Gated delta nets, with full attention at an interval of layers.
     DeltaNet(u64),
-    /// Latent attention to what a learned index picks.
+    /// Latent attention to keys selected by a learned index.
     Sparse,
 }
 
@@ -153,7 +153,7 @@ pub(super) fn flags(structure: &Structure, model: &Model, per_chunk: &[u64], gro
             }
         }
         Structure::DeltaNet(every) => {
-            // The name that every release knows.
+            // The name that every release supports.
             group.value("--experimental-attention-variant", "gated_delta_net");
             group.value("--linear-attention-freq", every);
             if let Some(linear) = linear(model) {

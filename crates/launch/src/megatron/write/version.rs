@@ -1,8 +1,8 @@
 //! Releases of Megatron-LM that lack some of the flags of the newest version.
 //!
 //! Responsible for: a script that the parser of a release accepts, from a table of facts made by its own parser
-//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that releases check and the newest version does not. Refuses a
-//! script without a flag that decides what is trained or how it is divided; flags that only save time are left out and listed.
+//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that only earlier releases check. A missing flag that determines
+//! the trained model or its division is an error. Flags that only save time are omitted and listed.
 
 use super::Group;
 use super::choices::overlaps_experts;
@@ -37,7 +37,7 @@ pub(super) fn known(version: &str) -> &'static str {
     ALL.iter().copied().find(|known| *known == version).unwrap_or(NEWEST)
 }
 
-/// The version behind the name of the framework.
+/// The version as a suffix of the framework's name.
 pub(super) fn shown(version: &str) -> String {
     if version == NEWEST { String::new() } else { format!(" {version}") }
 }
@@ -55,7 +55,7 @@ fn lacks(version: &str, option: &str) -> Option<&'static str> {
     })
 }
 
-/// Brings the flags to those that a release has; what is left out is returned.
+/// Reduces the flags to those of a release, and returns the omitted ones.
 pub(super) fn fit(version: &str, run: &Run, groups: &mut Vec<Group>) -> Result<Vec<Lost>, Lost> {
     if let Some(why) = refusal(version, run) {
         return Err(Lost { key: "plan".to_owned(), message: format!("Megatron-LM {version} {why}") });
