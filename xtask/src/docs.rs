@@ -1,7 +1,7 @@
 //! `xtask docs`: pages that are made from the code and the catalogue, written or checked.
 //!
-//! Responsible for: knowing every generated page and every generated part of a page, so that one command brings all of them up to
-//! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
+//! Responsible for: the list of every generated page and every generated part of a page. One command updates all of them and one test fails
+//! if any is stale. Excludes words that could be written in the pages themselves.
 
 mod accuracy;
 mod anchors;
@@ -26,7 +26,7 @@ fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(root().join(path)).map_err(|e| format!("{path}: {e}"))
 }
 
-/// Every generated text: the path from the root, and what should stand there.
+/// Every generated text: the path from the root, and the expected content.
 fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let schema = serde_json::to_string_pretty(&run::schema()).map_err(|e| e.to_string())?;
     let answer =

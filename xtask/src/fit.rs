@@ -1,4 +1,4 @@
-//! Fits a generation's constants to measured runs, robustly and with a pull towards where they stand.
+//! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their present values.
 //!
 //! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
 //! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
@@ -10,7 +10,7 @@ use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
 
-/// Text of the constants of all generations, as they stand in the working tree: a constant can be tried without building anything.
+/// Text of the constants of all generations from the working tree: a constant can be tried without a build.
 pub(crate) fn constants() -> Result<String, String> {
     const CONSTANTS: &str = "catalog/software.toml";
     std::fs::read_to_string(CONSTANTS).map_err(|e| format!("{CONSTANTS}: {e}"))
@@ -134,7 +134,7 @@ pub(crate) fn log_errors(list: &[&Case], machines: &mut Machines, software: &Sof
 /// A constant that is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
-    /// Its name, as [`get`] takes it.
+    /// Its name, as used by [`get`].
     pub(crate) name: String,
     /// Start value of the fit.
     pub(crate) start: f64,

@@ -1,8 +1,8 @@
-//! Leave-one-publication-out: what every measured run is predicted to take by constants that never saw its publication.
+//! Leave-one-publication-out: prediction of every measured run by constants fitted without its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations, and for the
-//! table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Refuses to judge them: `residuals` and the
-//! generated pages do.
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations,
+//! and for the table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Does not evaluate them: see
+//! `residuals` and the generated pages.
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};
@@ -22,7 +22,7 @@ pub(crate) struct LeftOut {
     pub(crate) id: String,
     /// Its publication: the source without edition, release and section.
     pub(crate) publication: String,
-    /// The software generation whose constants predict it.
+    /// The software generation with the constants of its prediction.
     pub(crate) generation: String,
     /// True if its model routes tokens to experts.
     pub(crate) mixture_of_experts: bool,
@@ -37,13 +37,13 @@ pub(crate) struct LeftOut {
     /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
     #[serde(default)]
     pub(crate) products: f64,
-    /// The same of memory-bound kernels.
+    /// The same for memory-bound kernels.
     #[serde(default)]
     pub(crate) streams: f64,
-    /// The same of the host's times.
+    /// The same for host times.
     #[serde(default)]
     pub(crate) host: f64,
-    /// The same of collectives.
+    /// The same for collectives.
     #[serde(default)]
     pub(crate) communication: f64,
 }
@@ -138,8 +138,8 @@ fn unfitted(
     (start, keys)
 }
 
-/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts computed again, the predictions as they are. For changes
-/// that leave every prediction alone.
+/// `xtask shares TABLE`: computes the shares of parts in the table of left-out predictions again, and keeps the predictions. For changes
+/// that affect no prediction.
 pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
     let [table] = arguments else { return Err("shares TABLE".into()) };
     let all = fit::load(table)?;
@@ -206,7 +206,7 @@ fn of_generation(
             rows.iter().partition(|c| publication(&c.source) == held_out);
         let (mut constants, keys) = unfitted(generation, held_out, known, neutral, rows, &rest);
         if !rest.is_empty() {
-            // Steps of 2% are finer than what a publication more or less moves.
+            // Steps of 2% are finer than the effect of one more or one fewer publication.
             fit::search(&rest, machines, &mut constants, &keys, 0.02);
         }
         let left_out = fit::log_errors(&held, machines, &constants);

@@ -1,9 +1,9 @@
 //! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from constants and prior.
 //!
 //! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions (maximum likelihood, whole
-//! publications left out), the errors that remain after some runs, and the quantiles behind calibrated intervals. Refuses to predict.
+//! publications left out), the errors that remain after some runs, and the quantiles of calibrated intervals. Does not predict.
 //!
-//! A stack is what one calibration holds for: runs of one publication, software generation, kind of model and accelerator.
+//! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and accelerator.
 
 use crate::left_out::LeftOut;
 use crate::residuals::weighted_quantile;
@@ -16,10 +16,10 @@ use std::collections::BTreeMap;
 const FEWEST: usize = 4;
 /// Measured runs of a stack that the table of errors has lines for.
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
-/// Quantiles behind a 90% interval: wider than it by as much as tails of a few publications are heavier than they show.
+/// Quantiles of a 90% interval: wider than it because tails of a few publications are heavier than they appear.
 const TAILS: (f64, f64) = (0.04, 0.96);
-/// Between what the prior is looked for: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by more
-/// than a factor of e in one standard deviation.
+/// Bounds of the search for the prior: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by
+/// more than a factor of e in one standard deviation.
 const BOUNDS: [(f64, f64); PLACES] = [
     (1e-4, 1.0),
     (1e-5, 1.0),
@@ -288,7 +288,7 @@ fn quantiles(after: &[((&str, bool), After)], experts: bool, without: Option<&st
     Some((weighted_quantile(&mut values, TAILS.0)?, weighted_quantile(&mut values, TAILS.1)?))
 }
 
-/// Predictions of all stacks after one and three runs: what quantiles are taken of.
+/// Predictions of all stacks after one and three runs: the input of the quantiles.
 fn measured<'r>(priors: &Priors<'r>) -> Vec<((&'r str, bool), After)> {
     let some = LOGS.into_iter().filter(|logs| *logs > 0);
     some.flat_map(|logs| priors.after(logs, Scope::Stack)).collect()
@@ -324,7 +324,7 @@ pub(crate) fn remaining(priors: &Priors<'_>) -> Vec<Remaining> {
     found
 }
 
-/// The tables behind calibrated intervals, for catalog/intervals.toml.
+/// The tables of calibrated intervals, for catalog/intervals.toml.
 pub(crate) fn tables(rows: &[LeftOut], runs: &str) -> Result<String, String> {
     use std::fmt::Write as _;
     let kinds = kinds(runs)?;

@@ -1,9 +1,8 @@
 //! Partial pooling of constants over software generations: start value and penalty of the fit of a
 //! generation.
 //!
-//! Responsible for: how well the runs of each generation determine each constant, the similarity of two
-//! generations, and from these the centre and the penalty of a fit without one publication. Does not fit: see
-//! [`crate::fit`].
+//! Responsible for: the information of each generation's runs on each constant, the similarity of two generations, and from these the
+//! centre and the penalty of a fit without one publication. Does not fit: see [`crate::fit`].
 
 use crate::fit::{self, Key};
 use crate::left_out::publication;
@@ -66,8 +65,8 @@ pub(crate) fn publications<'c>(rows: &[&'c Case]) -> Vec<&'c str> {
 impl<'c> Known<'c> {
     /// Variance of the logarithm of a constant: `residual^2 / sum of w s^2`.
     ///
-    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its spread: a finite step, because
-    /// runs that the device binds still bound the host's cost from above. A run weighs `w = 1 / sqrt(runs of its publication)`.
+    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its spread. The step is finite,
+    /// because device-bound runs still bound the host's cost from above. A run weighs `w = 1 / sqrt(runs of its publication)`.
     pub(crate) fn new(
         generation: &'c Software,
         rows: &[&'c Case],

@@ -1,8 +1,8 @@
-//! Residuals: the tables behind every printed interval and every tie of a search.
+//! Residuals: the tables for every printed interval and every tie of a search.
 //!
-//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the share of measured runs that such an interval
-//! holds when its own publication is left out of it too; and `catalog/differences.toml`, made with the shipped constants, because a level
-//! that two layouts share cancels in their comparison. Refuses to fit anything.
+//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the coverage of measured runs by such an
+//! interval without their own publication; and `catalog/differences.toml`, made with the shipped constants, because a level common to two
+//! layouts cancels in their comparison. Does not fit.
 
 use crate::left_out::{LeftOut, TABLE, read};
 use railwright_calculator::intervals::FRAMEWORK;
@@ -47,7 +47,7 @@ pub(crate) struct Range {
     pub(crate) high: f64,
 }
 
-/// The smallest value at or below which a share of the weight lies.
+/// The smallest value with a given share of the weight at or below it.
 pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = share * values.iter().map(|v| v.1).sum::<f64>();
@@ -232,7 +232,7 @@ mod tests {
         assert!(pooled.high < few.high + 0.01, "{pooled:?} {few:?}");
     }
 
-    /// With its own publication left out a class is judged by the others alone, and a run far from them lies outside.
+    /// Without its own publication a class is evaluated by the others alone, and a run far from them is outside.
     #[test]
     fn coverage_leaves_the_judged_publication_out() {
         let mut rows: Vec<LeftOut> =

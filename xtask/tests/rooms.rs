@@ -88,7 +88,7 @@ fn circles_are_seen_through_re_exports() {
 /// The variants of the list of schedules.
 const SCHEDULES: [&str; 6] = ["Gpipe", "OneForwardOneBackward", "ZbH1", "ZbH2", "ZbV", "DualPipe"];
 
-/// A schedule stands in the two lists and in its own two files. Readers of launch files know what frameworks call schedules.
+/// A schedule appears in the two lists and in its own two files. Readers of launch files contain the frameworks' names of schedules.
 #[test]
 fn a_schedule_is_named_in_at_most_five_files() {
     let mut named: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
@@ -138,7 +138,7 @@ const READ_PROSE: &[&str] = &[
     "crates/tables/src/query/ask.rs",
 ];
 
-/// Messages are for people: code asks for a code, a key or a remedy.
+/// Messages are for users: code uses a code, a key or a remedy.
 #[test]
 fn no_code_reads_its_own_messages() {
     let mut found = BTreeSet::new();

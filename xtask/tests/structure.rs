@@ -27,7 +27,7 @@ const FLOORS: &[&str] = &[
     "xtask",
 ];
 
-/// Crates on the same floor, which must not know each other.
+/// Crates on the same floor, which must not depend on each other.
 const APART: &[(&str, &str)] = &[
     ("railwright-profiler", "railwright-calculator"),
     ("railwright-network", "railwright-calculator"),
@@ -50,7 +50,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Every file below a folder with one of these suffixes, sorted; what is built or installed is left out.
+/// Every file below a folder with one of these suffixes, sorted, without build outputs and installed files.
 fn files_below(folder: &Path, suffixes: &[&str]) -> Vec<PathBuf> {
     const MADE: [&str; 4] = ["target", "node_modules", "dist", "artifacts"];
     let mut found = Vec::new();
@@ -367,8 +367,7 @@ fn evidence() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Nothing in the code knows the name of a validation case (invariant 10): calibration is by accelerator, software generation
-/// and operator.
+/// No code contains the name of a validation case (invariant 10): calibration is by accelerator, software generation and operator.
 #[test]
 fn no_code_names_a_measured_run() {
     let mut names: BTreeSet<String> = BTreeSet::new();

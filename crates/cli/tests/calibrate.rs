@@ -83,7 +83,7 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// Every step time in an answer.
+/// Every step time in a result.
 fn step_times(answer: &Value) -> Vec<f64> {
     match answer {
         Value::Object(map) => map
@@ -239,7 +239,7 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     let across = path("nccl_tests/a100-all_reduce-16.log");
     let answer = json(&["calibrate", "--nccl-tests", &across, "--cluster", "a100-sxm4-40gb", "--json"], 0);
     let evidence = &answer["calibration"]["network"]["evidence"];
-    // Two nodes of this kind were known well before: a fit must not lose that.
+    // Two nodes of this kind were predicted well before: a fit must not lose that.
     assert!(number(evidence, "error_after") < number(evidence, "error_before") + 1e-3, "{evidence}");
     assert!(number(evidence, "error_after") < 0.06, "{evidence}");
     // The file records the measured range.
@@ -394,7 +394,7 @@ fn bad_input_is_reported() {
     );
     assert!(expected(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
     assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("a recording is expected"));
-    // One of another accelerator is refused.
+    // A calibration of another accelerator is rejected.
     let file = scratch("wrong.toml");
     assert_eq!(run(&["calibrate", &h100, "-o", &file]).code, 0);
     let refused =

@@ -1,4 +1,4 @@
-//! `digest`: small files, one per rank, that give the answers of their traces.
+//! `digest`: small files, one per rank, with the same results as their traces.
 
 use crate::support::{Folder, run};
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// An answer with the names of its files without folder and ending: a digest is called like its trace.
+/// A result with the names of its files without folder and suffix: a digest has the name of its trace.
 fn answer(command: &str, path: &str) -> (i32, String) {
     let outcome = run(&[command, path, "--json"]);
     let mut text = outcome.stdout.replace(path, "PATH");

@@ -60,7 +60,7 @@ fn monitors_are_asked_as_traces_are() {
     );
 }
 
-/// Speeds of kernels show no late host: where no chip is slow the answer is open, not no.
+/// Speeds of kernels show no late host: without a slow chip the result is inconclusive, not no.
 #[test]
 fn speeds_alone_rule_out_no_straggler() {
     let folder = std::env::temp_dir().join(format!("railwright-speeds-{}", std::process::id()));

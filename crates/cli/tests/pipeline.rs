@@ -1,4 +1,4 @@
-//! Pipeline pages of recorded jobs, pictures, predictions, and what cannot be shown.
+//! Pipeline views of recorded jobs, charts, predictions, and invalid inputs.
 
 use crate::support::{json, run};
 

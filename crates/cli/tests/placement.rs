@@ -1,4 +1,4 @@
-//! Runs on the hosts of an allocation: reports, orders of hosts, a second run, and what cannot be placed.
+//! Runs on the hosts of an allocation: reports, orders of hosts, a second run, and invalid placements.
 
 use crate::support::{Folder, json, run};
 

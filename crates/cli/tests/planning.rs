@@ -1,6 +1,6 @@
 //! Eleven planning questions of practice: the first row is a layout that an expert would launch.
 //!
-//! Properties of any good answer, and the range that published runs of the same kind reach. The publications are rows of
+//! Properties of any good result, and the range of published runs of the same kind. The publications are rows of
 //! `catalog/evidence/measured_runs.csv` and `tuned_layouts.csv`, by identifier.
 
 use crate::support::json;
@@ -17,14 +17,14 @@ enum Published {
 }
 
 struct Question {
-    /// The command behind `search`.
+    /// The arguments of `search`.
     asked: &'static str,
     /// Devices of a scale-up domain.
     domain: u64,
     published: Published,
 }
 
-/// Relative margin around what was published: machines, batches and software differ.
+/// Relative margin around published values: machines, batches and software differ.
 const MARGIN: f64 = 0.2;
 /// Tokens of a sequence from which a context-parallel rank has enough work, as in published Llama 3 recipes.
 const FEWEST_TOKENS: u64 = 4096;

@@ -1,4 +1,4 @@
-//! Profiles of real traces, two of them side by side, and what cannot be profiled.
+//! Profiles of real traces, two of them compared, and invalid inputs.
 
 use crate::support::{json, run, transcript};
 
@@ -56,8 +56,8 @@ fn comparisons_of_real_traces() {
     insta::assert_snapshot!(text);
 }
 
-/// A run has format, ranks and process groups; a log of another run causes a warning.
-/// Two steps on one H100 with torch 2.11, recorded for this repository: advice follows what the kernels show.
+/// A run has format, ranks and process groups; a log of another run causes a warning. Two steps on one H100 with torch 2.11, recorded for
+/// this repository: advice matches the recorded kernels.
 #[test]
 fn advice_on_steps_measured_here_follows_their_kernels() {
     let profile =
@@ -134,7 +134,7 @@ fn the_prediction_beside_traces_is_calibrated_and_changed() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// A rank that comes late is no transfer: its wait stands apart from what the model predicts of communication, with its name.
+/// A late rank is no transfer: its wait is separate from the predicted communication, with its name.
 #[test]
 fn waiting_for_a_rank_is_no_exposed_communication() {
     let compared = json(
@@ -234,7 +234,7 @@ fn a_rank_cut_short_costs_itself() {
     let ids: Vec<&str> =
         value["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["id"].as_str()).collect();
     assert!(ids.contains(&"trace-no-device"), "{ids:?}");
-    // Nothing of the host stands for the device: the kernels are kernels.
+    // Host rows are not read as device rows: the kernels are kernels.
     let kernels = value["kernels"].as_array().expect("kernels");
     assert!(kernels.iter().all(|k| !k["name"].as_str().unwrap_or("aten::").starts_with("aten::")));
 }
@@ -334,7 +334,7 @@ fn mistakes_are_reported() {
 fn tables_of_another_tool() {
     let ranks = format!("{TRACES}/megatron_tp2_v100/rank*");
     let answer = json(&["profile", &ranks, "--compat", "hta", "--json"], 0);
-    // As HTA reports for rank 1, whose device waits for rank 0.
+    // The values that HTA reports for rank 1, whose device waits for rank 0.
     assert_eq!(answer["temporal"][1]["non_compute_time"], 48303);
     assert_eq!(answer["temporal"][1]["non_compute_percent"], 82.82);
     assert_eq!(answer["overlap"][0]["overlap_percent"], 37.15);

@@ -388,7 +388,7 @@ fn every_example_runs() {
 }
 #[test]
 fn executed_arithmetic_is_divided_among_all_ranks() {
-    // Attention dominates at this length; executed without recompute it is what the causal mask leaves.
+    // Attention dominates at this length; without recompute the executed part is that below the causal mask.
     for degree in [["--cp", "8"], ["--tp", "8"]] {
         let line =
             ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--seq", "131072", "--json"];

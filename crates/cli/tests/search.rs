@@ -335,7 +335,7 @@ fn an_interrupt_keeps_the_best_so_far() {
     let output = child.wait_with_output().expect("ends");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let verdict = &answer["why_not"][0]["why_not"]["verdict"];
-    // A machine that is faster than the interrupt has the whole answer.
+    // A machine that is faster than the interrupt has the whole result.
     if answer["complete"] == true {
         assert!(matches!(output.status.code(), Some(0 | 130)));
     } else {

@@ -122,7 +122,7 @@ fn files_hold_what_the_answer_sums() {
     assert_eq!((reader.info().width, reader.info().height), (1270, 1108), "with ranks and a scale around it");
 }
 
-/// A page's heat map of rails: what the rows of the rails sum.
+/// The web UI's heat map of rails has the sums of the rows of rails.
 #[test]
 fn rails_against_rails_are_the_rails() {
     let answer = json(&[&SMALL[..], &["--by", "rail", "--json", "--quiet"]].concat(), 0);

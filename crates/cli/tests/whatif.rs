@@ -53,7 +53,7 @@ fn each_change_alone_and_all_together() {
     }
 }
 
-/// The step before the changes is the one that `estimate` answers for the same line.
+/// The step before the changes is that of `estimate` for the same line.
 #[test]
 fn the_step_before_changes_is_that_of_estimate() {
     let before = &json(&line("whatif", &["--change", "nic=x2", "--json"]), 0)["before"];

@@ -10,7 +10,7 @@ use std::time::Duration;
 const ESTIMATE: [&str; 8] =
     ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--json", "-o"];
 
-/// A command that writes one file, whose path stands last.
+/// A command that writes one file, whose path is the last argument.
 fn quietly(arguments: &[&str], path: &str) -> Command {
     let mut command = program(arguments);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

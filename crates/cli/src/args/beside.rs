@@ -32,7 +32,7 @@ impl Beside {
         }
     }
 
-    /// Refuses what would have no effect, because no run is named.
+    /// Returns an error for settings without effect, if no run is named.
     pub(crate) fn without_run(&self, how: &str) -> Result<(), Failure> {
         let stated = [
             ("--cluster", self.cluster.is_some()),

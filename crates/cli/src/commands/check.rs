@@ -1,7 +1,7 @@
 //! `check`: whether launch files are valid and fit, a line each, for pre-commit hooks and pull requests.
 //!
-//! Responsible for: one verdict per file, and the difference to an earlier version of it. Refuses to price anything itself: it resolves
-//! and estimates each file as `estimate FILE` does.
+//! Responsible for: one verdict per file, and the difference to an earlier version of it. Uses the estimate of `estimate FILE` for each
+//! file.
 
 mod report;
 

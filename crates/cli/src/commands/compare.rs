@@ -29,7 +29,7 @@ pub(crate) struct Compared {
     top: usize,
 }
 
-/// Compares what two paths hold. The answer is no when a condition of failure is met.
+/// Compares the contents of two paths. The outcome is `No` if a failure condition is met.
 pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcome, Failure> {
     let conditions =
         arguments.fail_if.iter().map(|text| Condition::parse(text)).collect::<Result<Vec<_>, Problem>>()?;
@@ -148,7 +148,7 @@ fn value(nanoseconds: f64) -> Cell {
     Cell::number(time(nanoseconds), nanoseconds * 1e-9)
 }
 
-/// A table of differences, the larger ones first as they come. What neither side has is no row.
+/// A table of differences, the larger ones first. Rows missing on both sides are omitted.
 fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Table {
     let columns = vec![
         Column::words(name),

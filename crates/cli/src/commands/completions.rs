@@ -88,7 +88,7 @@ fn zsh_with_files(script: String) -> String {
     script
 }
 
-/// Fish knows nothing of positional arguments, and takes no files where names are listed.
+/// Fish does not support positional arguments, and completes no files where names are listed.
 fn fish_with_models(script: &str) -> String {
     let first = clusters().into_iter().next().unwrap_or_default();
     let mut script = script.replace(&format!("-r -f -a \"{first}"), &format!("-r -F -a \"{first}"));

@@ -21,11 +21,11 @@ pub(crate) struct Detected {
     file: String,
     sightings: Vec<Sighting>,
     launch: Option<Launch>,
-    /// The reader of traces and other records that knows it.
+    /// The matching reader of traces and other records.
     records: Option<&'static str>,
 }
 
-/// Looks at a file. The answer is no when it is of no known kind.
+/// Detects the kind of a file. The outcome is `No` for an unknown kind.
 pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
     // Traces are detected by their header, compressed or not, and are usually not UTF-8 text.
     let records = if arguments.file == "-" { None } else { input::jobs_found::format(&arguments.file) };
@@ -187,7 +187,7 @@ fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     }
 }
 
-/// Open settings, with the reason; what a partial file does not mention at all is one line.
+/// Open settings, with the reason; settings that a partial file omits are one line.
 fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;

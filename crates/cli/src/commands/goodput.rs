@@ -1,7 +1,7 @@
 //! `goodput`: the share of the calendar in which a job makes progress, with failures, checkpoints and restarts.
 //!
-//! Responsible for: arguments in words to a question of the calculator, and its answer as tables. Refuses to choose anything itself but
-//! the cluster and one NIC per GPU; both are listed.
+//! Responsible for: arguments in words to a request of the calculator, and its result as tables. Chooses no setting itself except the
+//! cluster and one NIC per GPU; both are listed.
 
 mod job;
 

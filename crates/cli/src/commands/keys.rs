@@ -1,4 +1,4 @@
-//! `keys` and `schema`: what a run file may hold.
+//! `keys` and `schema`: keys and values of a run file.
 
 use crate::args::Listing;
 use crate::exit::{Failure, Outcome};

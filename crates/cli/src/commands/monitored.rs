@@ -1,6 +1,6 @@
 //! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
 //!
-//! Responsible for: the views of both. Refuses to judge: the profiler's monitors do.
+//! Responsible for: the views of both. The verdicts come from the profiler's monitors.
 
 use super::joining::time;
 use crate::exit::{Failure, Outcome};
@@ -32,7 +32,7 @@ pub(super) struct Monitored {
 }
 
 impl Monitored {
-    /// Judges what monitors wrote among recordings; nothing when there is none.
+    /// Evaluates the records of monitors among recordings; `None` without any.
     pub(super) fn of(recordings: &[Recording]) -> Option<Self> {
         let (mut records, mut lost, mut gauges, mut unread) = (Vec::new(), 0, Vec::new(), 0);
         for recording in recordings {
@@ -55,7 +55,7 @@ impl Monitored {
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
     }
 
-    /// Answers; for `stragglers`, the exit code is 1 with a straggler or a slow link.
+    /// Prints the result; for `stragglers`, the exit code is 1 with a straggler or a slow link.
     pub(super) fn answer(
         self,
         question: Question,

@@ -142,7 +142,8 @@ fn of(
     Ok(Setting { word, spec, run, freed })
 }
 
-/// Opens what a launch file pins of performance. What is typed narrows the search, and the file's own layout stays as it is.
+/// Opens the performance settings fixed by a launch file. Settings of the command line narrow the search, and the file's own layout is
+/// unchanged.
 fn opened(
     closed: &RunArguments,
     devices: Option<u64>,
@@ -248,7 +249,7 @@ impl Question for Asked<'_> {
         self.freedom.as_ref().is_some_and(|freedom| freedom.free.iter().any(|name| name == key))
     }
 
-    /// The launch file whose settings are free, as it was named.
+    /// Name of the launch file with free settings.
     fn launch(&self) -> Option<String> {
         self.freedom.as_ref()?;
         self.arguments.run.clone().or_else(|| self.arguments.model.clone())
@@ -284,7 +285,7 @@ impl Question for Asked<'_> {
         }
         for set in &arguments.set {
             let path = set.split('=').next().unwrap_or_default().trim();
-            // Settings win over flags, so those of the plan become flags with what was found.
+            // `--set` overrides flags, so settings of the plan become flags with the found values.
             if !path.starts_with("plan.") && keys().iter().any(|key| key.path() == path) {
                 word("--set");
                 word(set);

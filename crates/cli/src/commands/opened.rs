@@ -1,4 +1,4 @@
-//! The traces of a job, read and joined once for every answer about it.
+//! The traces of a job, read and joined once for all results.
 //!
 //! Responsible for: files to ranks on one time, shared by the questions of a server, and the profiles of each job. Recordings without a
 //! rank go back to the caller. Does not print more than skipped files.
@@ -128,7 +128,7 @@ pub(crate) fn open(
     }
 }
 
-/// Joins the ranks among what was read.
+/// Joins the ranks among the recordings.
 fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
     if !loaded.has_ranks() {
         return Err(Missing::Ranks(Box::new(loaded)));

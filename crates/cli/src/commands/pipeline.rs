@@ -1,4 +1,4 @@
-//! `pipeline`: all pipeline ranks on one page, what every bubble waited for and what every stall cost.
+//! `pipeline`: one view of all pipeline ranks, with the cause of every bubble and the cost of every stall.
 
 mod report;
 
@@ -28,13 +28,13 @@ const MOST_SPANS: usize = 50_000;
 /// Tables of passes, else the traces that they can be read off.
 const WANTED: Wanted = Wanted::one("pipeline", &[&[Family::Passes], &[Family::Ranks]]);
 
-/// The page, and how much of its tables is shown.
+/// The pipeline view, and the number of table rows shown.
 pub(crate) struct Page {
     page: PipelinePage,
     limit: usize,
 }
 
-/// Shows the page.
+/// Shows the pipeline view.
 pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Result<Outcome, Failure> {
     let what_if = arguments.what_if.iter().map(|text| Subset::read(text).map_err(|p| p.in_file("--what-if")));
     let question = Question {

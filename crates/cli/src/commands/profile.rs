@@ -1,4 +1,4 @@
-//! `profile`: where the time of a job goes, from its traces.
+//! `profile`: breakdown of a job's time, from its traces.
 
 mod causes;
 mod health;
@@ -36,7 +36,7 @@ use railwright_spec::run::Run;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Traces, else what other commands answer, whose answer is given.
+/// Traces, else recordings of other commands, whose result is given.
 const WANTED: Wanted = Wanted::one(
     "profile",
     &[&[Family::Ranks], &[Family::Passes], &[Family::Flight], &[Family::Monitors], &[Family::Log]],
@@ -150,7 +150,7 @@ fn question(arguments: &args::Profile) -> Result<Question, Failure> {
     })
 }
 
-/// The answer of the command that such recordings are for, where none of them is the trace of a rank.
+/// The result of the command for such recordings, if none of them is the trace of a rank.
 fn handed_on(
     loaded: &Loaded,
     arguments: &args::Profile,
@@ -286,7 +286,8 @@ impl Shown {
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
         }
-        // The first finding is what the report recommends first, so it is the headline; without one, the largest part of the step that is not arithmetic.
+        // The first finding is the report's first recommendation, so it is the headline. Without findings, it is the largest part of the
+        // step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
             Some(finding) => Some(format!("top finding: {}", finding.message)),

@@ -86,7 +86,7 @@ pub(super) fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
     )
 }
 
-/// The parallel sizes of a run, innermost first; `None` with experts, whose groups overlap the other groups.
+/// The parallel sizes of a run, innermost first. `None` with experts, whose groups overlap the other groups.
 fn layout_of(run: &Run) -> Option<Layout> {
     let plan = &run.plan;
     let (dp, pp) = (plan.data_parallel, plan.pipeline_parallel);
@@ -108,7 +108,7 @@ pub(crate) fn print_remarks(loaded: &Loaded, printer: &Printer) {
     print_skipped(&loaded.problems, printer);
 }
 
-/// The same from what was wrong with each.
+/// The same from the error of each.
 pub(crate) fn print_skipped(problems: &[Problem], printer: &Printer) {
     const MOST: usize = 5;
     for problem in problems.iter().take(MOST) {
@@ -135,8 +135,8 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is the default
-/// cluster; `run_arguments` are settings of the command line, layered as usual.
+/// A run file, or a launch file or log of a framework, resolved as for an estimate. `cluster` is the default cluster; `run_arguments` are
+/// settings of the command line, layered as usual.
 pub(crate) fn resolved(
     path: &str,
     cluster: Option<&str>,

@@ -15,7 +15,7 @@ use railwright_spec::run::{Field, Value};
 use railwright_tuner::recompute::Options;
 use report::Recompute;
 
-/// Solves. The answer is no when nothing fits.
+/// Solves the recompute policy. The outcome is `No` if nothing fits.
 pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<Outcome, Failure> {
     let resolved = run::resolve(&arguments.run)?;
     let modules: Result<_, Problem> = arguments

@@ -22,7 +22,7 @@ pub(crate) struct Steps {
     pub(crate) seconds: Vec<f64>,
 }
 
-/// The steps of a log. `run` is what the log is of, where that is known: logs without a clock need its tokens or its batch for a time.
+/// The steps of a log. `run` is the run of the log, if known: logs without a clock need its tokens or its batch for a time.
 pub(crate) fn of_log(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Steps, Problem> {
     let mut log = read(path, printer)?;
     if let Some(run) = run {

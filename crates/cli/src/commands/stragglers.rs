@@ -1,4 +1,4 @@
-//! `stragglers`: the ranks, links and stages that delay a job, why, and what they cost.
+//! `stragglers`: the ranks, links and stages that delay a job, their causes and their costs.
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
@@ -20,7 +20,7 @@ pub(crate) struct Stragglers {
     shown: usize,
 }
 
-/// Finds stragglers. The answer is no when something delays the job, and doubt has an exit code of its own.
+/// Finds stragglers. The outcome is `No` if something delays the job, and doubt has an exit code of its own.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
     let read = match joining::input(&arguments.joining, &options, "stragglers", printer)? {

@@ -1,4 +1,4 @@
-//! `timeline`: one step as a trace for ui.perfetto.dev, or as a picture.
+//! `timeline`: one step as a trace for ui.perfetto.dev, or as a diagram.
 
 use crate::args;
 use crate::args::timeline::Format;

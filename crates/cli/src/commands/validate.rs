@@ -179,13 +179,13 @@ fn calibration(document: &mut Document, used: &Used) {
     document.table(errors(names.iter().zip([&used.without, &used.with]), None));
 }
 
-/// Rows that are shown to people: the ones worth a look.
+/// Number of rows in the report: the largest errors.
 const WORST: usize = 10;
 /// Sources that are shown to people.
 const MOST_SOURCES: usize = 16;
 
 fn size(row: &RowResult) -> f64 {
-    // An error of a factor counts the same both ways.
+    // An error of a factor counts the same in both directions.
     row.step_time_error.map_or(0.0, |e| (1.0 + e).max(1e-9).ln().abs())
 }
 

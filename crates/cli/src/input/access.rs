@@ -23,12 +23,12 @@ static ALLOWED: OnceLock<Allowed> = OnceLock::new();
 
 #[derive(Debug)]
 struct Allowed {
-    /// Files and folders as the system knows them, without links.
+    /// Files and folders with their real paths, without links.
     roots: Vec<PathBuf>,
     uploads: PathBuf,
 }
 
-/// From now on only `roots` and what is below them may be read, and uploads; for the rest of the program's life.
+/// Restricts reading to `roots` and the paths below them, and to uploads, for the rest of the program's life.
 pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
     let roots = roots.iter().filter_map(|root| disk::canonicalize(root).ok()).collect();
     let uploads = disk::canonicalize(uploads).unwrap_or_else(|_| uploads.to_owned());
@@ -41,7 +41,7 @@ pub(crate) fn is_restricted() -> bool {
     ALLOWED.get().is_some()
 }
 
-/// The path to open for what was typed.
+/// The path to open for a given path.
 pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
     match ALLOWED.get() {
         None => Ok(path.to_owned()),
@@ -53,7 +53,7 @@ pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-/// A path as it was when it was looked at.
+/// State of a path at the time of reading.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     path: PathBuf,
@@ -113,7 +113,7 @@ fn see(path: &Path, real: Option<&Path>) {
     });
 }
 
-/// Begins to note on this thread what is looked at.
+/// Starts recording the paths read on this thread.
 pub(crate) fn note() {
     NOTED.set(Some(Vec::new()));
 }
@@ -123,7 +123,7 @@ pub(crate) fn noted() -> Option<Vec<Seen>> {
     NOTED.take().filter(|noted| noted.iter().all(Seen::is_at_rest))
 }
 
-/// Goes on noting with what was noted before and since; if either is lost, so is the whole.
+/// Continues recording with the paths recorded before and since; if either is lost, so is the whole.
 pub(crate) fn note_all(before: Option<Vec<Seen>>, since: Option<&[Seen]>) {
     let whole = before.zip(since).map(|(mut before, since)| {
         before.extend_from_slice(since);
@@ -132,7 +132,7 @@ pub(crate) fn note_all(before: Option<Vec<Seen>>, since: Option<&[Seen]>) {
     NOTED.set(whole);
 }
 
-/// Notes what was looked at earlier for something that is handed out again.
+/// Records the paths read earlier for a cached value.
 pub(crate) fn note_more(seen: &[Seen]) {
     NOTED.with_borrow_mut(|noted| {
         if let Some(noted) = noted {
@@ -141,7 +141,7 @@ pub(crate) fn note_more(seen: &[Seen]) {
     });
 }
 
-/// Refuses to write when questions come through the server.
+/// Returns an error for writing on requests through the server.
 pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
     if is_restricted() {
         return Err(Problem::new("the server writes no files").in_file(path));
@@ -149,7 +149,7 @@ pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Refuses standard input when questions come through the server.
+/// Returns an error for standard input on requests through the server.
 pub(crate) fn to_listen() -> Result<(), Problem> {
     if is_restricted() {
         return Err(Problem::new("the server has no standard input").in_file("-"));

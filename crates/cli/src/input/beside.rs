@@ -1,7 +1,7 @@
-//! Launch files with what belongs to them: the files that a script reads or starts, its arguments, variables of its environment.
+//! Launch files with their dependencies: the files that a script reads or starts, its arguments, variables of its environment.
 //!
-//! Responsible for: one door for such files, which opens only what lies in the script's own folder tree or repository, and what was
-//! given behind `--launch-args` or `--`. Refuses links that lead out of there, and everything for a text from standard input.
+//! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the values after `--launch-args`
+//! or `--`. Links that lead out of there are excluded, and a text from standard input has no files.
 
 use super::{access, disk, read};
 use railwright_launch::{Context, Files, Launch, read_with};
@@ -78,7 +78,7 @@ impl Given {
     }
 }
 
-/// Reads a launch file with what belongs to it; `None` when it is none.
+/// Reads a launch file with its dependencies; `None` for other files.
 pub(crate) fn launch(text: &str, path: &str) -> Option<Result<Launch, Vec<Problem>>> {
     let Given { variables, arguments } = given();
     let door = Door::new(path);
@@ -93,7 +93,7 @@ struct Door {
 }
 
 impl Door {
-    /// The tree that a script lies in: its repository, or else its folder.
+    /// The tree of a script: its repository, or else its folder.
     fn new(script: &str) -> Option<Self> {
         if script == "-" || access::is_restricted() {
             return None;
@@ -112,7 +112,7 @@ impl Door {
 }
 
 impl Door {
-    /// The file of this repository whose path ends as a path from elsewhere does, in its folder at least.
+    /// The file of this repository whose path has the same end as a path from elsewhere, at least in its folder.
     fn elsewhere(&self, path: &Path) -> Option<String> {
         let parts: Vec<_> = path.components().skip(1).collect();
         (1..parts.len().saturating_sub(1)).find_map(|skipped| {

@@ -1,6 +1,6 @@
 //! Access to files: on the disk, or in memory if the program runs in a browser.
 //!
-//! Responsible for: one set of names for both, so that readers are the same for both. Refuses to judge what may be read: [`super::access`] does.
+//! Responsible for: one set of names for both, so that readers are the same for both. Does not restrict reading: see [`super::access`].
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
-//! The jobs below given paths, and the one that a command is to look at.
+//! The jobs below given paths, and the one that a command reads.
 //!
-//! Responsible for: the first bytes of every file, parted into jobs by [`group`]; refusing a mixture with the list of what is there and the command
-//! for one of them. Refuses to choose between two jobs, and to leave anything out without a word.
+//! Responsible for: the first bytes of every file, grouped into jobs by [`group`]. A mixture is an error with the list of jobs and the
+//! command for one of them. Never chooses between two jobs, and never omits files silently.
 
 use super::tabular;
 use super::traces::sources::Stream;
@@ -24,14 +24,14 @@ const NAMED: usize = 4;
 pub(crate) struct Wanted {
     /// The command.
     pub(crate) command: &'static str,
-    /// Kinds of records that it looks at together; the first of these lists of which something is there counts.
+    /// Kinds of records that it reads together; the first of these lists with any present counts.
     pub(crate) kinds: &'static [&'static [Family]],
     /// Kinds of which it takes any number.
     pub(crate) several: &'static [Family],
 }
 
 impl Wanted {
-    /// One job of the first of these kinds that is there.
+    /// One job of the first present kind.
     pub(crate) const fn one(command: &'static str, kinds: &'static [&'static [Family]]) -> Self {
         Self { command, kinds, several: &[] }
     }
@@ -52,7 +52,7 @@ pub(super) fn part(streams: &[Stream]) -> Parted {
     Parted { labels: all.into_iter().map(|of| of.path).collect(), jobs }
 }
 
-/// The command that looks at a kind of records.
+/// The command that reads a kind of records.
 fn command_of(family: Family) -> &'static str {
     match family {
         Family::Ranks => "profile",
@@ -178,7 +178,7 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
         listed.join("; ")
     ));
     let of_kind = || jobs.iter().filter(|job| job.family == family);
-    // The shortest command shows best how it is meant.
+    // The shortest command is the clearest example.
     let example = of_kind().filter(|job| !job.path.is_empty()).min_by_key(|job| job.path.len());
     if wanted.command == "compare" {
         // It takes one path for each of two sides, and only one of them is a mixture.

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 6;
 /// Files and folders that are looked at, at most.
 const ENTRIES: usize = 20_000;
-/// Files whose heads are read, at most.
+/// Maximum number of files whose heads are read.
 const HEADS: usize = 8_192;
 /// Maximum number of listed jobs.
 const JOBS: usize = 200;
-/// Paths that stand for a job that is not a whole folder, at most.
+/// Maximum number of paths that represent a job that is not a whole folder.
 const PATHS: usize = 8_192;
 
 /// Result.
@@ -44,7 +44,7 @@ pub(crate) struct Job {
     pub(crate) folder: String,
     /// Paths for the commands that read it.
     pub(crate) paths: Vec<String>,
-    /// The format, as its reader is called.
+    /// The format, by its reader's name.
     pub(crate) format: String,
     /// Number of recorded ranks, if known.
     pub(crate) ranks: Option<u32>,
@@ -82,7 +82,7 @@ type Listed = (Vec<String>, Vec<PathBuf>);
 
 static LISTED: Kept<Listed, JobList> = Kept::new(4, 64);
 
-/// The jobs of files, whose heads are read.
+/// The jobs of files, from their heads.
 fn of_files(files: &[PathBuf], given: &[String], more: bool) -> JobList {
     let (packed, streams): (Vec<Stream>, Vec<Stream>) = files
         .iter()
@@ -192,12 +192,12 @@ fn archive(stream: &Stream, given: &[String]) -> Job {
     }
 }
 
-/// The folder that a path lies in.
+/// The folder of a path.
 fn above(path: &str) -> String {
     Path::new(path).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
-/// A path's place below what was given, or its last name where it is that.
+/// A path relative to the given one, or its last name if both are the same.
 fn within(path: &str, given: &[String]) -> String {
     let path = Path::new(path);
     let place = given
@@ -209,7 +209,7 @@ fn within(path: &str, given: &[String]) -> String {
     place.map_or_else(name, Path::to_owned).display().to_string()
 }
 
-/// The format of a file that may be read, if a reader of records knows it.
+/// The format of a readable file; `None` if no reader of records recognises it.
 pub(crate) fn format(path: &str) -> Option<&'static str> {
     let head = head(path)?;
     let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;

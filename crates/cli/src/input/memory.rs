@@ -1,7 +1,7 @@
-//! Files in memory, for a program in a browser: the files that were dropped on the page.
+//! Files in memory, for a program in a browser: the files dropped on the web UI.
 //!
-//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists where a file lies below it.
-//! Refuses to write: files only come from the page.
+//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists if a file is below it. Does not
+//! write: files only come from the web UI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ fn missing() -> io::Error {
     ErrorKind::NotFound.into()
 }
 
-/// Puts a file at a path, in the place of one that lies there.
+/// Stores a file at a path, replacing any previous one.
 pub(crate) fn put(path: PathBuf, bytes: Vec<u8>) {
     files().insert(path, bytes.into());
 }

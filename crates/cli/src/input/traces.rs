@@ -1,7 +1,7 @@
 //! Traces from the disk: files, folders, globs and archives to recordings, on all cores.
 //!
-//! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
-//! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
+//! Responsible for: the selected files ([`sources`]), reading them concurrently, and the progress bar. An unreadable file does not affect
+//! others. Only a window of each file is in memory while it is read; memory is bounded by the recordings kept.
 
 pub(crate) mod extent;
 pub(in crate::input) mod globs;
@@ -45,7 +45,7 @@ impl Loaded {
         self.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)))
     }
 
-    /// Refuses digests, for questions that need what they leave out.
+    /// Returns an error for digests, for requests that need the data they omit.
     pub(crate) fn without_digests(self) -> Result<Self, Problem> {
         let found = self.recordings.iter().find_map(|recording| match recording {
             Recording::Rank(trace) if trace.identity.digest => Some(trace.identity.label.clone()),
@@ -176,7 +176,7 @@ fn load_now(
     if all > 1 {
         progress.advance_to(0, || Some(files(0)));
     }
-    // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
+    // Each job is one file or one member; collecting keeps the order of the paths regardless of the order of completion.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
@@ -266,7 +266,7 @@ fn folder_of(label: &str) -> &str {
 }
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-/// Passes what a file has on its neighbours to the traces in the same folder.
+/// Passes a file's information about its neighbours to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
         if let Recording::Rank(trace) = recording
@@ -309,7 +309,7 @@ fn misplaced(label: &str, kind: &str) -> Problem {
         .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
 }
 
-/// Reads one file's stream; nothing when no reader knows it.
+/// Reads one file's stream; nothing if no reader recognises it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);

@@ -6,7 +6,7 @@ use super::Printer;
 use railwright_spec::problem::Problem;
 use std::{fmt, io};
 
-/// Bytes between two questions whether the text is still wanted: a few milliseconds of writing.
+/// Bytes between two checks for cancellation: a few milliseconds of writing.
 const AT_ONCE: usize = 1 << 20;
 
 /// Text written so far.

@@ -160,7 +160,7 @@ static ACT: Mutex<Option<Act>> = Mutex::new(None);
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn end_tidily() {
     LISTENS.call_once(|| {
-        // Without a handler Ctrl-C ends the program at once, which is no worse.
+        // Without a handler Ctrl-C ends the program immediately, which is acceptable.
         let _ = ctrlc::set_handler(move || {
             let act = ACT.lock().unwrap_or_else(PoisonError::into_inner);
             if act.as_ref().is_none_or(|act| act()) {

@@ -16,11 +16,11 @@ use std::cell::RefCell;
 use std::path::Path;
 
 thread_local! {
-    /// The last file that was looked at, and what it is: commands ask several times, and logs are long.
+    /// The last file that was read, and its launch: commands read it several times, and logs are long.
     static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
 }
 
-/// Forgets the last file: in a program that answers many questions it may have changed since.
+/// Drops the last file: in a program that handles many requests it may have changed since.
 pub(crate) fn forget() {
     LAST.set(None);
 }
@@ -154,7 +154,7 @@ fn open_model(launch: &Launch) -> Problem {
     }
 }
 
-/// Keys that an estimate cannot do without, and that no default may stand for in a file that shows only a part of its run.
+/// Keys that an estimate requires, and for which no default may apply in a file that shows only a part of its run.
 const NEEDED: &[&str] = &[
     "plan.tensor_parallel",
     "plan.pipeline_parallel",

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// The only key that may read and write.
 const KEY: &str = "AKIATEST";
-/// Keys of a page of a list.
+/// Number of keys on a page of a list.
 const PAGE: usize = 3;
 
 /// Fault of requests for an object.
@@ -21,9 +21,9 @@ pub(crate) enum Fault {
     Slow,
     /// This many transfers end in the middle.
     Cut(u32),
-    /// This many requests are answered with 503.
+    /// This many requests fail with 503.
     Unavailable(u32),
-    /// Every request is answered with this status.
+    /// Every request fails with this status.
     Refused(u16),
 }
 
@@ -68,7 +68,7 @@ impl Bucket {
         self.state().objects.insert(key.to_owned(), bytes.to_vec());
     }
 
-    /// Puts the files of a folder below a key.
+    /// Stores the files of a folder below a key.
     pub(crate) fn put_folder(&self, key: &str, folder: &Path) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
             let name = format!("{key}/{}", entry.file_name().to_string_lossy());

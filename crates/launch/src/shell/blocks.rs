@@ -1,7 +1,8 @@
 //! Compound commands: `if`, `case`, `for`, `while`, functions.
 //!
 //! Responsible for: taking a branch with a true condition, leaving open the changes of an undecided branch, and the passes of loops. A
-//! branch that ends the script is not taken: the user fulfils its requirements. Loops without a known end have no passes.
+//! branch that ends the script is not taken: the user fulfils its requirements. The body of a loop with an unknown condition counts as an
+//! undecided branch.
 
 use super::lex::{Token, plain};
 use super::merge::State;

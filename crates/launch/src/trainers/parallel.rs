@@ -52,7 +52,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let path = "deepspeed";
     if fields.document.has(path) && fields.document.get(path).is_none() {
-        // The whole file is present.
+        // The document contains the whole DeepSpeed file.
         let old: Vec<(String, String)> = fields
             .document
             .entries

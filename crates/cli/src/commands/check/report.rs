@@ -1,4 +1,4 @@
-//! The report of `check`: a table of files, then per file what is wrong, doubtful or not modelled.
+//! The report of `check`: a table of files, then the errors, doubts and unmodelled settings of each file.
 
 use super::{Checked, Figures, Verdict};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};

@@ -9,11 +9,11 @@ use std::path::Path;
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A run file or a launch file: what the calculator predicts.
+    /// A run file or a launch file: the calculator's prediction.
     Run,
     /// A training log.
     Log,
-    /// Anything else: traces, whose reader refuses what they are not.
+    /// Anything else: traces, whose reader rejects other files.
     Traces,
 }
 

@@ -1,7 +1,7 @@
 //! A training log against the prediction of its run, or against another log.
 //!
-//! Responsible for: the step that each side has with what is unsure of it, the change between them, and whether it is more than that. Refuses to explain
-//! a change: a log does not hold where the time of a step goes.
+//! Responsible for: the step of each side with its uncertainty, the change between them, and its significance. Does not explain a change: a
+//! log has no breakdown of the step time.
 
 use super::kind::Kind;
 use super::{modelled, verdict_of, verdicts};
@@ -39,7 +39,7 @@ enum Side {
         /// Seconds of the median step.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
-        /// Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+        /// Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: Option<(f64, f64)>,
         /// Range of the middle 80% of the reports.
@@ -55,7 +55,7 @@ enum Side {
         file: String,
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
-        /// Between what bounds a measurement of it is expected, and the share of runs for which it is.
+        /// Bounds of an expected measurement, and their coverage of runs (0 to 1).
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: (f64, f64),
         coverage: f64,
@@ -86,12 +86,12 @@ impl Side {
     }
 }
 
-/// Two sides and what lies between them.
+/// Two sides and the change between them.
 pub(crate) struct Logged {
     sides: [Side; 2],
     /// Of two logs.
     shift: Option<Shift>,
-    /// The change from A to B as a share of A, and between what bounds it lies; of two logs the shift of their steps.
+    /// The change from A to B as a share of A, with its bounds. For two logs, the shift of their steps.
     change: (f64, Option<(f64, f64)>),
     verdicts: Vec<Verdict>,
     warnings: Vec<Warning>,

@@ -1,6 +1,6 @@
-//! `--why`: how a number of the report came about: its formula, what went into it here, and where that is from.
+//! `--why`: derivation of a number of the report: its formula, its inputs, and their origin.
 //!
-//! Responsible for: choosing what to explain by identifier or title. The equations and their inputs are the calculator's.
+//! Responsible for: selecting items to explain by identifier or title. The equations and their inputs are the calculator's.
 
 use super::report::ranks;
 use crate::commands::explain::paragraphs;
@@ -117,7 +117,7 @@ fn of(estimate: &Estimate, explanation: &Explanation) -> Item {
     }
 }
 
-/// A part of the time that is the sum of its own parts.
+/// A part of the time that is the sum of its subparts.
 fn of_part(part: &Part) -> Item {
     let inputs = part.children.iter().map(|c| (c.title.clone(), human::seconds(c.time), c.id.clone()));
     let value =

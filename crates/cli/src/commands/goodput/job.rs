@@ -110,7 +110,7 @@ fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
         flags: RunFlags { settings: arguments.gpus.map(devices).into_iter().collect() },
         ..RunArguments::default()
     };
-    // A model alone has no machine; files have their own, or the loader asks for it.
+    // A model alone has no machine; files have their own, or the loader requires one.
     if named.cluster.is_none() && named.run.is_none() && run::launch::find(&named)?.is_none() {
         named.cluster = Some(run::USUAL_CLUSTER.to_owned());
     }

@@ -1,6 +1,6 @@
 //! `network collective`: one collective over message sizes on a network.
 //!
-//! Responsible for: the cluster and the ranks that arguments describe. Refuses to compute times ([`railwright_tuner::collective`]).
+//! Responsible for: the cluster and the ranks that arguments describe. Does not compute times ([`railwright_tuner::collective`]).
 
 pub(crate) mod report;
 

@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
     Ok(Outcome::Yes)
 }
 
-/// Designs that cannot grow, and what the columns count.
+/// Designs that cannot grow, and the meaning of the columns.
 fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
     let refused = grown.refused.iter().map(|refused| {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
@@ -167,7 +167,7 @@ pub(crate) struct Compared {
     grown: Option<Grown>,
     cluster: Cluster,
     with_lines: bool,
-    /// The run file whose steps are shown.
+    /// The run file of the steps.
     run: Option<String>,
 }
 
@@ -427,7 +427,7 @@ impl Compared {
         delimited::lines(&header.map(str::to_owned), rows)
     }
 
-    /// The run's step, and what network and cluster cost for it.
+    /// The run's step, and its cost of network and cluster.
     fn steps(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),

@@ -1,6 +1,6 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the given axes, and the answer as a table or a chart. Does not price: see the tuner and network crates.
+//! Responsible for: the given axes, and the result as a table or a chart. Does not compute prices: see the tuner and network crates.
 
 mod classes;
 mod report;
@@ -64,7 +64,7 @@ pub(crate) struct Answered {
     pub(super) next: Option<String>,
 }
 
-/// Designs networks. The answer is no when the model fits on none.
+/// Designs networks. The outcome is `No` if the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
     let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
@@ -168,7 +168,7 @@ impl Priced {
     }
 }
 
-/// Searches the plans of all networks, and what these cost.
+/// Searches the plans of all networks, and their costs.
 fn priced(
     arguments: &Design,
     (asked, setting): (&Asked<'_>, &Setting),
@@ -215,7 +215,7 @@ fn priced(
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
 }
 
-/// The run with a machine, and what was chosen.
+/// The run with a machine, and the defaults chosen.
 fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem> {
     let mut run = run.clone();
     let sets_cluster = |path: &str| {

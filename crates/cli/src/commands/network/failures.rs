@@ -33,7 +33,7 @@ pub(super) struct Failing {
     pub(super) design: Design,
     pub(super) expectation: Expectation,
     pub(super) sampled: Option<Sampled>,
-    /// Parts that were named, and what is left without them.
+    /// Named parts, and the network without them.
     pub(super) named: Option<(Vec<Part>, State, Option<f64>)>,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Failing {
 pub(crate) struct Answered {
     pub(super) list: Vec<Failing>,
     pub(super) job: Job,
-    /// The run whose steps slow-downs are of.
+    /// The run of the slowed steps.
     pub(super) run: Option<String>,
     /// True if the exposed share is set by the user.
     pub(super) share_given: bool,

@@ -1,6 +1,6 @@
 //! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a file.
 //!
-//! Responsible for: reading the flows against the devices of the network. Refuses to solve ([`railwright_network::flow::listed`]).
+//! Responsible for: reading the flows against the devices of the network. Does not simulate ([`railwright_network::flow::listed`]).
 
 pub(crate) mod report;
 mod traces;
@@ -139,7 +139,7 @@ fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wi
     Ok(Wiring::new(&design, &failed).map_err(|problem| on_network::placed(&sheet, problem))?)
 }
 
-/// Flows of the first hash seed, the makespan of every seed, and what the first put on links.
+/// Flows of the first hash seed, the makespan of every seed, and the bytes of the first on links.
 type Played = (Vec<Shown>, Vec<Seconds>, flow::Outcome);
 
 /// Plays the table under each seed.

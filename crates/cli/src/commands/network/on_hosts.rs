@@ -1,7 +1,7 @@
 //! The hosts that a run was given.
 //!
-//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Refuses to know
-//! what runs there.
+//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Independent of
+//! the run.
 
 use crate::args::placement::OnHosts;
 use crate::args::traffic::OnNetwork;
@@ -86,8 +86,8 @@ pub(super) fn per_host(cluster: &Cluster) -> u32 {
     u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX)
 }
 
-/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains: which part of each is used follows from them,
-/// so that a segment that was chosen is dropped.
+/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains. They determine the used part of each, so a
+/// chosen segment is removed.
 pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run {
     if on.are_named() && run.plan.segment.take().is_some() {
         chosen.push(format!(
@@ -105,8 +105,8 @@ pub(super) fn unused(allocation: &Allocation) -> Option<String> {
         .then(|| format!("{} unused for {}", human::several(allocation.unused as u64, "host"), ranks()))
 }
 
-/// A network with the devices of all wanted hosts, where none are set; with what was chosen. `other` is a second run: its number of ranks, and
-/// its hosts if they are named. Without hosts it takes those that the first run leaves free.
+/// A network with the devices of all requested hosts, if none are set, with the defaults chosen. `other` is a second run: its number of
+/// ranks, and its hosts if they are named. Without hosts it uses those that the first run leaves free.
 pub(super) fn grown(
     on: &OnNetwork,
     specified: Option<u64>,

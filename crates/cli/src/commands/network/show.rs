@@ -1,4 +1,4 @@
-//! `network show`: one design in numbers, or as a picture.
+//! `network show`: one design in numbers, or as a diagram.
 
 use super::{design, gigabits, in_flags, placed};
 use crate::args::network::Show;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
     Ok(Outcome::Yes)
 }
 
-/// Writes the lists of cables that are asked for, and what is ordered by length.
+/// Writes the requested lists of cables, and orders by length.
 fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<(), Failure> {
     let floor = floor(&arguments.floor)?;
     if arguments.cables.is_none() && arguments.netbox.is_none() {

@@ -31,7 +31,7 @@ use railwright_tuner::simulate::{
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// An answer with what was chosen for its author.
+/// A result with the defaults chosen for it.
 pub(crate) struct Simulated {
     title: String,
     chosen: Vec<String>,
@@ -143,7 +143,7 @@ fn hosts_of_job(arguments: &Simulate, job: &Run) -> Result<Option<Hosts>, Proble
     Hosts::read(&on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
 }
 
-/// Both runs are on one network, whose links are those of the first run's cluster: a second run of another cluster is priced with these.
+/// Both runs are on one network, whose links are those of the first run's cluster. A second run of another cluster also uses their costs.
 fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     let other = &job.cluster;
     let is_same = other.network.bandwidth == cluster.network.bandwidth
@@ -183,7 +183,7 @@ fn concurrent(
     together(wiring, jobs, watch)
 }
 
-/// A network with what was chosen for it.
+/// A network with the defaults chosen for it.
 pub(super) struct Wired {
     pub(super) sheet: Sheet<DesignSpec>,
     pub(super) wiring: Wiring,

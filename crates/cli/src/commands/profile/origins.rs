@@ -68,7 +68,7 @@ fn named(row: &OriginRow, what: &str) -> String {
     }
 }
 
-/// The end of a path that is too long: what is innermost.
+/// The innermost end of a path that is too long.
 fn tail(name: &str, room: usize) -> String {
     let count = name.chars().count();
     if count <= room {

@@ -48,7 +48,7 @@ pub(crate) struct TunedFields<'a> {
     untouched: Vec<&'a str>,
     /// Ratio of measured to predicted step times of the logs.
     level: Option<&'a Level>,
-    /// Rank of the layout whose measurement reduces doubt most.
+    /// Rank of the layout whose measurement reduces the uncertainty most.
     run_next: Option<usize>,
 }
 

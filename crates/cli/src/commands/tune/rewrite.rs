@@ -1,7 +1,7 @@
 //! The user's file with another layout, read back as the original was.
 //!
-//! Responsible for: handing the file to the editor of its format and resolving the edited text with the same command line. Refuses
-//! an edit whose run is not the one that was meant, but for settings that the framework has no word for.
+//! Responsible for: passing the file to the editor of its format and resolving the edited text with the same command line. An edit with
+//! another run than the intended one is rejected, except for settings that the framework cannot express.
 
 use crate::args::RunArguments;
 use crate::exit::Failure;

@@ -1,6 +1,6 @@
 //! `validate --network`: published collectives of clusters, predicted, with the errors.
 //!
-//! Responsible for: the views of [`NetworkValidation`]. Refuses to predict.
+//! Responsible for: the views of [`NetworkValidation`]. Does not predict.
 
 use super::{BAR, counted, percentage, share, skipped_rows};
 use crate::args::{NetworkModel, Output};

@@ -25,7 +25,7 @@ pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
         Found::Below(all) => all,
     };
     let keep = |(place, object): &(String, Object)| match &matches {
-        // As on a disk, a folder that matches stands for the files in it.
+        // As on a disk, a matching folder represents its files.
         Some(like) => like.matches_above(object.address()),
         None => {
             place.split('/').count() <= DEEPEST + 1 && !place.split('/').any(|part| part.starts_with('.'))
@@ -40,7 +40,7 @@ pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     Ok((kept.into_iter().map(|(_, object)| object).collect(), false))
 }
 
-/// The most objects that one address may stand for.
+/// Maximum number of objects of one address.
 const MOST: usize = extent::MOST;
 /// Maximum depth of prefixes.
 const DEEPEST: usize = extent::DEEPEST as usize;

@@ -63,7 +63,7 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
         } else if matches!(component, Component::ParentDir) {
             return Err(wrong("`..` cannot follow a wildcard".to_owned()));
         } else if text == "**" {
-            // Twice in a row means the same, and every pair of them would double the ways to each folder.
+            // Repeated wildcards are equivalent to one, and every pair of them would double the routes to each folder.
             if !matches!(parts.last(), Some(Part::Below)) {
                 parts.push(Part::Below);
             }

@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 /// Bytes on the disk of recordings that are kept, at most.
 const LARGEST: u64 = 2 << 30;
-/// The same for traces of ranks, which are copied for every answer.
+/// Maximum size of cached traces of ranks, in bytes; they are copied for every result.
 const LARGEST_COPY: u64 = 32 << 20;
 
-/// Streams behind paths, parted into jobs.
+/// Streams of paths, grouped into jobs.
 pub(super) struct Found {
     pub(super) streams: Vec<super::sources::Stream>,
     pub(super) problems: Vec<Problem>,
@@ -96,7 +96,7 @@ pub(crate) fn has_python(loaded: &Loaded) -> bool {
     loaded.recordings.iter().any(of)
 }
 
-/// Bytes of one row of a trace in memory, about, with what analyses add to it.
+/// Approximate bytes of one row of a trace in memory, with the additions of analyses.
 const ROW: u64 = 160;
 
 /// Bytes of the traces of ranks in memory, about.

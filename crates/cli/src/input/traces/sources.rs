@@ -31,7 +31,7 @@ pub(crate) struct Stream {
 enum Part {
     /// The whole file.
     Whole,
-    /// A database, which is read where it lies.
+    /// A database, read in place.
     Database,
     /// A member of a plain archive: its name and first byte.
     Member { name: String, offset: u64 },
@@ -45,7 +45,7 @@ enum Part {
 type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> + Sync);
 
 impl Stream {
-    /// The file that it lies in.
+    /// The file that contains it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -78,17 +78,17 @@ impl Stream {
         matches!(self.part, Part::Archive)
     }
 
-    /// The archive that it lies in, or is.
+    /// The archive that contains it, or the path itself if it is one.
     pub(in crate::input) fn archive(&self) -> Option<String> {
         matches!(self.part, Part::Member { .. } | Part::Archive)
             .then(|| remote::without_query(&self.path.display().to_string()).to_owned())
     }
 
-    /// The first inflated bytes of every stream in it, with what errors call it; nothing of one that cannot be read.
+    /// The first inflated bytes of every stream in it, with its name in errors; none for an unreadable one.
     pub(in crate::input) fn heads(&self) -> Vec<(String, Vec<u8>)> {
         let head = |stream: &mut dyn Read| {
             let mut bytes = Vec::new();
-            // A broken end leaves what came before it.
+            // A broken end keeps the bytes before it.
             if let Ok(mut stream) = readers::open(stream) {
                 let _ = (&mut stream).take(HEAD).read_to_end(&mut bytes);
             }
@@ -115,7 +115,7 @@ impl Stream {
         }
     }
 
-    /// The last mebibyte, as it lies on the disk; of a member of a compressed archive, its head is all there is.
+    /// The last mebibyte of the file; for a member of a compressed archive, only its head is available.
     pub(in crate::input) fn tail(&self, head: &[u8]) -> Vec<u8> {
         const TAIL: u64 = 1 << 20;
         let from = match &self.part {
@@ -172,7 +172,7 @@ impl Stream {
     }
 }
 
-/// A file on the disk, or an object behind an address.
+/// A file on the disk, or an object at an address.
 enum Opened {
     File(File),
     Object(remote::Reader),
@@ -206,7 +206,7 @@ impl Seek for Opened {
     }
 }
 
-/// The members of a compressed archive, one after another; a broken end costs what is after it.
+/// The members of a compressed archive, one after another; after a broken end the rest is lost.
 fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
     let mut results = Vec::new();
     each_member(label, stream, &mut |name, member| {
@@ -299,7 +299,7 @@ fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
             Err(problem) => Ok(vec![failed(problem)]),
         }
     };
-    // Most of the time is spent waiting for answers.
+    // Most of the time is spent waiting for responses.
     let all: Vec<Vec<Stream>> = objects.par_iter().map(streams).collect::<Result<_, Problem>>()?;
     Ok(all.into_iter().flatten().collect())
 }
@@ -395,7 +395,7 @@ fn is_archive(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
 
-/// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
+/// The members of a plain archive; `None` if its index is broken, so that it is read from the front as far as possible.
 fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<Vec<Stream>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();

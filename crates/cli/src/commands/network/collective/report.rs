@@ -10,7 +10,7 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_tuner::collective::{Curve, Point};
 use serde::Serialize;
 
-/// A curve with what was chosen for the command.
+/// A curve with the defaults chosen for the command.
 pub(crate) struct Answered {
     pub(super) machine: String,
     pub(super) chosen: Vec<String>,

@@ -1,7 +1,7 @@
 //! The fastest layout of every class of networks.
 //!
-//! Responsible for: which classes are searched. The layouts found there are priced on all others ([`Survey`]), which need no search where these
-//! are close to the fastest by a bound. Does not price: see the tuner.
+//! Responsible for: selection of the searched classes. The layouts found there are priced on all others ([`Survey`]), which need no search
+//! if these are close to the fastest by a bound. Does not compute prices: see the tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -63,7 +63,7 @@ impl<'a> Classes<'a> {
         })
     }
 
-    /// The fastest layout of every class. The better a network, the earlier: layouts found there bound what worse ones allow.
+    /// The fastest layout of every class. Better networks come first: their layouts bound those of worse ones.
     pub(super) fn plans(
         &mut self,
         clusters: &[Cluster],
@@ -103,7 +103,7 @@ impl<'a> Classes<'a> {
             }
         };
         let listing = Options { keep: LISTED, every_detail: true, ..search.options };
-        // A hair above what is known, so that a tie is found again.
+        // Slightly above the known time, so that a tie is found again.
         let mut reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
         // A known step time bounds the list without a search for the fastest.
         let lists_at_once = bounds_others && reached.is_finite();
@@ -115,7 +115,7 @@ impl<'a> Classes<'a> {
         // Otherwise the fastest bounds the list of all that is not much slower.
         let limit = match ran.results.best.entries().first() {
             Some(entry) => entry.time * SPREAD,
-            // Nothing is faster than what is known.
+            // No layout is faster than the known one.
             None if reached.is_finite() => reached,
             None => {
                 let reason = match search.outcome(&ran.results).nearest_misses.first() {

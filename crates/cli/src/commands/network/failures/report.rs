@@ -218,7 +218,7 @@ fn classes(failing: &Failing) -> Table {
     let rows = all.iter().map(|loss| {
         let class = &loss.class;
         let stranded = Cell::whole(class.stranded);
-        // Parts of one name stand in different places: over more devices or fewer.
+        // Parts of one name have different places: over more devices or fewer.
         let is_one_of_several = all.iter().filter(|other| other.class.part == class.part).count() > 1;
         let part = if is_one_of_several {
             format!("{} over {}", class.part, human::whole(class.slowed.max(class.cut_off)))

@@ -31,7 +31,7 @@ pub(crate) struct Shown {
     pub(super) bytes: Bytes,
     pub(super) begin: Seconds,
     pub(super) end: Seconds,
-    /// Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may delay.
+    /// Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) latest_end: Option<Seconds>,
 }
@@ -65,7 +65,7 @@ pub(crate) struct FlowsFields<'a> {
     /// Load of the links, by layer.
     layers: &'a [LayerLoad],
     flows: &'a [Shown],
-    /// Flows that pauses behind a congested receiver may delay.
+    /// Number of flows that pauses at a congested receiver may delay.
     held_up: usize,
     /// Upper bound of the makespan with such pauses.
     latest_makespan: Option<Seconds>,

@@ -30,7 +30,7 @@ impl Answer for Simulated {
         SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
     }
 
-    /// From the closed form to the simulated step, whatever else the report has.
+    /// From the closed form to the simulated step, regardless of the other sections.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(changes(&self.simulation));

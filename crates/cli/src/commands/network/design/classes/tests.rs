@@ -16,7 +16,7 @@ struct Line {
     design: Design,
 }
 
-/// A user who stops a search once it was asked so often.
+/// A user who stops a search after a number of checks.
 struct StopsAfter(AtomicUsize);
 
 impl Watch for StopsAfter {
