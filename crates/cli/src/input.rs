@@ -79,7 +79,7 @@ pub(crate) fn instead<T>(path: &str, text: &str, work: impl FnOnce() -> T) -> T 
     out
 }
 
-/// Access to the disk for the result calculations.
+/// Access of `railwright-answers` to the disk.
 pub(crate) struct Disk;
 
 impl Texts for Disk {

@@ -52,7 +52,7 @@ impl Effort {
         }
     }
 
-    /// The same for result calculations.
+    /// The same for `railwright-answers`.
     pub(crate) fn wanted(&self) -> railwright_answers::Effort {
         railwright_answers::Effort {
             space: self.space.clone(),

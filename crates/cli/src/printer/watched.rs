@@ -1,4 +1,4 @@
-//! Long calculations under observation: bars for users, a watch for requests through the server, and Ctrl-C.
+//! Progress of long calculations of `railwright-answers`: bars for users, a watch for requests through the server, and Ctrl-C.
 
 use super::Printer;
 use super::progress::{Progress, Stop};
