@@ -18,7 +18,7 @@ fn spec(kind: Kind) -> DesignSpec {
     DesignSpec { kind: Some(kind), devices: Some(65_536), domain: Some(domain), ..DesignSpec::default() }
 }
 
-/// From figures to counts and a bill.
+/// Counts and a bill from a design's parameters.
 #[divan::bench(args = KINDS)]
 fn bill_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     let prices = Prices::catalogue().expect("well formed");

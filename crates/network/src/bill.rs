@@ -23,7 +23,7 @@ pub struct Line {
     pub item: Item,
     /// Location: a tier of switches or a layer of cables.
     pub place: &'static str,
-    /// Its speed, one direction; `None` where the price has none.
+    /// Its speed, one direction; `None` for prices without a speed.
     pub speed: Option<BytesPerSecond>,
     /// Number; metres of fibre.
     pub count: f64,
@@ -31,11 +31,11 @@ pub struct Line {
     pub price: Price,
     /// `count x price`.
     pub dollars: Dollars,
-    /// The same at the lowest price that is known; at the typical one where there is but one.
+    /// The same at the lowest known price; at the typical one if there is only one.
     pub dollars_low: Dollars,
     /// The same at the highest.
     pub dollars_high: Dollars,
-    /// `count x watts of one`; `None` is not known.
+    /// `count x watts of one`; `None` if unknown.
     pub watts: Option<Watts>,
 }
 
@@ -74,7 +74,7 @@ pub struct Bill {
 }
 
 impl Bill {
-    /// All of its power; none where that of a part is not known.
+    /// Total power of the network; `None` if that of any part is unknown.
     pub fn known_watts(&self) -> Option<Watts> {
         self.has_all_watts.then_some(self.watts)
     }
@@ -132,7 +132,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         let speed = design.nic_bandwidth;
         lines.push(line(Item::Nic, "device", Some(speed), counts.nics as f64, prices.at(Item::Nic, speed)?));
     }
-    // The sum of nothing is 0, not the -0 of the standard library.
+    // An empty sum is 0, not the -0 of the standard library.
     let sum = |of: &dyn Fn(Item) -> bool| {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };

@@ -72,16 +72,16 @@ pub enum Work {
     Collective {
         /// Kind.
         kind: CollectiveKind,
-        /// Bytes of a rank's input: its part before an all-gather, the whole buffer of all others.
+        /// Bytes of a rank's input: its part before an all-gather, the whole buffer for all other kinds.
         input: Bytes,
         /// Name of the process group; empty for all ranks.
         group: String,
     },
-    /// No time: metadata, or access to memory of unknown speed.
+    /// Takes no time: metadata, or access to memory of unknown speed.
     Nothing(&'static str),
 }
 
-/// Kinds of collectives by their number in the schema; none for those that no run here has.
+/// Kinds of collectives by their number in the schema; `None` for those that no run here has.
 const KINDS: [(u64, Option<CollectiveKind>); 10] = [
     (0, Some(CollectiveKind::AllReduce)),
     (1, Some(CollectiveKind::Reduce)),

@@ -62,7 +62,7 @@ pub struct Class {
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
-    /// Assumptions of the figures.
+    /// Assumptions behind the values.
     pub remark: &'static str,
 }
 
@@ -88,8 +88,8 @@ pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
     (kept > 0.0).then(|| 1.0 + exposed_share * (1.0 / kept - 1.0))
 }
 
-/// The share that a neighbour leaves a device that is cut off: of `size` devices `lost` are, so each other one carries `ceil(lost /
-/// (size - lost))` more than its own.
+/// The share that a neighbour leaves for a disconnected device. Of `size` devices `lost` are disconnected, so each other one carries
+/// `ceil(lost / (size - lost))` in addition to its own.
 pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
     match size.saturating_sub(lost) {
         0 => 0.0,
@@ -111,7 +111,7 @@ pub fn classes(design: &Design) -> Vec<Class> {
     found
 }
 
-/// The same place by place.
+/// The same, place by place.
 fn in_places(design: &Design) -> Vec<Class> {
     let mut list = Vec::new();
     match &design.fabric {
@@ -260,7 +260,7 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     }
     let mut class = shared(design, part, count, slowed, 1.0 / beside.max(1) as f64, 1);
     if beside < 2 {
-        // A detour over a third router or group takes two links where one was, on links that others use as well.
+        // A detour over a third router or group takes two links instead of one, on links with other traffic.
         (class.kept_alone, class.kept_neighbour, class.kept_spread) = (0.5, 0.5, 0.5);
         class.remark = "the only direct link of its pair: detours take two links each";
     }
@@ -329,7 +329,7 @@ pub fn parts(classes: &[Class]) -> Vec<(&'static str, u64)> {
     parts
 }
 
-/// A leaf with so much below it.
+/// Adds a leaf with the devices below it.
 fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     let class = first_switch(design, "leaf", count, below.devices, below.of_domain);
     let stranded = if design.planes == 1 { below.whole * design.domain.size } else { 0 };

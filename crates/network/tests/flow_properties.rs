@@ -1,4 +1,4 @@
-//! Properties of simulated programs that hold on any network: the order of flows, the bytes of links, and the unit of time do not matter.
+//! Properties of simulated programs on any network: the order of flows, the bytes of links, and the unit of time do not matter.
 
 use proptest::prelude::*;
 use railwright_network::flow::listed::{Listed, Routes, play};
@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// A link carries the bytes of its flows, and not more in the time than its capacity.
+    /// A link carries the bytes of its flows, and at most its capacity in the time.
     #[test]
     fn bytes_are_conserved_on_every_link((network, flows) in programs()) {
         let (_, outcome) = play(&network, &flows, 0).expect("it ends");

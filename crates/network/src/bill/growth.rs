@@ -19,9 +19,9 @@ use serde::Serialize;
 pub struct Purchase {
     /// Bought for today's devices.
     pub now: Dollars,
-    /// Bought for the others.
+    /// Cost of the purchases for later devices.
     pub later: Dollars,
-    /// Bought first, and without a place in the larger network.
+    /// Cost of parts bought first that have no place in the larger network.
     pub discarded: Dollars,
     /// Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
     pub moved_links: Option<u64>,
@@ -44,7 +44,7 @@ pub struct Growth {
     pub devices: u64,
     /// The network of today's devices, rebuilt later.
     pub as_needed: Purchase,
-    /// Upper switches of the larger network from the start; none where the topology has no tiers.
+    /// Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers.
     pub prepared: Option<Purchase>,
 }
 
@@ -96,7 +96,7 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     };
     let count =
         |bill: &Bill, of: &Line| bill.lines.iter().filter(|l| is_like(l, of)).map(|l| l.count).sum::<f64>();
-    // Of equal lines only the first counts them all.
+    // Of equal lines, the first counts for all.
     let excess = |bill: &Bill, other: &Bill| {
         bill.lines.iter().enumerate().fold(Dollars::ZERO, |sum, (n, line)| {
             if bill.lines[..n].iter().any(|earlier| is_like(earlier, line)) {
@@ -137,7 +137,8 @@ fn moved(first: &Design, grown: &Design) -> Option<u64> {
     Some(fabrics * (access + leaf_spine + spine_core))
 }
 
-/// Links that keep both ends when `(links, switches above)` becomes another pair, at most: `min(s, s') min(l / s, l' / s')`, rounded up.
+/// Upper bound on links that keep both ends when `(links, switches above)` changes to another pair: `min(s, s') min(l / s, l' / s')`,
+/// rounded up.
 fn kept((links, uppers): (u64, u64), (more, larger): (u64, u64)) -> u64 {
     let (links, uppers, more, larger) =
         (u128::from(links), u128::from(uppers), u128::from(more), u128::from(larger));

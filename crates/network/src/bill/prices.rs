@@ -75,7 +75,7 @@ impl Item {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }
 
-    /// The name that people use, in the singular.
+    /// Common name, in the singular.
     pub fn words(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
     }
@@ -92,11 +92,11 @@ impl Item {
 pub struct Price {
     /// Dollars for one: the typical price.
     pub dollars: Dollars,
-    /// The least that a public source has; none where there is but one.
+    /// Lowest price of a public source; `None` if there is only one.
     pub dollars_low: Option<Dollars>,
     /// The most.
     pub dollars_high: Option<Dollars>,
-    /// Watts of one; `None` is not known.
+    /// Watts of one part; `None` if unknown.
     pub watts: Option<Watts>,
     /// Date of reading.
     pub date: String,

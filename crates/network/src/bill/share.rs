@@ -30,9 +30,9 @@ pub struct Cluster {
     pub electricity_price: Dollars,
     /// Facility power over machine power.
     pub power_usage_effectiveness: f64,
-    /// Tokens a second of the whole run, if known.
+    /// Tokens per second of the whole run; `None` if unknown.
     pub tokens_per_second: Option<f64>,
-    /// Tokens of the whole run, if known.
+    /// Tokens of the whole run; `None` if unknown.
     pub tokens: Option<f64>,
     /// Share of the calendar time in which the run makes progress. An owner also pays for the rest.
     pub availability: f64,
@@ -42,9 +42,9 @@ pub struct Cluster {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
-    /// Of the dollars of network and devices.
+    /// Share of the dollars of network and devices (0 to 1).
     pub of_dollars: Option<f64>,
-    /// Of the watts of network and devices.
+    /// Share of the watts of network and devices (0 to 1).
     pub of_watts: Option<f64>,
     /// The network's dollars a year: price over years, and electricity.
     pub dollars_per_year: Dollars,

@@ -1,4 +1,4 @@
-//! Bills against published totals.
+//! Bills compared with published totals.
 
 use super::compare::{compare, paid, parts};
 use super::prices::Prices;
@@ -164,8 +164,8 @@ fn savings_of_rail_only_v1_from_counts() {
 
 #[test]
 fn three_tiers_against_two_as_published() {
-    // arXiv 2505.09343, Table 3: $7.5k against $4.39k an endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give
-    // (5r + 6) / (3r + 4) = 1.60; NICs on both sides bring the whole bill to less. The order of magnitude must fit.
+    // arXiv 2505.09343, Table 3: $7.5k versus $4.39k per endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give (5r + 6) /
+    // (3r + 4) = 1.60; NICs on both sides reduce the ratio of the whole bill. The order of magnitude must match.
     let prices = Prices::catalogue().expect("well formed");
     let three = bill_of(&DesignSpec::of(Kind::Clos, 65_536, 8, 64), &prices);
     let two = bill_of(&DesignSpec::of(Kind::Clos, 2048, 8, 64), &prices);

@@ -32,7 +32,7 @@ pub struct Program {
 type Place = (u32, usize);
 
 impl Program {
-    /// Of traces by rank, on scale-up domains of `domain` devices; `groups` are the process groups by name.
+    /// Builds a program from traces by rank, on scale-up domains of `domain` devices; `groups` are the process groups by name.
     pub fn new(traces: &[Trace], groups: &BTreeMap<String, Vec<u32>>, domain: u64) -> Result<Self, Problem> {
         let mut building = Building::new(traces)?;
         building.collectives(groups, domain)?;
@@ -53,9 +53,9 @@ struct Set {
 #[derive(Default)]
 struct Sets<'a> {
     all: Vec<Set>,
-    /// By ranks.
+    /// Index by ranks.
     by_ranks: BTreeMap<Vec<u32>, usize>,
-    /// By the rank that defines the group, if one does, and its name.
+    /// Index by name, with the rank that defines the group, if any.
     by_name: BTreeMap<(Option<u32>, &'a str), usize>,
 }
 
@@ -90,11 +90,11 @@ impl<'a> Sets<'a> {
 struct Building<'a> {
     traces: &'a [Trace],
     program: Program,
-    /// The flow with which each node ends, by rank and place.
+    /// By rank and index in the trace: the flow that ends each node.
     ends: Vec<Vec<Option<u32>>>,
     /// The flow that waits for a node's dependencies.
     begins: Vec<Vec<Option<u32>>>,
-    /// Places of nodes by number.
+    /// By rank: index of each node by its number.
     known: Vec<BTreeMap<u64, usize>>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Building<'a> {
         Ok(self.program.flows.len() as u32 - 1)
     }
 
-    /// A flow of a rank to itself: a moment, or a delay.
+    /// Adds a flow of a rank to itself: an event without duration, or a delay.
     fn moment(&mut self, name: String, rank: u32, delay: Seconds) -> Result<u32, Problem> {
         let flow = Listed { name, from: rank, to: rank, bytes: Bytes::ZERO, start: delay, after: Vec::new() };
         self.add(flow)
@@ -194,7 +194,7 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// The ranks of a process group; none of an unknown one.
+    /// The ranks of a process group; `None` for an unknown group.
     fn members(&self, listed: Option<&Vec<u32>>, is_own: bool, group: &str) -> Option<BTreeSet<u32>> {
         match listed {
             Some(members) if !members.is_empty() => Some(members.iter().copied().collect()),
@@ -334,7 +334,7 @@ impl<'a> Building<'a> {
             }
         }
         for flow in self.program.flows.iter_mut().filter(|flow| flow.after.len() > 1) {
-            // Nodes that end together, as those of a collective do, are waited for once.
+            // Nodes with a common end, such as those of a collective, are awaited once.
             let mut known = BTreeSet::new();
             flow.after.retain(|end| known.insert(*end));
         }

@@ -185,7 +185,7 @@ impl Raw {
     }
 }
 
-/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Anything else defines none.
+/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Other values define none.
 fn process_groups(values: &str) -> BTreeMap<String, Vec<u32>> {
     #[derive(serde::Deserialize)]
     struct Group {

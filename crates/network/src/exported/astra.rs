@@ -32,7 +32,7 @@ pub fn network(design: &Design) -> (String, Vec<String>) {
     let list = dimensions(design);
     let row = |of: &dyn Fn(&(u64, f64, f64)) -> String| list.iter().map(of).collect::<Vec<_>>().join(", ");
     let mut text = format!("# {}\n", design.name.replace('\n', " "));
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "topology: [ {} ]", row(&|_| "Switch".to_owned()));
     let _ = writeln!(text, "npus_count: [ {} ]", row(&|one| one.0.to_string()));
     let _ = writeln!(text, "bandwidth: [ {} ]  # GB/s", row(&|one| decimal(one.1)));

@@ -25,7 +25,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
         let next = triggers.len() as u32 + 1;
         triggers.entry(list.as_slice()).or_insert(next);
     }
-    // Triggers that each flow starts when it ends.
+    // Triggers that each flow fires at its end.
     let mut started: Vec<Vec<u32>> = vec![Vec::new(); flows.len()];
     for (before, trigger) in &triggers {
         for flow in *before {

@@ -31,7 +31,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     );
     let name = markup(&wiring.topology.design.name);
     let routing = wiring.topology.design.routing.name();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "  <!-- {}, routing {routing} -->", name.replace("--", "- -"));
     text.push_str("  <zone id=\"network\" routing=\"Full\">\n");
     for device in 0..devices {

@@ -36,9 +36,9 @@ pub struct Job {
 pub enum Response {
     /// Continues at lower speed until the part is repaired.
     RunOn,
-    /// It starts again without the domains that are touched.
+    /// Restarts without the affected domains.
     GoWithout,
-    /// It waits for the repair.
+    /// Waits for the repair.
     Wait,
 }
 
@@ -87,7 +87,7 @@ pub struct Expectation {
     pub lost_share: f64,
     /// Mean factor of the step's time over a month, without interruptions.
     pub mean_slowdown: f64,
-    /// Devices out of work at a moment, on average.
+    /// Mean number of idle devices.
     pub mean_lost_devices: f64,
 }
 
@@ -241,7 +241,7 @@ mod tests {
         let nic = |job: &Job| of(Kind::Clos, 65_536, 64, job).classes[0].response;
         assert_eq!(nic(&Job { exposed_share: 0.0, ..JOB }), Response::RunOn);
         assert_eq!(nic(&Job { exposed_share: 1.0, ..JOB }), Response::GoWithout);
-        // No other device carries its traffic: it is dropped.
+        // Without another device for its traffic, it is dropped.
         assert_eq!(nic(&Job { recovery: Recovery::Alone, ..JOB }), Response::GoWithout);
         // Only one switch: wait for the repair.
         let one = of(Kind::Clos, 64, 64, &JOB);

@@ -23,7 +23,7 @@ pub const MOST_FAILED: u64 = 10_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Draw {
-    /// The state at a random moment: each part is down with `repair / (time between failures + repair)`.
+    /// The state at a random time: each part is down with `repair / (time between failures + repair)`.
     Moments,
     /// A number of parts of each class, at any position.
     Together(Vec<(String, u64)>),
@@ -41,7 +41,7 @@ pub struct Sampled {
     pub seed: u64,
     /// Mean factor of the step's time over states in which it can be finished.
     pub mean_slowdown: f64,
-    /// Its standard error.
+    /// Standard error of the mean slowdown.
     pub mean_slowdown_error: f64,
     /// The largest factor among these.
     pub worst_slowdown: f64,
@@ -53,7 +53,7 @@ pub struct Sampled {
     pub stopped_error: f64,
     /// Mean number of devices with a disconnected NIC.
     pub mean_cut_off: f64,
-    /// Share of states in which nothing is missing.
+    /// Share of states without any failure.
     pub whole: f64,
 }
 
@@ -96,7 +96,7 @@ pub fn sample_watched(
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     let mut drawn = 0;
     for index in 0..samples {
-        // One state at least: nothing was found of none.
+        // At least one state: without any there is no result.
         if index > 0 && watch(index).is_break() {
             break;
         }
@@ -141,7 +141,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Mean and sum of squares as they grow (Welford).
+    /// Updates mean and sum of squares (Welford).
     fn finished(&mut self, factor: f64) {
         self.count += 1;
         let away = factor - self.mean;
@@ -170,8 +170,8 @@ impl Sums {
     }
 }
 
-/// Standard error of a share of samples, `sqrt(p (1 - p) / n)`; where none or all were found, `min(1, 3 / n)`: the rule of three, because
-/// `(1 - 3/n)^n` is about 5%.
+/// Standard error of a share of samples, `sqrt(p (1 - p) / n)`; if none or all were found, `min(1, 3 / n)`: the rule of three, because `(1
+/// - 3/n)^n` is about 5%.
 fn share_error(found: u64, samples: u64) -> f64 {
     let n = samples as f64;
     if found == 0 || found == samples {
@@ -261,7 +261,7 @@ mod tests {
         let none = together(&design(Kind::RailOnly), "leaf", 1);
         assert_eq!((none.stopped, none.stopped_error), (0.0, 0.0015));
         assert!(((1.0 - none.stopped_error).powi(2000) - 0.05).abs() < 1e-3);
-        // A leaf of a Clos takes whole domains with it, always.
+        // A failed leaf of a Clos always disconnects whole domains.
         let all = together(&design(Kind::Clos), "leaf", 1);
         assert_eq!((all.stopped, all.stopped_error), (1.0, 0.0015));
         assert!((share_error(500, 2000) - (0.25_f64 * 0.75 / 2000.0).sqrt()).abs() < 1e-15);

@@ -94,13 +94,13 @@ struct Lost {
     access: BTreeSet<(u64, u64)>,
     /// Plane, fabric, leaf.
     leaves: BTreeSet<(u64, u32, u32)>,
-    /// Links to live spines that are gone: plane, fabric, leaf to spines of the pod.
+    /// Lost links to working spines: plane, fabric, leaf to links by spine of the pod.
     leaf_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
     /// Plane, fabric, pod to dead spines.
     spines: BTreeMap<(u64, u32, u32), BTreeSet<u64>>,
-    /// Plane, fabric, pod to spines to links gone above.
+    /// Links lost above spines: plane, fabric, pod to links by spine.
     core_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
-    /// Plane, fabric to core groups to cores gone.
+    /// Lost cores: plane, fabric to cores by core group.
     cores: BTreeMap<(u64, u32), BTreeMap<u64, BTreeSet<u64>>>,
 }
 

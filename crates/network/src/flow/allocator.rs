@@ -34,9 +34,9 @@ const EQUAL: f64 = 1e-11;
 const MANY: usize = 6;
 /// Flows filled in order in vain, per active flow, after which selection is tried again.
 const WASTED: usize = 1;
-/// Solutions without selection after one that reached far.
+/// Number of solutions without selection after one with a far-reaching change.
 const FAR: u32 = 255;
-/// No link.
+/// Marks no link.
 const NONE: u32 = u32::MAX;
 
 /// State of a flow in a solution, except its rate.
@@ -94,7 +94,7 @@ pub struct Allocator {
     touched: Vec<u32>,
     /// The lowest rate of the flows that left since the last solution.
     left_at: f64,
-    /// Solutions to come that fill in order without selection, as the last changes reached far.
+    /// Remaining solutions that fill in order without selection, because the last changes were far-reaching.
     far: u32,
     /// Flows that the last solutions gave a rate in vain.
     wasted: usize,
@@ -245,7 +245,7 @@ impl Allocator {
         self.touched.clear();
     }
 
-    /// Fills the chosen flows, and those that lose their bottleneck by it, until all have one; false if there are too many.
+    /// Fills the selected flows, and those that lose their bottleneck as a result, until all have one; false if there are too many.
     fn fill_chosen(&mut self, active: usize) -> bool {
         let mut filled = 0;
         while !self.chosen.is_empty() {

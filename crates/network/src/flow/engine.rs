@@ -91,7 +91,7 @@ pub struct Lap {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// From the start to the arrival of the last byte.
+    /// Time from the start to the arrival of the last byte.
     pub duration: Seconds,
     /// Messages sent, those of skipped laps included.
     pub flows: u64,
@@ -144,7 +144,7 @@ impl Agenda {
         self.turn = (self.turn + 1) % self.recent.len();
     }
 
-    /// The next moment.
+    /// Time of the next event, in seconds.
     fn next(&self) -> Option<f64> {
         self.times.peek().map(|Reverse((bits, _))| f64::from_bits(*bits))
     }
@@ -163,11 +163,10 @@ impl Agenda {
     }
 }
 
-/// Moments that are closer than this share of the time since the start are one moment: symmetrical flows end together but for
-/// rounding.
+/// Times closer than this share of the time since the start are equal: symmetrical flows end together except for rounding.
 const SAME_MOMENT: f64 = 1e-12;
 
-/// Runs a program to its end. Fails when messages are cut off, so that it never ends.
+/// Runs a program to its end. Fails if messages are cut off, so that it never ends.
 pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcome, Problem> {
     let mut run = Run {
         allocator: Allocator::new(wires.capacities()),
@@ -255,7 +254,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The next moment at which anything begins or ends.
+    /// The next time at which a message begins or ends.
     fn next(&self) -> Option<f64> {
         match (self.agenda.next(), self.ends.next()) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -292,7 +291,7 @@ impl Run {
         }
     }
 
-    /// A message without links has taken its latency.
+    /// Ends the latency of a message without links.
     fn pause_ends(&mut self, place: u32, traffic: &mut impl Traffic, start: &mut Start) {
         let tag = self.waiting[place as usize].0.tag;
         self.free.push(place);
@@ -332,7 +331,7 @@ impl Run {
         traffic.arrived(tag, start);
     }
 
-    /// Computes rates again where something changed, and with them when messages end.
+    /// Computes changed rates again, and the ends of the messages.
     fn share(&mut self) {
         let Self { allocator, journeys, ends, now, outcome, .. } = self;
         outcome.solutions += 1;

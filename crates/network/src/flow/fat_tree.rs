@@ -21,7 +21,7 @@ pub struct FatTree {
 }
 
 impl FatTree {
-    /// Without oversubscription, as the published simulations have it: as many spines as hosts under a leaf, 50 GB/s and 1 us a link.
+    /// Without oversubscription, as in the published simulations: as many spines as hosts under a leaf, 50 GB/s and 1 us per link.
     pub fn non_blocking(hosts: u32, under_leaf: u32) -> Self {
         Self { hosts, under_leaf, spines: under_leaf, bandwidth: 50e9, latency: 1e-6 }
     }

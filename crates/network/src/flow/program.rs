@@ -6,7 +6,7 @@
 
 use super::engine::{Flow, Lap, Start, Traffic};
 
-/// Messages in phases: each begins when the last message of the one before has arrived.
+/// Messages in phases: each begins when the last message of the preceding one has arrived.
 #[derive(Clone, Debug)]
 pub struct Phases<I> {
     phases: I,
@@ -14,7 +14,7 @@ pub struct Phases<I> {
 }
 
 impl<I: Iterator<Item = Vec<Flow>>> Phases<I> {
-    /// From the messages of each phase.
+    /// Creates phases from the messages of each.
     pub fn new(phases: impl IntoIterator<Item = Vec<Flow>, IntoIter = I>) -> Self {
         Self { phases: phases.into_iter(), missing: 0 }
     }
@@ -52,7 +52,7 @@ pub struct Ring {
     /// Of these, number of own messages that have arrived at the neighbour, and number of the neighbour's that have arrived here.
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// The fewest steps that any rank has begun, and how many ranks have begun no more.
+    /// The fewest steps that any rank has begun, and the number of ranks with that many.
     least: u64,
     at_least: usize,
 }

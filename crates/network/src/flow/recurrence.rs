@@ -33,7 +33,7 @@ struct Picture {
 }
 
 impl Recurrence {
-    /// Looks whether a lap began, and whether it begins as an earlier one did; if so, leaps.
+    /// Tests whether a lap began with the state of an earlier one; if so, skips the remaining laps.
     pub(super) fn look(&mut self, run: &mut Run, traffic: &mut impl Traffic) {
         let Some(lap) = traffic.lap() else { return };
         if lap.number < self.next || lap.left == 0 {

@@ -1,4 +1,4 @@
-//! Flow simulations against numbers that another simulator printed, against formulas, and against an independent oracle.
+//! Flow simulations compared with the output of another simulator, with formulas, and with an independent oracle.
 
 use super::program::{self, Phases, Ring};
 use super::testing::{RailOnly, oracle};

@@ -40,9 +40,9 @@ pub struct DrawnNode {
 pub struct DrawnCable {
     /// The nodes at its ends.
     pub ends: [u32; 2],
-    /// In one direction.
+    /// Bandwidth in one direction.
     pub bandwidth: Option<BytesPerSecond>,
-    /// From entering the cable to entering the next.
+    /// Latency from entering the cable to entering the next.
     pub latency: Option<Seconds>,
     /// Its line, from 1.
     pub line: usize,
@@ -161,14 +161,14 @@ fn positive(bandwidth: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
     }
 }
 
-/// Letters that differ between two keys of nearly equal length, after their common beginning and end.
+/// Number of differing letters of two keys of nearly equal length, after their common begin and end.
 fn distance(a: &str, b: &str) -> usize {
     let begin = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let end = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     a.len().max(b.len()).saturating_sub(begin + end)
 }
 
-/// An unknown key one letter from a known one is a mistake; all others are those of other programs.
+/// An unknown key one letter from a known one is an error; all others belong to other programs.
 fn near_miss<const N: usize>(key: &str, known: [&str; N]) -> Result<(), Problem> {
     // A slip of one letter in a key of four letters or more.
     let slipped =

@@ -34,9 +34,9 @@ pub struct RouteSetting {
 pub struct Surroundings {
     /// Devices of a scale-up domain, if no node has a host.
     pub domain: u64,
-    /// Of a device into its domain, one direction.
+    /// Bandwidth of a device into its domain, one direction.
     pub domain_bandwidth: BytesPerSecond,
-    /// Of cables without one.
+    /// Latency of cables without one.
     pub latency: Seconds,
 }
 
@@ -58,7 +58,7 @@ pub struct Imported {
     pub devices: Vec<String>,
     /// Devices of a scale-up domain.
     pub domain: u64,
-    /// Hosts that are left out, as they have another number of devices.
+    /// Hosts excluded because of an unusual number of devices.
     pub left_out: Vec<String>,
     /// Bandwidth of a device into the network, over all of its cables: that of the fastest device.
     pub nic_bandwidth: BytesPerSecond,
@@ -80,7 +80,7 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// From a drawing.
+    /// Builds a fabric from a drawing.
     pub fn new(
         drawing: &Drawing,
         file: &str,

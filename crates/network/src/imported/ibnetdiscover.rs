@@ -83,7 +83,7 @@ fn quoted(text: &str) -> Option<&str> {
     text.split('"').nth(1).filter(|name| !name.is_empty())
 }
 
-/// Gbit/s of the last word, such as `4xNDR`.
+/// Bandwidth in Gbit/s of the last word, such as `4xNDR`.
 fn rate(text: &str) -> Result<f64, Problem> {
     let word = text.split_whitespace().next_back().unwrap_or_default();
     let known = word.split_once('x').and_then(|(width, speed)| {

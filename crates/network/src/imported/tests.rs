@@ -58,7 +58,7 @@ fn oversubscription_of_a_drawn_tree_slows_messages() {
 fn hosts_are_domains_and_their_order_is_that_of_numbers() {
     let fabric = fabric(&tree(2, true), Routing::Spray);
     assert_eq!((fabric.domain, fabric.devices.len(), fabric.nic_bandwidth.gb()), (2, 8, 50.0));
-    // Within a host nothing crosses the network.
+    // Traffic within a host does not cross the network.
     let link_path = fabric.link_path(0, 1, 0).expect("a route");
     let capacities = fabric.capacities();
     assert!(link_path.links.iter().all(|(link, _)| capacities[*link as usize] == 450e9), "{link_path:?}");

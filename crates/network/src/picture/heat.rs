@@ -30,7 +30,7 @@ const DECADES: i32 = 6;
 /// Pixels along a side, about.
 const PIXELS: u32 = 1024;
 
-/// Draws the square; `None` where it has more cells than fit.
+/// Draws the square; `None` if it has more cells than fit.
 pub fn heat(chart: &Heat<'_>) -> Option<String> {
     if chart.side == 0 || chart.side > MOST {
         return None;
@@ -155,7 +155,7 @@ pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     let known = || logs.iter().flatten().copied();
     let most = known().fold(0.0, f64::max);
     let least = known().fold(f64::INFINITY, f64::min).max(most - f64::from(DECADES));
-    // From a light blue to a dark one, so that it reads in grey too.
+    // From a light blue to a dark one, so that it is readable in grey too.
     let shade = |log: f64| {
         let share = if most > least { ((log - least) / (most - least)).max(0.0) } else { 1.0 };
         [(205.0, 12.0), (224.0, 35.0), (244.0, 90.0)]

@@ -1,4 +1,4 @@
-//! Letters in pixels, for pictures that carry no font.
+//! Letters in pixels, for charts without a font.
 //!
 //! Responsible for: the few capitals, digits and signs that a heat map's axes need, three pixels by five. All other characters are blank.
 

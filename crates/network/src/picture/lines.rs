@@ -10,23 +10,23 @@ use std::fmt::Write as _;
 /// Points of a curve up to which each has a mark.
 const MARKED: usize = 60;
 
-/// A curve; a hole is a point that does not exist.
+/// A curve with gaps at missing points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
     /// Label of the curve.
     pub name: String,
-    /// One value for each place on the horizontal axis.
+    /// One value for each position on the horizontal axis.
     pub values: Vec<Option<f64>>,
 }
 
-/// Curves over places.
+/// Curves over positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
     /// Title of the chart.
     pub title: String,
     /// Quantity on the horizontal axis.
     pub across: String,
-    /// The places on it.
+    /// Labels of the positions.
     pub places: Vec<String>,
     /// Quantity on the vertical axis, with its unit.
     pub up: String,
@@ -69,7 +69,7 @@ pub fn lines(chart: &Lines) -> String {
             "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--s{colour})\" stroke-width=\"2\"{dash}/>",
             path.join(" ")
         );
-        // Marks of many points would be a band.
+        // Marks of many points would overlap.
         for (x, y, value) in points.into_iter().filter(|_| chart.places.len() <= MARKED) {
             let _ = writeln!(
                 out,

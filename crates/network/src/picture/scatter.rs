@@ -43,7 +43,7 @@ pub struct Scatter {
     pub series: Vec<Series>,
 }
 
-/// Ticks that enclose values, which need not begin at 0 when they lie close together far from it.
+/// Ticks that enclose values. They need not begin at 0 if the values are close together and far from it.
 fn enclosing(values: impl Iterator<Item = f64> + Clone) -> (f64, f64, Vec<f64>) {
     let finite = values.filter(|v| v.is_finite());
     let (least, most) = finite.fold((f64::INFINITY, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)));

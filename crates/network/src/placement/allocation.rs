@@ -47,7 +47,7 @@ impl Inventory {
         Ok(self.at(place, name, local))
     }
 
-    /// The host at a place of the network.
+    /// The host at a position of the network.
     pub fn at(&self, place: u32, name: String, local: Option<&[u32]>) -> Host {
         let from = place * self.per_host;
         let devices = match local {
@@ -123,7 +123,7 @@ impl Allocation {
         self.hosts.iter().map(|host| host.devices.len() as u64).sum()
     }
 
-    /// The same hosts in another order; `order[n]` is the former place of the n-th host.
+    /// The same hosts in another order; `order[n]` is the former index of the n-th host.
     #[must_use]
     pub fn ordered(&self, order: &[usize]) -> Self {
         let hosts = order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect();

@@ -86,7 +86,7 @@ fn list_of(text: &str, inventory: &Inventory) -> Result<Vec<u32>, Problem> {
     Ok(all)
 }
 
-/// A host file with one line per host: `HOST slots=N`, or `HOST gpus=LIST` where the devices are not the first ones.
+/// A host file with one line per host: `HOST slots=N`, or `HOST gpus=LIST` if the devices are not the first ones.
 pub fn written_hosts(allocation: &Allocation, per_host: u32) -> String {
     let mut text = String::new();
     for host in &allocation.hosts {

@@ -5,7 +5,7 @@
 use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
 
-/// More hosts than any network that can be simulated has devices.
+/// Maximum number of hosts: more than the devices of any network that can be simulated.
 const MOST: usize = 1 << 22;
 
 /// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may occur anywhere, and several times; numbers keep
@@ -76,9 +76,9 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 
 /// `001-003,007` with their zeros; `0-63:8` is every eighth.
 ///
-/// `None` where that is no list; a problem where it is too long.
+/// Numbers of a list. `None` if it is no list; an error if it is too long.
 fn numbers(list: &str) -> Option<Result<Vec<String>, Problem>> {
-    // No number of 32 bits has more digits, but for zeros in front.
+    // Maximum number of digits: numbers of 32 bits have fewer, except for leading zeros.
     const MOST_DIGITS: usize = 20;
     let mut all = Vec::new();
     for part in list.split(',').map(str::trim) {

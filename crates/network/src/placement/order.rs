@@ -25,7 +25,7 @@ pub struct Between {
 }
 
 impl Between {
-    /// Of a step's traffic on the hosts of an allocation.
+    /// Bytes of a step's traffic between the hosts of an allocation.
     pub fn new(matrix: &Matrix, allocation: &Allocation) -> Self {
         let host_of: Vec<usize> = allocation
             .hosts
@@ -74,8 +74,8 @@ pub fn by_network(allocation: &Allocation, tree: &Tree) -> Vec<usize> {
     order
 }
 
-/// An order after swaps of two hosts with as many ranks each, as long as one lessens the weighted bytes; none for more hosts than are
-/// tried, and none after a break.
+/// An order after swaps of two hosts with equal numbers of ranks, while a swap reduces the weighted bytes. `None` for too many hosts, or
+/// after cancellation.
 pub fn refined(
     allocation: &Allocation,
     tree: &Tree,
@@ -115,7 +115,7 @@ pub fn refined(
     Some(order)
 }
 
-/// Weighted bytes that a swap of two places saves.
+/// Weighted bytes that a swap of two hosts saves.
 fn gain(between: &Between, spots: &[Spot], tree: &Tree, order: &[usize], (a, b): (usize, usize)) -> f64 {
     let (here, there) = (spots[order[a]], spots[order[b]]);
     let of = |place: usize, partner: usize, from: Spot, to: Spot| -> f64 {

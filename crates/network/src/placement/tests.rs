@@ -1,4 +1,4 @@
-//! Placement against node lists, orders and bytes worked out by hand.
+//! Placement compared with node lists, orders and bytes worked out by hand.
 
 use super::*;
 use crate::simulate::Wiring;
@@ -173,7 +173,7 @@ fn fragments_are_the_first_hosts_of_each_part() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Swaps never add bytes above leaves, and end where no swap of two hosts saves any.
+    /// Swaps never add bytes above leaves, and end when no swap of two hosts saves any.
     #[test]
     fn swaps_end_in_a_minimum(places in Just((0..16_u32).collect::<Vec<_>>()).prop_shuffle(), hosts in 2_usize..12) {
         let topology = clos();

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// Position of a device in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// The pod, or 0 where the network has but one.
+    /// The pod, or 0 if the network has only one.
     pub pod: u32,
     /// The leaf group.
     pub leaf: u32,
@@ -24,7 +24,7 @@ pub struct Spot {
 /// Leaf groups and pods of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// By domain.
+    /// Positions by domain.
     spots: Vec<Spot>,
     domain: u32,
     /// Bandwidth below a leaf, and below a spine, over that above.
@@ -32,7 +32,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Of a network; none where devices share no switches that are parts of it.
+    /// The tree of a network; `None` if devices share no switches that are parts of it.
     pub fn new(topology: &Topology) -> Option<Self> {
         let design = &topology.design;
         let size = u32::try_from(design.domain.size.max(1)).unwrap_or(u32::MAX);
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// The first hosts of each pod, as many as a list has for it; of each leaf group where the network has one pod.
+    /// The first hosts of each pod, as many as its entry in a list; of each leaf group if the network has one pod.
     pub fn fragments(&self, counts: &[u32], inventory: &Inventory) -> Result<Vec<Host>, Problem> {
         let by_pod = self.pods() > 1;
         let part = |place: u32| {
@@ -137,7 +137,7 @@ pub(super) fn distinct(numbers: impl Iterator<Item = u32>) -> usize {
     numbers.len()
 }
 
-/// Links below over links above, of a leaf and of a spine; 1 where the network has no such tiers.
+/// Links below over links above, of a leaf and of a spine; 1 if the network has no such tiers.
 fn oversubscription(fabric: &Fabric) -> [f64; 2] {
     let Fabric::Clos(network) = fabric else { return [1.0, 1.0] };
     let clos = &network.clos;

@@ -46,7 +46,7 @@ pub fn clos(devices: u64, radix: u64) -> Result<Counts, Problem> {
     Ok(counts(devices, switches(devices, radix, tiers), tiers))
 }
 
-/// One Clos for each of `domain` rails; rails of one switch share it where several fit.
+/// Counts of one Clos for each of `domain` rails; rails share a switch if several fit.
 pub fn rail_only(devices: u64, domain: u64, radix: u64) -> Result<Counts, Problem> {
     check(devices, domain, radix)?;
     let rail = devices / domain;

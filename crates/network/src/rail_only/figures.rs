@@ -1,4 +1,4 @@
-//! The paper's figures as pictures.
+//! The paper's figures as SVG.
 //!
 //! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is the traffic's closed form.
 
@@ -11,7 +11,7 @@ use railwright_spec::quantity::Seconds;
 /// A figure and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// `figure-7-16384.svg`, ...
+    /// File name: `figure-7-16384.svg`, ...
     pub file: String,
     /// SVG.
     pub svg: String,
@@ -77,7 +77,7 @@ fn terms(report: &RailOnlyReport) -> Figure {
     let rows = report.workloads.iter().flat_map(|row| {
         let it = &row.rail_only;
         let part = |name: String, values: [f64; 4]| Part { name, values: values.to_vec() };
-        // Model traffic stays on its rail, so that layers beyond carry nothing.
+        // Model traffic stays on its rail, so that further layers carry nothing.
         let real = |network: &str| {
             part(
                 format!("{}, {network}", row.workload),

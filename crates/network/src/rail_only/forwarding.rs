@@ -31,7 +31,7 @@ mod tests {
             let p = Parameters {
                 scale_up: BytesPerSecond::from_gb(scale_up),
                 network: BytesPerSecond::from_gb(network),
-                // Every table row has N = 32,768, which 72 does not divide: the formula does not mind.
+                // Every table row has N = 32,768, which 72 does not divide; the formula is defined all the same.
                 ..Parameters::paper(GPT3, 32e6, 32768.0, domain)
             };
             assert!((overhead(&p) * 100.0 - percent).abs() < 0.006, "{}", overhead(&p));

@@ -8,7 +8,7 @@ use super::targets::{Kind, Status, Target};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// A section: its heading, a sentence, the names of claims and of figures that belong to it, by their beginnings.
+/// A section: its heading, a sentence, and the prefixes of the names of its claims and figures.
 struct Section {
     heading: &'static str,
     text: &'static str,

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 pub struct Claim {
     /// Identifier: the paper's version, the figure, the quantity.
     pub id: String,
-    /// In words.
+    /// Claim in words.
     pub claim: String,
     /// The value in the paper.
     pub paper: Option<f64>,
@@ -25,13 +25,13 @@ pub struct Claim {
     pub unit: String,
     /// Comparison with the claim.
     pub kind: Kind,
-    /// Largest distance: points of a percentage, else relative.
+    /// Maximum distance: percentage points, else relative.
     pub tolerance: Option<f64>,
     /// The same for a documented variant.
     pub variant: Option<f64>,
     /// The configuration.
     pub configuration: String,
-    /// Reason why it is not met, or how far it is founded.
+    /// Reason why it is not met, or the extent of its evidence.
     pub reason: String,
 }
 
@@ -46,11 +46,11 @@ pub enum Kind {
     Construction,
     /// At least.
     Above,
-    /// At most.
+    /// An upper bound.
     Below,
     /// A property.
     Statement,
-    /// Nothing to compute it by.
+    /// Without data to compute it.
     Unknown,
 }
 
@@ -67,7 +67,7 @@ pub enum Status {
     Variant,
     /// Neither.
     NotReproduced,
-    /// Nothing to compute it by.
+    /// Without data to compute it.
     NotAttempted,
 }
 
@@ -84,7 +84,7 @@ pub struct Target {
     pub variants: Vec<f64>,
     /// Change made by each of these variants.
     pub variant_names: Vec<&'static str>,
-    /// Distance of the plain model: points of a percentage, else relative.
+    /// Distance of the plain model: percentage points, else relative.
     pub error: Option<f64>,
     /// Result.
     pub status: Status,

@@ -56,12 +56,12 @@ fn data_in_domain(p: &Parameters, model_parallel: f64) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / model_parallel - 1.0 / p.domain) / p.scale_up.get())
 }
 
-/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and push it over their rails.
+/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and send it over their rails.
 fn data_on_rails(p: &Parameters) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / p.domain - 1.0 / p.devices) / p.network.get())
 }
 
-/// (8) `N_M* = sqrt(P N / (a l h tau))`: where the two terms inside the domain balance. It depends on no bandwidth and no domain size.
+/// (8) `N_M* = sqrt(P N / (a l h tau))`: balance of the two terms inside the domain. Independent of bandwidths and domain size.
 pub fn optimum(p: &Parameters) -> f64 {
     let Parameters { model, .. } = p;
     (model.parameters * p.devices / (p.all_reduces * model.layers * model.hidden * p.tokens)).sqrt()

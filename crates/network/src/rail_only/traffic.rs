@@ -55,12 +55,12 @@ pub fn traffic(p: &Parameters) -> Traffic {
 }
 
 impl Traffic {
-    /// Share of pairs that exchange anything inside domains.
+    /// Share of pairs with any traffic inside domains (0 to 1).
     pub fn pairs_in_domain(&self) -> f64 {
         (self.model_parallel.partners + self.data_in_domain.partners) / self.others
     }
 
-    /// Share of pairs that exchange nothing at all.
+    /// Share of pairs without any traffic (0 to 1).
     pub fn silent_pairs(&self) -> f64 {
         1.0 - self.pairs_in_domain() - self.data_on_rails.partners / self.others
     }

@@ -56,13 +56,13 @@ pub struct Bundle {
 /// A flow that waits without sending: the sender's number in [`Flow::from`].
 pub(super) const PAUSE: u32 = u32::MAX;
 
-/// More colours than this of one class are too many for a program that sends again and again.
+/// Maximum number of colours of one class for a program that sends repeatedly.
 pub const FEW: usize = 64;
 
-/// Share by which loads of links may differ that a coarse bundle takes for one.
+/// Relative difference of link loads that a coarse bundle treats as equal.
 const COARSE: f64 = 0.02;
 
-/// The flows of the large network, before they are made few.
+/// The flows of the large network, before aggregation.
 struct Members {
     loads: Vec<Vec<(u32, f64)>>,
     class: Vec<u32>,
@@ -70,8 +70,8 @@ struct Members {
 }
 
 impl Bundle {
-    /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
-    /// stay apart.
+    /// Builds a bundle of classes on a network. Classes with more than `most` colours have the rate of their slowest member, unless they
+    /// must stay separate.
     pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
         Self::with(wiring, classes, most, rows::EXACT)
     }
@@ -138,7 +138,7 @@ impl Bundle {
             alike: per_class.iter().map(|colours| *colours <= 1).collect(),
             detours: vec![false; classes],
         };
-        // Each class decides separately, because too many colours of one class would affect the others.
+        // Each class is decided separately, because too many colours of one class would affect the others.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
         for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {
@@ -171,7 +171,7 @@ impl Bundle {
         self.alike.iter().zip(&self.classes).any(|(alike, units)| !alike && units.len() == 1)
     }
 
-    /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.
+    /// Classes that share nothing: without flows, each takes its ideal time at any start.
     pub fn free(classes: usize) -> Self {
         Self {
             classes: vec![Vec::new(); classes],
@@ -195,7 +195,7 @@ impl Bundle {
         paces
     }
 
-    /// Adds a unit that sends without end at a given pace at most, as a neighbour's job does: pace 1 is its ideal speed.
+    /// Limits a unit that sends without end to a pace, as a neighbour's job: pace 1 is its ideal speed.
     pub fn cap(&mut self, class: usize, pace: f64) {
         for &unit in self.classes.get(class).into_iter().flatten() {
             let row = self.rows.len() as u32;
@@ -222,7 +222,7 @@ fn lay(wiring: &Wiring, class: &Class, scratch: &mut [f64]) -> Result<Vec<Laid>,
     Ok(laid)
 }
 
-/// The share of its capacity that the busiest link carries when all go at ideal speed.
+/// Utilization of the busiest link if all groups run at ideal speed.
 fn busiest(laid: &[Laid], capacities: &[f64], scratch: &mut [f64]) -> f64 {
     let loads = sum(laid.iter().map(|(loads, _)| loads.as_slice()), scratch);
     loads.iter().map(|(link, load)| load / capacities[*link as usize]).fold(0.0, f64::max)
@@ -236,7 +236,7 @@ enum Group<'a> {
 }
 
 impl Group<'_> {
-    /// Its pairs on the links of the network: bytes a second at ideal speed, and the longest latency.
+    /// Load of its pairs on the links of the network: bytes per second at ideal speed, and the longest latency.
     fn loads(self, wiring: &Wiring, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
         let mut touched: Vec<u32> = Vec::new();
         let mut latency = 0.0_f64;

@@ -110,8 +110,8 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
     Some(wiring.plain(&route))
 }
 
-/// Over NICs of other devices in the sender's domain, and in the receiver's where rails are apart or its own NIC is gone: the
-/// same share over each pair that works.
+/// Over NICs of other devices in the sender's domain, and in the receiver's if rails are separate or its own NIC is lost: the same share
+/// over each working pair.
 fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let topology = &wiring.topology;
     let size = topology.design.domain.size as u32;

@@ -38,7 +38,7 @@ pub(super) fn edges(torus: &Torus, exchange: &Exchange, members: &[u32]) -> Opti
     Some(edges)
 }
 
-/// Places along each dimension, if members are at all places of their product.
+/// Positions along each dimension, if members are at all positions of their product; else `None`.
 fn grid(torus: &Torus, members: &[u32]) -> Option<[Vec<u64>; 3]> {
     let mut axes: [Vec<u64>; 3] = Default::default();
     for (dimension, axis) in axes.iter_mut().enumerate() {
@@ -109,7 +109,7 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     }
 
-    /// `V (n - 1)/n` over the links that a group's dimensions have: all six for the whole torus, two for one ring of it.
+    /// `V (n - 1)/n` over the links of a group's dimensions: all six for the whole torus, two for one ring of it.
     #[test]
     fn gathers_and_reductions_take_their_closed_forms() {
         let whole = torus(&[4, 4, 4], &[]);

@@ -22,11 +22,11 @@ pub struct LayerLoad {
     pub used: usize,
     /// Capacity of one.
     pub capacity: BytesPerSecond,
-    /// Share of its capacity that the average link carried.
+    /// Mean utilization of the links (0 to 1).
     pub mean: f64,
     /// Utilization of the busiest link (0 to 1).
     pub busiest: f64,
-    /// Place of the busiest.
+    /// Place of the busiest link.
     pub link: String,
 }
 
@@ -42,7 +42,7 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
 }
 
 impl Wiring {
-    /// Loads by layer of the bytes that each link carried in a time.
+    /// Loads by layer from the bytes that each link carried in a time.
     pub fn loads(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
         let mut all = vec![0.0; self.topology.graph.link_count()];
         for (sum, bytes) in all.iter_mut().zip(carried) {

@@ -77,7 +77,7 @@ impl Part {
         })
     }
 
-    /// The name that reads back as this part.
+    /// Name that parses to this part.
     pub fn name(self) -> String {
         match self {
             Self::Link(layer, n) => format!("link:{}:{n}", layer_name(layer)),
@@ -86,7 +86,7 @@ impl Part {
         }
     }
 
-    /// The cables that go with it, each as the lower of its two links. Fails on a number that the network does not have.
+    /// The cables lost with it, each as the lower of its two links. Fails for a number outside the network.
     pub fn cables(self, topology: &Topology) -> Result<Vec<LinkId>, Problem> {
         let graph = &topology.graph;
         let missing = |there: usize, what: &str| {
@@ -167,7 +167,7 @@ mod tests {
         {
             let part = Part::parse(name).expect(name);
             assert_eq!(part.name(), name);
-            // As `network failures` writes it.
+            // In the form of `network failures`.
             let (class, number) = name.rsplit_once(':').expect("a number");
             assert_eq!(Part::parse(&format!("{class}#{number}")).expect(name), part);
             assert_eq!(part.cables(&clos).expect(name).len(), cables, "{name}");

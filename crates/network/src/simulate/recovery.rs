@@ -45,7 +45,7 @@ struct Gate {
 }
 
 impl Gate {
-    /// The share of its messages that the device's own NIC carries.
+    /// Share of its messages that the device's own NIC carries (0 to 1).
     fn own(&self) -> f64 {
         if self.domain > 0.0 { (self.kept / self.domain).min(1.0) } else { 0.0 }
     }
@@ -61,7 +61,7 @@ impl Lost {
             let left = if is_broken(host) { 0 } else { ports.filter(|port| !is_broken(*port)).count() };
             Some(left as f64 / planes as f64)
         };
-        // Without NICs of their own devices lose none.
+        // Devices without NICs lose none.
         let kept: Option<Vec<f64>> = (0..topology.graph.devices()).map(kept).collect();
         match kept {
             Some(kept) if kept.iter().any(|share| *share < 1.0) => {
@@ -96,7 +96,7 @@ impl Lost {
         if self.kept.is_empty() || from == to || (size > 1 && from / size == to / size) {
             return Settled::Untouched;
         }
-        // Between rails that a domain joins, the device that forwards sends or receives in place of one end.
+        // Between rails that a domain joins, the forwarding device sends or receives in place of one end.
         let ends = match topology.forwarder(from, to) {
             Some(between) if between / size == from / size => [between, to],
             Some(between) => [from, between],
@@ -122,7 +122,7 @@ impl Lost {
         }
     }
 
-    /// Over the NICs of one place of both domains.
+    /// Routes over the NICs of one position in both domains.
     fn through(&self, wiring: &Wiring, (from, to): (u32, u32), place: u32, label: u64) -> Option<LinkPath> {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;

@@ -14,9 +14,9 @@ const MOST_LISTED: usize = 256;
 /// Work of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
-    /// Nothing on the network for so long.
+    /// Idle on the network, in seconds.
     Pause(Seconds),
-    /// An exchange of a class: so long at its ideal speed.
+    /// An exchange of a class, with its duration at ideal speed.
     Move {
         /// The class's number in the bundle.
         class: u32,
@@ -43,9 +43,9 @@ pub struct Script {
 /// Times at which tasks ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Played {
-    /// By task.
+    /// Start by task.
     pub starts: Vec<Seconds>,
-    /// By task.
+    /// End by task.
     pub ends: Vec<Seconds>,
     /// Seconds at ideal speed that each unit of the bundle moved.
     pub moved: Vec<f64>,
@@ -54,7 +54,7 @@ pub struct Played {
 }
 
 impl Script {
-    /// Adds a task that waits for others, and gives its number.
+    /// Adds a task that waits for others, and returns its number.
     pub fn add(&mut self, work: Work, after: impl IntoIterator<Item = u32>) -> u32 {
         let task = self.work.len() as u32;
         self.work.push(work);
@@ -65,7 +65,7 @@ impl Script {
         task
     }
 
-    /// Makes a task wait for one more.
+    /// Adds a predecessor of a task.
     pub fn follow(&mut self, before: u32, task: u32) {
         self.waits[task as usize] += 1;
         self.links.push((before, task));
@@ -144,7 +144,7 @@ impl Script {
         played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
-    /// The same up to a moment; none if it has not ended by then.
+    /// The same with a time limit; `None` if it has not ended by then.
     pub fn play_within(
         &self,
         bundle: &Bundle,

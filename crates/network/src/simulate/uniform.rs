@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Attachment of a NIC in one plane: its leaf and its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
-    /// Of the fabric, so that rails which are apart never share one.
+    /// Leaf of the fabric, so that separate rails never share one.
     leaf: (u64, u64),
     pod: (u64, u64),
 }
@@ -38,7 +38,7 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     let design = &topology.design;
     let Fabric::Clos(network) = &design.fabric else { return None };
     let forwards = design.rails > 1 && (design.separates_rails() || design.forwarding != Forwarding::None);
-    // Of one rail are then devices of one place.
+    // Devices of one rail then have one position.
     let is_plain = !forwards || design.rails == design.domain.size;
     (wiring.failed.is_empty() && topology.detail == Detail::Pooled && is_plain).then_some(Tree {
         topology,
@@ -83,7 +83,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
         for (&place, &there) in &of_place {
             let device = number * tree.size + place;
             let own = f64::from(u8::from(is_member(device)));
-            // Own messages to other places go through the domain on one side, and those of others that this device hands on.
+            // Own messages to other positions use the domain on one side, and so do those of others that this device forwards.
             let (inside, others) = (own * (here - 1.0), own * (all - here - (there - own)));
             let handed = (here - own) * (there - own);
             let (up, down) =
@@ -195,7 +195,7 @@ impl Tree<'_> {
     }
 }
 
-/// Weights of ports, in all and by where they are.
+/// Weights of ports: total, by leaf and by pod.
 #[derive(Default)]
 struct Counts {
     all: BTreeMap<u64, f64>,

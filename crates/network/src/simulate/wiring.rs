@@ -31,7 +31,7 @@ pub struct LinkPath {
 /// A topology with its broken parts.
 #[derive(Clone, Debug)]
 pub struct Wiring {
-    /// The network when whole.
+    /// The network without failures.
     pub topology: Topology,
     /// Failed parts, as specified.
     pub failed: Vec<Part>,
@@ -45,7 +45,7 @@ pub struct Wiring {
     hashed: Option<Box<Topology>>,
     /// The same network with Valiant's detours alone, if routing chooses between these and minimal routes.
     detours: Option<Box<Self>>,
-    /// The same network where NICs that lost ports are left alone: a domain may do better without them.
+    /// The same network without the NICs that lost ports: a domain may be faster without them.
     without_lost: Option<Box<Self>>,
 }
 
@@ -205,7 +205,7 @@ impl Wiring {
         LinkPath { links, latency: route.latency(&self.topology.graph).get() }
     }
 
-    /// Devices that nothing joins to the greater part of the network any more, not even their domain, in order.
+    /// Devices disconnected from the larger part of the network, without help of their domain, in order.
     pub fn stranded(&self) -> Vec<u32> {
         if self.failed.is_empty() {
             return Vec::new();
@@ -275,7 +275,7 @@ impl Wiring {
         .hint("a second plane, rails or a larger scale-up domain provide another route"))
     }
 
-    /// Two devices that nothing joins.
+    /// The error for two disconnected devices.
     pub(super) fn apart(&self, from: u32, to: u32) -> Problem {
         let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
         let why = if parts.is_empty() { String::new() } else { format!("without {} ", parts.join(" and ")) };

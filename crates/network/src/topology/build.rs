@@ -16,7 +16,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 
-/// Larger networks are counted and priced, but no graph is made of them.
+/// Maximum number of devices in a graph; larger networks are counted and priced only.
 pub const MOST_IN_A_GRAPH: u64 = 1 << 20;
 
 /// Resolution of the nodes of a Clos.
@@ -36,7 +36,7 @@ pub enum Detail {
 /// A network: its design, its graph, and the routes through it ([`Topology::route`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// Every figure.
+    /// Its resolved parameters.
     pub design: Design,
     /// Nodes and links.
     pub graph: Graph,
@@ -75,7 +75,7 @@ pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
 impl Topology {
     /// Builds the graph of a design.
     pub fn build(design: &Design, detail: Detail) -> Result<Self, Problem> {
-        // Links without bound would be memory without bound: a dragonfly may have many groups for few devices.
+        // The number of links bounds the memory: a dragonfly may have many groups for few devices.
         let links = design.counts().links();
         if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {
             let what = format!("{} devices and {} cables", human::whole(design.devices), human::whole(links));
@@ -126,7 +126,7 @@ impl Topology {
         self.layout.domains.map(|first| nth(first, u64::from(device)))
     }
 
-    /// The link from a device to its NIC; none in a torus and without a network.
+    /// The link from a device to its NIC; `None` in a torus and without a network.
     pub fn host_link(&self, device: u32) -> Option<LinkId> {
         match self.layout.fabric {
             FabricLayout::None | FabricLayout::Torus(_) => None,

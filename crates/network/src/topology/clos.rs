@@ -1,4 +1,4 @@
-//! The figures of one folded Clos fabric: how many switches of which tier, and how they are cabled.
+//! Parameters of one folded Clos fabric: number of switches of each tier, and their cabling.
 //!
 //! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published reference
 //! architectures. Excludes the graph and prices.
@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Requirements for a fabric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// Groups of endpoints with leaves of their own: rails, else 1.
+    /// Groups of endpoints with separate leaves: rails, else 1.
     pub groups: u64,
     /// Endpoints in each group.
     pub endpoints: u64,
@@ -22,15 +22,15 @@ pub struct Request {
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
     pub hosts_per_leaf: Option<u64>,
-    /// Switch ports of a leaf that stay free.
+    /// Free switch ports of a leaf.
     pub backup_ports: u64,
-    /// Tiers, if not as few as possible.
+    /// Tiers; `None` for the minimum.
     pub tiers: Option<u64>,
     /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from `hosts_per_leaf`.
     pub leaf_oversubscription: Option<f64>,
     /// The same at a spine.
     pub spine_oversubscription: f64,
-    /// Pods, if not as few as possible.
+    /// Pods; `None` for the minimum.
     pub pods: Option<u64>,
     /// True to keep a group's leaves in one pod (numbered group by group), if they fit.
     pub groups_in_pods: bool,
@@ -67,7 +67,7 @@ pub struct Clos {
     pub spines_per_pod: u64,
     /// Links from a spine upwards.
     pub spine_uplinks: u64,
-    /// Core groups: spines of the same places in their pods share one.
+    /// Core groups: spines of the same index in their pods share one.
     pub core_groups: u64,
     /// Cores in each core group.
     pub cores_per_group: u64,
@@ -116,7 +116,7 @@ impl Clos {
         self.leaf_uplinks.checked_div(self.spines_per_pod).unwrap_or(0)
     }
 
-    /// The leaf of an endpoint of a group, by its place in the group.
+    /// The leaf of an endpoint of a group, by its index in the group.
     pub const fn leaf(&self, group: u64, place: u64) -> u64 {
         if self.tiers == 1 {
             return 0;
@@ -227,10 +227,9 @@ impl Clos {
         })
     }
 
-    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines
-    /// of a pod follow the rule of two tiers; `cores = pods * spines * spine uplinks / radix`, in the
-    /// grouping that needs fewest. Without oversubscription and with full pods: spines = leaves, cores =
-    /// leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if it does not reach.
+    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines of a pod follow the rule of
+    /// two tiers; `cores = pods * spines * spine uplinks / radix`, in the grouping that needs fewest. Without oversubscription and with
+    /// full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if three tiers are insufficient.
     fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
         let down = spine_down(request)?;
@@ -243,7 +242,7 @@ impl Clos {
         } else {
             leaves.div_ceil(pods)
         };
-        // A pod that would stay empty is not built.
+        // Empty pods are not built.
         let pods = leaves.div_ceil(leaves_per_pod.max(1));
         let Some(links) = leaves_per_pod.checked_mul(split.uplinks) else { return Ok(None) };
         let Some(spines_per_pod) = divisor_from(split.uplinks, links.div_ceil(down)) else { return Ok(None) };

@@ -2,8 +2,8 @@
 //!
 //! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built graphs. Excludes prices.
 //!
-//! Counted are whole switches, with the ports that stay free. A cable of fibre has a transceiver at each end, one of copper none, an
-//! active optical one is its own. Ends at an optical circuit switch have none.
+//! Whole switches are counted, including free ports. A fibre cable has a transceiver at each end, a copper cable none, an active optical
+//! cable includes them. Ends at an optical circuit switch have none.
 
 use super::design::{Cabling, ClosNetwork, Design, Fabric};
 use super::graph::Layer;
@@ -30,7 +30,7 @@ pub struct TierCount {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
-    /// Place.
+    /// Layer of the network.
     pub layer: Layer,
     /// Links, both directions counted once.
     pub links: u64,
@@ -175,8 +175,8 @@ impl Design {
         self.layer(counts, Layer::SpineCore, spine_core);
     }
 
-    /// A device's ports are its own: no NICs. Links between cubes are two fibres into a circuit switch, with a transceiver at the
-    /// device's end of each (TPU v4).
+    /// Counts the parts of a torus. A device has its own ports: no NICs. Links between cubes are two fibres into a circuit switch, with a
+    /// transceiver at the device's end of each (TPU v4).
     fn count_torus(&self, torus: &Torus, counts: &mut Counts) {
         counts.nics = 0;
         let bandwidth = self.torus_link_bandwidth(torus);

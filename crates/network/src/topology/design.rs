@@ -1,4 +1,4 @@
-//! A network with every figure filled in.
+//! A network with every parameter set.
 //!
 //! Responsible for: common input of the graph, the routes, the counts and the bill. Does not read or check: `resolve` did both.
 
@@ -25,7 +25,7 @@ pub struct Design {
     pub nic_bandwidth: BytesPerSecond,
     /// Ports of a NIC, each in a separate plane.
     pub planes: u64,
-    /// Rails; 1 where they do not matter.
+    /// Rails; 1 if irrelevant.
     pub rails: u64,
     /// Ports of a switch, counted at the NIC's bandwidth.
     pub radix: u64,
@@ -41,7 +41,7 @@ pub struct Design {
     pub links_per_cable: u64,
     /// Routing of messages.
     pub routing: Routing,
-    /// Paths of a connection where hashes choose them.
+    /// Routes of a connection with hashed routing.
     pub connection: Connection,
     /// Seed of the hash.
     pub seed: u64,
@@ -76,13 +76,13 @@ impl Default for Connection {
 }
 
 impl Connection {
-    /// Routes on each port, or on all where ports are bonded.
+    /// Routes on each port, or on all together if ports are bonded.
     pub const fn routes(&self) -> u64 {
         self.channels * self.queue_pairs
     }
 }
 
-/// Scale-up domains, each taken as one switch that does not block.
+/// Scale-up domains, each modelled as one non-blocking switch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Domain {
@@ -120,7 +120,7 @@ pub enum Fabric {
     SlimFly(SlimFly),
     /// A torus.
     Torus(Torus),
-    /// Nothing: all devices are in one domain.
+    /// No fabric: all devices are in one domain.
     None,
 }
 
@@ -132,7 +132,7 @@ pub struct ClosNetwork {
     pub clos: Clos,
     /// Fabrics in each plane: one, or one for each rail.
     pub fabrics_per_plane: u64,
-    /// Fabrics that share one switch, where one switch is more than one needs.
+    /// Fabrics that share one switch, if a switch is larger than needed for one.
     pub fabrics_per_switch: u64,
     /// Rails that share leaves: those of one group of the fabric.
     pub rails_per_group: u64,
@@ -158,13 +158,13 @@ impl Design {
         device % self.domain.size % self.rails
     }
 
-    /// The place of a device among those of its rail.
+    /// The index of a device among those of its rail.
     pub const fn place_in_rail(&self, device: u64) -> u64 {
         let (domain, local) = (device / self.domain.size, device % self.domain.size);
         domain * (self.domain.size / self.rails) + local / self.rails
     }
 
-    /// The device at a place of a rail.
+    /// The device at an index of a rail.
     pub const fn device_at(&self, rail: u64, place: u64) -> u64 {
         let per_domain = self.domain.size / self.rails;
         place / per_domain * self.domain.size + place % per_domain * self.rails + rail

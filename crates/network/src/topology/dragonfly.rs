@@ -78,7 +78,7 @@ fn ports_exceed(what: &str, used: u64, radix: u64, sum: &str) -> Problem {
 }
 
 impl Dragonfly {
-    /// From the radix, balanced by default.
+    /// Builds a dragonfly from the radix, balanced by default.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let balanced = (request.radix + 1) / 4;
         let hosts = request.hosts.unwrap_or(balanced);
@@ -136,7 +136,7 @@ pub struct DragonflyPlus {
 }
 
 impl DragonflyPlus {
-    /// From the radix, by default with half of the ports down and half up.
+    /// Builds a dragonfly+ from the radix, by default with half of the ports down and half up.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let half = request.radix / 2;
         let leaves = request.routers.unwrap_or(half);

@@ -15,7 +15,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// For at least one group.
+    /// Creates a wiring for at least one group.
     pub(crate) const fn new(groups: u64, ports: u64) -> Self {
         Self { groups, ports }
     }
@@ -40,7 +40,7 @@ impl Wiring {
         let g = self.groups;
         let (layer, place) = (port / (g - 1), port % (g - 1));
         let left = self.used() - layer * (g - 1);
-        // In the last layer an odd rest begins with the offset that is its own opposite.
+        // In the last layer an odd remainder begins with the offset that is its own opposite.
         if left < g - 1 && left % 2 == 1 {
             return if place == 0 { g / 2 } else { Self::zigzag(place - 1, g) };
         }

@@ -22,14 +22,14 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 impl NodeId {
-    /// As an index into a slice.
+    /// Index into a slice.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LinkId {
-    /// As an index into a slice.
+    /// Index into a slice.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -50,13 +50,13 @@ pub enum Node {
     Device(u32),
     /// The network interface of an accelerator; it may have a port in each of several planes.
     Nic(u32),
-    /// The switches of a scale-up domain taken as one that does not block.
+    /// The switches of a scale-up domain, modelled as one non-blocking switch.
     Domain(u32),
-    /// A switch of the network, or all switches of a tier in one pod where a graph pools them.
+    /// A switch of the network, or all switches of a tier in one pod in a pooled graph.
     Switch(Switch),
 }
 
-/// A switch and its place.
+/// A switch and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
@@ -66,7 +66,7 @@ pub struct Switch {
     pub plane: u16,
     /// The only rail that it serves; `None` if it serves several.
     pub rail: Option<u32>,
-    /// The pod, or the group of a dragonfly; none for cores.
+    /// The pod, or the group of a dragonfly; `None` for cores.
     pub pod: Option<u32>,
     /// Its number among the switches of its tier in the whole network.
     pub index: u32,
@@ -103,7 +103,7 @@ pub struct LinkClass {
     pub layer: Layer,
     /// Bytes a second, decimal, in one direction.
     pub capacity: BytesPerSecond,
-    /// From entering the link to entering the next.
+    /// Latency from entering the link to entering the next.
     pub latency: Seconds,
 }
 
@@ -158,7 +158,7 @@ impl Builder {
         place as u16
     }
 
-    /// Joins two nodes by a cable: two links. Given back is the one from the first to the second; the next number is its reverse.
+    /// Joins two nodes by a cable of two links. Returns the link from the first to the second; the next number is its reverse.
     pub fn connect(&mut self, from: NodeId, to: NodeId, class: u16) -> LinkId {
         let link = LinkId(self.links.len() as u32);
         self.links.push(Link { from: from.0, to: to.0, class });

@@ -15,7 +15,7 @@ pub(crate) const fn mix(value: u64) -> u64 {
 pub(crate) struct Choices(u64);
 
 impl Choices {
-    /// For a flow between two devices; flows that share both differ by their label (the queue pair).
+    /// Creates the stream of a flow between two devices; flows between the same devices differ by their label (the queue pair).
     pub(crate) const fn new(seed: u64, from: u64, to: u64, label: u64) -> Self {
         Self(mix(mix(mix(mix(seed) ^ from) ^ to) ^ label))
     }
@@ -26,7 +26,7 @@ impl Choices {
             return 0;
         }
         self.0 = mix(self.0);
-        // The upper bits times n: no bias that matters for n far below 2^32.
+        // The upper bits times n: no relevant bias for n far below 2^32.
         ((self.0 >> 32) * n) >> 32
     }
 }

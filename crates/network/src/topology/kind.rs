@@ -12,7 +12,7 @@ use serde::Serialize;
 pub enum Kind {
     /// One folded Clos for all devices, in their order.
     Clos,
-    /// One folded Clos; devices of the same place in their domain share leaves.
+    /// One folded Clos; devices of the same position in their domain share leaves.
     RailOptimized,
     /// A separate folded Clos for each rail, without links between rails.
     RailOnly,
@@ -26,7 +26,7 @@ pub enum Kind {
     Dragonfly,
     /// Groups of leaves and spines, joined by global links of the spines.
     DragonflyPlus,
-    /// Devices joined to their neighbours in two or three dimensions, ends to ends.
+    /// Devices joined to their neighbours in two or three dimensions, with wrap-around links.
     Torus,
     /// McKay-Miller-Siran graphs of diameter two; counted, not built.
     SlimFly,
@@ -186,12 +186,12 @@ pub enum Routing {
     /// A hash of both ends and a label chooses one route for all packets of a queue pair; a connection has a few of them (`Connection`).
     #[default]
     Ecmp,
-    /// Packets go evenly over all equal paths.
+    /// Packets spread evenly over all equal paths.
     Spray,
     /// The destination alone chooses the route (D-mod-k), so that a permutation does not collide on the way up.
     Static,
-    /// Packets between groups of a dragonfly go evenly over all third groups (Valiant's, not minimal): twice the links for messages
-    /// that would crowd few of them.
+    /// Packets between groups of a dragonfly spread evenly over all third groups (Valiant's, not minimal): twice the links for messages
+    /// that would congest few of them.
     Valiant,
     /// Sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself.
     Adaptive,
@@ -235,7 +235,7 @@ impl Routing {
 pub enum Forwarding {
     /// Through the network, if the network joins the rails.
     None,
-    /// First through the sender's domain to the device on the receiver's rail, as NCCL's PXN does.
+    /// First through the sender's domain to the device on the receiver's rail, as with NCCL's PXN.
     #[default]
     Before,
     /// First along the sender's rail, then through the receiver's domain.

@@ -29,7 +29,7 @@ pub(crate) struct Message {
 pub(crate) struct Draw {
     /// Into the hash.
     pub(crate) label: u64,
-    /// The port, where bytes are striped over ports; else hash or destination choose it, and sprayed packets take all.
+    /// The port, if bytes are striped over ports; else hash or destination choose it, and sprayed packets use all.
     pub(crate) plane: Option<u64>,
 }
 
@@ -41,7 +41,7 @@ impl Topology {
         if let [only] = draws.as_slice() {
             return self.drawn(from, to, *only, &|_| true);
         }
-        // Within a domain nothing is drawn.
+        // Within a domain there is nothing to draw.
         if self.is_one_domain(from, to) {
             return self.drawn(from, to, Draw { label, plane: None }, &|_| true);
         }
@@ -124,7 +124,7 @@ impl Topology {
         Some(route)
     }
 
-    /// The device that forwards a message, if one does.
+    /// The device that forwards a message; `None` if no device does.
     pub fn forwarder(&self, from: u32, to: u32) -> Option<u32> {
         let design = &self.design;
         let size = design.domain.size as u32;

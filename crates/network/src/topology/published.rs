@@ -40,7 +40,7 @@ pub struct Row {
     pub size: String,
     /// Devices.
     pub devices: u64,
-    /// The design that it is compared with, as a design file; empty if there is none.
+    /// The compared design, as a design file; empty if there is none.
     pub design: String,
     /// Counts that can be compared.
     pub compared: Vec<Compared>,
@@ -112,7 +112,7 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
         if !row.design.is_empty() {
             let Sheet { mut spec, .. } =
                 Sheet::<DesignSpec>::parse(&row.design, "catalog/network/published_designs.csv")?;
-            // Nodes times devices of a node where both are known: one printed number of devices is a misprint.
+            // Nodes times devices of a node if both are known: one printed number of devices is a misprint.
             let nodes: Option<u64> = cell("nodes").parse().ok();
             row.devices = match (nodes, row.devices) {
                 (Some(nodes), devices) if !devices.is_multiple_of(nodes.max(1)) => {

@@ -13,11 +13,11 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::Section as _;
 
-/// More devices are a typing error: 100 times the largest system.
+/// Maximum number of devices, 100 times the largest system: more are a typing error.
 pub const MOST_DEVICES: u64 = 1 << 24;
 /// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;
-/// No switch has more ports.
+/// Maximum number of ports of a switch.
 const MOST_PORTS: u64 = 4096;
 
 impl DesignSpec {
@@ -267,7 +267,7 @@ impl DesignSpec {
             (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
             (_, 1) => Clos::new(&request)?,
             _ => {
-                // Unit by unit, so that a pod holds whole domains; rail by rail where one unit is larger than a pod.
+                // Unit by unit, so that a pod has whole domains; rail by rail if one unit is larger than a pod.
                 let units = Clos::new(&request)?;
                 if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < request.groups) {
                     Clos::new(&Request { groups_in_pods: true, ..request })?
@@ -300,7 +300,7 @@ fn sharing(request: &Request, extra: u64) -> Result<u64, Problem> {
     Ok((1..=most).rev().find(|rails| request.groups.is_multiple_of(*rails)).unwrap_or(1))
 }
 
-/// Ports of a switch of this many ports at one speed, counted at another.
+/// Number of ports of a switch at one speed, from its radix at another.
 fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u64, Problem> {
     let ports = radix as f64 * (speed / port);
     if (ports - ports.round()).abs() > 1e-9 * ports || !(2.0..=65_536.0).contains(&ports.round()) {
@@ -315,8 +315,7 @@ fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u
     Ok(ports.round() as u64)
 }
 
-/// Tiers of a rail-optimized tree that traffic within rails reaches: leaves alone if a rail has one leaf, spines too if its leaves
-/// are in one pod.
+/// Tiers of a rail-optimized tree with traffic within rails: leaves alone if a rail has one leaf, also spines if its leaves are in one pod.
 fn kept_tiers(clos: &Clos) -> u64 {
     if clos.tiers == 1 || clos.leaves_per_group == 1 {
         1

@@ -42,7 +42,7 @@ impl Route {
         self.hops.extend(other.hops.into_iter().map(|hop| Hop { position: hop.position + position, ..hop }));
     }
 
-    /// Routes that each carry the same share of a message.
+    /// Several routes, each with the same share of a message.
     pub(crate) fn evenly(routes: Vec<Self>) -> Self {
         let share = 1.0 / routes.len() as f64;
         let mut all = Self::default();

@@ -29,13 +29,13 @@ pub struct Reach {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Every figure.
+    /// Resolved parameters.
     pub design: Design,
     /// Components.
     pub counts: Counts,
     /// Bandwidth below over bandwidth above, tier by tier from the leaves; empty without tiers.
     pub oversubscription: Vec<f64>,
-    /// Devices that the same figures join at most.
+    /// Maximum number of devices with the same parameters.
     pub room: u64,
     /// Routes of the first device to the others.
     pub reach: Vec<Reach>,
@@ -147,7 +147,7 @@ impl Design {
         list
     }
 
-    /// Network routes: a number of links between switches and NICs, and one to the NIC at each end.
+    /// Adds network routes: a number of links between switches and NICs, and one to the NIC at each end.
     fn add_network(
         &self,
         list: &mut Vec<Reach>,

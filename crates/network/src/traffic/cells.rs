@@ -1,4 +1,4 @@
-//! The matrix in a few cells: averages over blocks of neighbouring ranks, for pictures of thousands.
+//! The matrix in a few cells: averages over blocks of neighbouring ranks, for charts of thousands.
 //!
 //! Responsible for: sums by cell without visiting ranks x ranks. Does not draw.
 
@@ -17,7 +17,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Of at most `side` cells along a side. O(partners + cells).
+    /// Aggregates a matrix to at most `side` cells along a side. O(partners + cells).
     pub fn new(matrix: &Matrix, side: u32) -> Self {
         let ranks = matrix.ranks();
         let per_cell = ranks.div_ceil(side.max(1)).max(1);

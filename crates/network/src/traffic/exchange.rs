@@ -39,14 +39,14 @@ pub enum Algorithm {
     /// member, along its own rail.
     #[default]
     Ring,
-    /// Everyone to everyone, directly.
+    /// All pairs, directly.
     Direct,
-    /// Inside domains first, then across domains among members of the same place; an all-to-all in two such steps.
+    /// Inside domains first, then across domains among members of the same position; an all-to-all in two such steps.
     Hierarchical,
     /// From the first member to the second.
     Message,
-    /// Tokens to experts: once over the network to each domain that has any of their experts, and from there once to each rank
-    /// that has. Bytes are counted as an all-to-all would send them.
+    /// Tokens to experts: once over the network to each domain with any of their experts, and from there once to each rank with one. Bytes
+    /// are counted as for an all-to-all.
     Dispatch {
         /// Number of experts per token.
         copies: u32,

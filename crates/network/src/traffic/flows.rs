@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// Direction in which rings pass the members of a domain, such that each ring closes on the rail of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// To the next, and out by the one before the entry.
+    /// Forwards, with the exit before the entry.
     On,
-    /// To the one before, and out by the next.
+    /// Backwards, with the exit after the entry.
     Back,
     /// Backwards, with the exit at the second next: the rest after two forward turns.
     BackTwo,
@@ -33,13 +33,13 @@ impl Turn {
         }
     }
 
-    /// Edges of each member by the places that they go on, with the share of the `local - 1` steps of rings that they carry.
+    /// Edges of each member by target position, with the share of the `local - 1` steps of rings that they carry.
     fn edges(self, local: usize) -> Vec<(usize, f64)> {
         match self {
             Self::On => vec![(1, 1.0)],
             Self::Back => vec![(local - 1, 1.0)],
             Self::BackTwo => {
-                // From p over p - 1, p - 2, ... to p + 3, then p + 1 and out by p + 2.
+                // From p over p - 1, p - 2, ... to p + 3, then p + 1, with the exit at p + 2.
                 let steps = (local - 1) as f64;
                 vec![(local - 1, (local - 3) as f64 / steps), (local - 2, 1.0 / steps), (1, 1.0 / steps)]
             }
@@ -63,7 +63,7 @@ impl Exchange {
         }
     }
 
-    /// Calls `flow(from, to, bytes)` as [`Self::flows`] does, for ranks that are on the devices of a place.
+    /// Calls `flow(from, to, bytes)` like [`Self::flows`], for ranks on the devices of a placement.
     pub fn flows_on(&self, ranks: &[u32], place: &Place, flow: &mut impl FnMut(u32, u32, f64)) {
         let Some(seats) = &place.seats else { return self.flows(ranks, place.domain, flow) };
         let devices: Vec<u32> = ranks.iter().map(|rank| seats.device(*rank)).collect();
@@ -89,7 +89,7 @@ impl Exchange {
                 ring(members, bytes, flow);
             }
             CollectiveKind::Send | CollectiveKind::Receive => flow(members[0], members[1], bytes),
-            // Handed on from member to member.
+            // Passed from member to member.
             CollectiveKind::Broadcast => chain(members.iter(), bytes, flow),
             CollectiveKind::Reduce => chain(members.iter().rev(), bytes, flow),
             CollectiveKind::Barrier => {}
@@ -120,7 +120,7 @@ impl Exchange {
         true
     }
 
-    /// Bytes to each other member of a domain, and to each of the same place in another, where domains have `l` of `n` members.
+    /// Bytes to each other member of a domain, and to each member of the same position in another, for domains with `l` of `n` members.
     fn two_levels(&self, n: f64, l: f64) -> (f64, f64) {
         let bytes = self.bytes.get();
         match self.algorithm {
@@ -157,7 +157,7 @@ impl Exchange {
         let domains = members.len() / local;
         let (l, d) = (local as f64, domains as f64);
         let (near, far) = match self.algorithm {
-            // Inside: V (L - 1) / L. Across: each member's part V / L among the D of its place: V (D - 1) / n.
+            // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
             Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
             // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
             _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),

@@ -159,7 +159,7 @@ impl Matrix {
         }
     }
 
-    /// Calls `flow(from, to, bytes)` for every pair that talks; a pair may come several times.
+    /// Calls `flow(from, to, bytes)` for every pair with traffic; a pair may occur several times.
     pub fn for_each(&self, mut flow: impl FnMut(u32, u32, f64)) {
         for from in 0..self.ranks() {
             for (to, bytes) in self.written_out(from) {

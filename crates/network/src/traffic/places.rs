@@ -14,9 +14,9 @@ pub struct DomainRow {
     pub domain: u64,
     /// Among each other.
     pub inside: Bytes,
-    /// To other domains.
+    /// Bytes to other domains.
     pub sent: Bytes,
-    /// From other domains.
+    /// Bytes from other domains.
     pub received: Bytes,
 }
 
@@ -28,15 +28,15 @@ pub struct RailRow {
     pub rail: u64,
     /// Devices on it.
     pub devices: u64,
-    /// To devices of this rail.
+    /// Bytes to devices of this rail.
     pub along: Bytes,
-    /// To devices of other rails.
+    /// Bytes to devices of other rails.
     pub sent: Bytes,
-    /// From devices of other rails.
+    /// Bytes from devices of other rails.
     pub received: Bytes,
 }
 
-/// By domain with ranks, in their order.
+/// Rows by domain with ranks, in their order.
 pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
     let mut rows: Vec<DomainRow> =
         (0..place.domain_numbers()).map(|domain| DomainRow { domain, ..DomainRow::default() }).collect();

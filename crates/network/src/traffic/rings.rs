@@ -1,14 +1,14 @@
 //! Rings of a group with unequal numbers of ranks per domain.
 //!
-//! Responsible for: as many rings as the domain with the fewest members has, each through every member once,
-//! between domains along rails where these have members of the group at both ends. Independent of the bytes.
+//! Responsible for: as many rings as the domain with the fewest members has, each through every member once, between domains along rails
+//! where these have members of the group at both ends. Independent of the bytes.
 //!
 //! The domain with the fewest members sets the number: data of the other ranks must enter through its NICs
 //! with any algorithm. So a gather of `V` over `n` members sends `V (n - 1) / n / least` through each NIC
 //! that a ring leaves by.
 
-/// Calls `flow(from, to, share)` for every pair that rings join, with the share of one ring's bytes over all rings' that it carries.
-/// `members` ascend.
+/// Calls `flow(from, to, share)` for every pair that rings join, with its share of one ring's bytes over those of all rings. `members`
+/// ascend.
 pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut pieces: Vec<&[u32]> = members.chunk_by(|a, b| a / domain == b / domain).collect();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// Everyone sends and receives once in each ring, and no NIC carries more than one ring.
+        /// Each member sends and receives once in each ring, and no NIC carries more than one ring.
         #[test]
         fn rings_pass_every_member_once(
             start in 0_u32..40, n in 2_u32..60, stride in 1_u32..9, domain in 2_u32..30,

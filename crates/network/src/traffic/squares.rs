@@ -70,7 +70,7 @@ impl Traffic {
         Ok(squares)
     }
 
-    /// By dimension, those that exchange anything.
+    /// Traffic by dimension, for dimensions with any.
     fn parts(&self) -> Vec<(Dimension, Self)> {
         let part = |dimension| {
             let exchanges: Vec<_> =

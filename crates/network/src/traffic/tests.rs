@@ -1,4 +1,4 @@
-//! Sums that must agree, over any traffic.
+//! Consistency of sums, over any traffic.
 
 use super::*;
 use crate::rail_only::time::optimum;
@@ -10,7 +10,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 
-/// Exchanges as a plan makes them, of any degrees, rank order and algorithms.
+/// Exchanges of a plan, of any parallel sizes, rank order and algorithms.
 fn any_traffic() -> impl Strategy<Value = (Traffic, u64)> {
     let kinds = prop::sample::select(vec![
         (CollectiveKind::AllReduce, Algorithm::Ring),
@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-/// Section 4 of the derivation: everyone to everyone in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares
-/// of pairs and bytes are those of the closed form, and so the paper's bounds hold.
+/// Section 4 of the derivation: all pairs in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares of pairs and
+/// bytes are those of the closed form, and so the paper's bounds apply.
 #[test]
 fn the_papers_shares_come_out_of_its_exchanges() {
     let plain = Parameters::paper(OPT3, 2e6, 32_768.0, 256.0);

@@ -4,7 +4,8 @@
 
 use super::{Allocator, NONE};
 
-/// Fair rates that are closer to that of the fastest flow alone are the same: less than [`super::EQUAL`], so that such flows keep their bottleneck.
+/// Fair rates closer than this to that of the fastest flow alone count as equal: less than [`super::EQUAL`], so that such flows keep their
+/// bottleneck.
 const SAME: f64 = 1e-12;
 
 /// A link while filling.
@@ -131,7 +132,7 @@ impl Allocator {
         if missing == 0 {
             return;
         }
-        // Each at the same rate, but for rounding: levels stay until all have it.
+        // All have the same rate except for rounding: levels stay until all have it.
         let rest = |slot: &&u32| open[**slot as usize] == *filling;
         for &slot in chosen.iter().filter(rest) {
             let mut slowest = (f64::INFINITY, NONE);

@@ -34,7 +34,7 @@ impl Queue {
         self.last = 0;
     }
 
-    /// Adds a link with the bits of a non-negative rate. Lower rates than the last one taken, but for rounding none, count as that.
+    /// Adds a link with the bits of a non-negative rate. Rates below the last one taken, which only rounding causes, count as that.
     pub(super) fn push(&mut self, rate: u64, link: u32) {
         let rate = rate.max(self.last);
         let bucket = u64::BITS - (rate ^ self.last).leading_zeros();

@@ -12,7 +12,7 @@ use super::filling::Level;
 use super::routes::Hop;
 use super::{Allocator, NONE, Pass};
 
-/// Rates below a level by less are opened with it.
+/// Flows with rates below a level by less than this share are opened with it.
 const LEVEL: f64 = 1e-9;
 /// Steps of the iteration for the level of a link.
 const STEPS: u32 = 8;

@@ -125,7 +125,7 @@ pub(super) fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering
 #[test]
 fn failures_cost_equals_their_class() {
     let ring = neighbours(256, 8);
-    // A leaf of 64 ports has two rails of 32 devices where nothing is above it.
+    // A leaf of 64 ports has two rails of 32 devices without a tier above it.
     for (kind, leaf) in [(Kind::RailOnly, 0.75), (Kind::RailOptimized, 0.875)] {
         let design = spec(kind, 256, 8, 64);
         let classes = crate::failures::classes(&resolve(&design));

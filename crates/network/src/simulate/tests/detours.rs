@@ -43,8 +43,7 @@ fn adaptive_routing_takes_the_better_of_both() {
     assert!(time(Routing::Valiant) > 1.5 * time(Routing::Spray));
 }
 
-/// A link less is a third group less: 30 detours remain for the 32 messages of that route, and the others are
-/// slightly more congested.
+/// One link less is one third group less: 30 detours remain for the 32 messages of that route, and the others are slightly more congested.
 #[test]
 fn detours_leave_out_broken_links() {
     for routing in [Routing::Valiant, Routing::Adaptive] {

@@ -1,4 +1,4 @@
-//! All-to-alls by counting against pair by pair.
+//! All-to-alls by counting, compared with pair by pair.
 
 use super::*;
 use crate::simulate::Edge;

@@ -171,7 +171,7 @@ impl Fabric<'_> {
         (group * sharing + within / self.clos.spine_uplinks, within % self.clos.spine_uplinks)
     }
 
-    /// Links of a pod to a core of a group: the first number, and how many follow in steps of the cores.
+    /// Links of a pod to a core of a group: the first number, and the number of further ones in steps of the cores.
     fn links_of_core(&self, pod: u64, core: u64) -> (u64, u64) {
         let (cores, width) = (self.clos.cores_per_group, self.clos.pod_links());
         let start = pod * width;

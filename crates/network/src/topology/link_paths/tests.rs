@@ -58,7 +58,7 @@ fn every_kind() -> Vec<DesignSpec> {
         DesignSpec::of(Kind::Clos, 76, 4, 8),
         DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
         DesignSpec::of(Kind::RailOptimized, 64, 16, 8),
-        // Two rails share each leaf, and four do.
+        // Two rails share each leaf, then four.
         DesignSpec::of(Kind::RailOptimized, 32, 16, 8),
         DesignSpec::of(Kind::RailOptimized, 16, 16, 8),
         DesignSpec { share_switches: Some(false), ..DesignSpec::of(Kind::RailOptimized, 32, 8, 16) },
@@ -279,7 +279,7 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let clos = DesignSpec { routing: Some(Routing::Ecmp), ..DesignSpec::of(Kind::MultiPlane, 128, 1, 8) };
     let planes = |n, striped| DesignSpec { planes: Some(n), plane_striping: Some(striped), ..clos.clone() };
     assert_eq!(counts(&planes(1, true)), (2, 2, "1.0000".to_owned()));
-    // Four ports at both ends, each with a quarter; by destination, too.
+    // Four ports at both ends, each with a quarter; also with routing by destination.
     assert_eq!(counts(&planes(4, true)), (8, 8, "0.2500".to_owned()));
     let fixed = DesignSpec { routing: Some(Routing::Static), ..planes(4, true) };
     assert_eq!(counts(&fixed), (4, 8, "0.2500".to_owned()));
@@ -318,9 +318,9 @@ fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     (most(&|layer| layer == Layer::Global), most(&|_| true))
 }
 
-/// Kim et al., section 4.2 with figure 8(b): when every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
-/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups and
-/// each link once as the first and once as the second half of a detour, 2 * 32 / 31.
+/// Kim et al., section 4.2 with figure 8(b): if every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
+/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups
+/// and each link once as the first and once as the second half of a detour, 2 * 32 / 31.
 #[test]
 fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
     let (minimal, valiant) = (kims_dragonfly(Routing::Spray), kims_dragonfly(Routing::Valiant));

@@ -4,7 +4,7 @@
 //! chooses between these routes and the minimal ones.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
-//! groups. Within a group messages stay minimal, as there. The draw of each packet is an even share here.
+//! groups. Within a group messages stay minimal, as in the paper. The draw of each packet is an even share here.
 
 use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -71,7 +71,7 @@ impl Groups<'_> {
     }
 }
 
-/// Through third groups of a dragonfly. False if the ends are in one group, or no third group leads on.
+/// Routes through third groups of a dragonfly. False if the ends are in one group, or no third group has a route.
 pub(super) fn route(
     dragonfly: &Dragonfly,
     layout: &DragonflyLayout,

@@ -1,6 +1,6 @@
 //! Groups on a circle, and tori as grids.
 //!
-//! Responsible for: dragonflies and their kin, where every group is joined to every other.
+//! Responsible for: dragonflies and related topologies, in which every group is joined to every other.
 
 use super::super::graph::Layer;
 use super::super::torus::Torus;
@@ -69,7 +69,7 @@ pub(super) fn torus(torus: &Torus, canvas: &mut Canvas) {
                     }
                     continue;
                 };
-                // To the next of each dimension; the last one's link leads around.
+                // To the next of each dimension; the link of the last one wraps around.
                 if c + 1 < columns.len() {
                     let (to_x, to_y) = at(c + 1, r);
                     canvas.line(Layer::Torus, (x, y), (to_x, to_y));
