@@ -75,10 +75,10 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
     Ok(format!("{before}{START}\n\n{}\n\n{END}{after}", part.trim_end()))
 }
 
-/// The description of the interface, which only the program itself can make.
+/// Path of the interface description, which only the program itself can generate.
 const INTERFACE: &str = "docs/reference/openapi.json";
 
-/// Descriptions of the program's interface: by the program that `RAILWRIGHT` names, else by one that cargo builds.
+/// Descriptions of the program's interface: from the program named by `RAILWRIGHT`, else from one that cargo builds.
 fn interface() -> Result<String, String> {
     let mut program = if let Ok(built) = std::env::var("RAILWRIGHT") {
         std::process::Command::new(root().join(built))
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn no_generated_page_is_stale() {
-        // The interface is looked at by the program's own tests: it would have to be built here.
+        // The program's own tests check the interface: it would have to be built here.
         bring_up_to_date(pages().expect("pages"), true).expect("pages as the code makes them");
     }
 
@@ -181,7 +181,7 @@ mod tests {
         assert!(links > 100, "only {links} links were seen");
     }
 
-    /// The anchor of a heading, as GitHub and mdBook make it.
+    /// The anchor of a heading, as on GitHub and in mdBook.
     fn slug(heading: &str) -> String {
         let plain: String = heading
             .trim_start_matches('#')

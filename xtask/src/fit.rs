@@ -1,7 +1,7 @@
 //! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their present values.
 //!
-//! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
-//! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
+//! The loss is the mean over sources of the mean of a rounded absolute log error, so that neither one source with many rows nor one with
+//! wild rows decides. A penalty on leaving the start value is added: a constant that the data does not determine stays.
 
 use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};
@@ -165,7 +165,7 @@ fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[Ke
     sum / weight + pull
 }
 
-/// Moves the constants by turns, in steps that halve when none helps until they are `finest`. Returns the loss.
+/// Moves the constants in turn, in steps that are halved when none helps, down to `finest`. Returns the loss.
 pub(crate) fn search(
     list: &[&Case],
     machines: &mut Machines,

@@ -30,7 +30,7 @@ pub(crate) struct LeftOut {
     pub(crate) fitted_to: usize,
     /// Measured step time in seconds.
     pub(crate) measured_s: f64,
-    /// Predicted with the shipped constants, which were fitted to this run too, in seconds.
+    /// Predicted with the shipped constants, which were also fitted to this run, in seconds.
     pub(crate) fitted_s: f64,
     /// Predicted with constants that never saw the publication, in seconds.
     pub(crate) left_out_s: f64,
@@ -192,7 +192,7 @@ fn neutral(text: &str) -> Result<Software, String> {
     defaults.into_iter().next().ok_or_else(|| "no defaults".to_owned())
 }
 
-/// Predictions of one generation's runs, each publication by constants fitted to the others.
+/// Predictions of one generation's runs, each publication with constants fitted to the others.
 fn of_generation(
     generation: &Software,
     rows: &[&Case],
@@ -240,7 +240,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [table, only @ ..] = arguments else { return Err("loso TABLE [GENERATION...]".into()) };
     let all = fit::load(table)?;
     let neutral = neutral(&fit::constants()?)?;
-    // Generations do not share constants that are fitted here, so they can be fitted side by side.
+    // Generations share no constants that are fitted here, so they can be fitted concurrently.
     let generations = fit::generations()?;
     let mut machines = Machines::default();
     let every: Vec<&Case> = all.iter().collect();
@@ -294,7 +294,7 @@ mod tests {
         assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
     }
 
-    /// Fits start at the centre of the other generations and the defaults, which have to read as a generation.
+    /// Fits start at the centre of the other generations and the defaults, which must be readable as a generation.
     #[test]
     fn the_defaults_are_a_generation_of_their_own() {
         let neutral = neutral(include_str!("../../catalog/software.toml")).expect("reads");

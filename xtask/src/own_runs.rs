@@ -12,7 +12,7 @@ use railwright_calculator::validation::cases;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Fewer runs of one stack than this do not determine how far one of them predicts the others.
+/// Minimum number of runs of one stack: fewer do not determine the prediction of one by the others.
 const FEWEST: usize = 4;
 /// Measured runs of a stack that the table of errors has lines for.
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
@@ -55,7 +55,7 @@ pub(crate) struct Kind {
 pub(crate) fn kinds(runs: &str) -> Result<BTreeMap<String, Kind>, String> {
     let all = cases(runs, "measured_runs.csv").map_err(|problem| problem.to_string())?;
     let known = all.into_iter().filter_map(|(_, case)| case.ok()).map(|case| {
-        // As a calibration distinguishes them.
+        // Distinguished as in a calibration.
         let parameters = case.model.parameters().total;
         let group = format!("{} {parameters} {}", case.model.name, case.plan.precision.compute.name());
         (case.id, Kind { accelerator: case.cluster.accelerator.id, group })
@@ -155,9 +155,9 @@ pub(crate) struct After {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
-    /// Others of the same stack.
+    /// Other runs of the same stack.
     Stack,
-    /// Others of the same stack, model and format.
+    /// Other runs of the same stack, model and format.
     Model,
 }
 
@@ -196,7 +196,8 @@ impl<'r> Priors<'r> {
         Self { stacks, all, without }
     }
 
-    /// Predictions of each stack's runs after `logs` others of it (the next ones in the order of the table, starting at each run in turn).
+    /// Predictions of each stack's runs after `logs` other runs of it (the next ones in the order of the table, starting at each run in
+    /// turn).
     pub(crate) fn after(&self, logs: usize, scope: Scope) -> Vec<((&'r str, bool), After)> {
         let mut found = Vec::new();
         for ((publication, _, experts, _), all) in &self.stacks {
@@ -389,7 +390,7 @@ mod tests {
         assert!(one.width < none.width && one.inside > 0.7, "{found:?}");
     }
 
-    /// A slow network of each publication's own: a run that communicates and one that does not distinguish it from slow products.
+    /// A slow network of each publication: a run with and one without communication distinguish it from slow GEMMs.
     #[test]
     fn parts_are_distinguished() {
         let found = found(|p, at| {
@@ -400,7 +401,7 @@ mod tests {
         assert!(of(&found, 3).ninth < 0.3 * of(&found, 0).ninth, "{found:?}");
     }
 
-    /// Errors of the shipped table are smaller with measured runs than without, and intervals hold nine of ten.
+    /// Errors of the shipped table are smaller with measured runs than without, and intervals cover nine of ten.
     #[test]
     fn measured_runs_make_no_prediction_worse_on_the_whole() {
         let rows = read(include_str!("../../catalog/evidence/after_logs.csv")).expect("reads");

@@ -54,7 +54,7 @@ pub(crate) struct Known<'c> {
     variances: BTreeMap<String, f64>,
 }
 
-/// The publications of some runs, each once.
+/// The publications of some runs, without duplicates.
 pub(crate) fn publications<'c>(rows: &[&'c Case]) -> Vec<&'c str> {
     let mut found: Vec<&str> = rows.iter().map(|case| publication(&case.source)).collect();
     found.sort_unstable();
@@ -204,7 +204,7 @@ mod tests {
         let eager = start("megatron-deepspeed-2022", "none");
         let fused = start("megatron-core-2024", "none");
         assert!(eager > 40.0 && fused < 10.0, "{eager} {fused}");
-        // Nothing of it is left once its publication is held out.
+        // No influence is left once its publication is held out.
         assert!(start("megatron-deepspeed-2022", "a") < 10.0);
     }
 

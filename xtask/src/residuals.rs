@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// the class: a class of one publication is mostly pooled, one of six is nearly its own.
 const POOLED: f64 = 6.0;
 
-/// Quantiles of a 90% range. Tails of a few publications are heavier than they show: with these, nine of ten runs of a publication that is
-/// left out lie inside, and misses on both sides are about as frequent.
+/// Quantiles of a 90% range. Tails of a few publications are heavier than they appear. With these, nine of ten runs of a left-out
+/// publication are inside, and misses on both sides are about equally frequent.
 const TAILS: (f64, f64) = (0.02, 0.95);
 
 /// The class of a framework without measurements.
@@ -61,9 +61,9 @@ pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option
     values.last().map(|v| v.0)
 }
 
-/// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
-/// many runs it has; all others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks
-/// of both kinds scatter by similar amounts, and the few publications with experts do not show their tails.
+/// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, for any
+/// number of runs. All others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks of
+/// both kinds scatter by similar amounts, and the few publications with experts do not show their tails.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, bool, &str), Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|r| Some(r.publication.as_str()) != without) {
@@ -227,7 +227,7 @@ mod tests {
         let of = |rows: &[LeftOut]| range(rows, ("x", true), None).expect("rows");
         let (alone, pooled) = (of(&own), of(&rows));
         assert!(alone.high < 1.06 && pooled.high > 1.15 && pooled.low < 0.9, "{alone:?} {pooled:?}");
-        // Less than where the others are the class.
+        // Less than if the others are in the class.
         let few = range(&rows, ("x", false), None).expect("rows");
         assert!(pooled.high < few.high + 0.01, "{pooled:?} {few:?}");
     }
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(coverage(&rows, rows.iter().filter(|r| r.publication == "none")), None);
     }
 
-    /// The range of a framework, made without a publication of it, holds about nine in ten of that publication's runs: with the time of the
-    /// right version among those that an interval spans, it holds no fewer where the version is unknown.
+    /// The range of a framework, made without a publication of it, covers about nine in ten of that publication's runs. With the time of
+    /// the right version among those that an interval spans, it covers no fewer if the version is unknown.
     #[test]
     fn ranges_of_frameworks_hold_publications_that_they_never_saw() {
         const FRAMEWORK_CORE: &str = "framework:megatron-core";

@@ -117,7 +117,7 @@ fn a_schedule_is_named_in_at_most_five_files() {
     }
 }
 
-/// Production code of a file; nothing of a file that is a test.
+/// Production code of a file; empty for a test file.
 fn production(path: &Path) -> String {
     const TESTS: [&str; 6] = ["tests", "tests.rs", "testing.rs", "testing", "measured.rs", "properties.rs"];
     if path.iter().any(|part| part.to_str().is_some_and(|part| TESTS.contains(&part))) {
@@ -159,7 +159,7 @@ fn no_code_reads_its_own_messages() {
     }
 }
 
-/// Most lines of a crate's sources, tests included: a crate that grows beyond is to be divided, or another to take something over.
+/// Maximum number of lines of a crate's sources, tests included: a larger crate must be divided, or another must take over a part.
 const ROOMS: &[(&str, usize)] = &[
     ("answers", 6_000),
     ("server", 3_000),

@@ -36,7 +36,7 @@ const APART: &[(&str, &str)] = &[
     ("railwright-launch", "railwright-calculator"),
 ];
 
-/// Crates that do no I/O.
+/// Crates without I/O.
 const CORE: &[&str] = &["spec", "step", "launch", "calculator", "tuner", "network", "profiler", "answers"];
 
 /// Files that may be longer than 600 lines, with the reason.
@@ -414,7 +414,7 @@ fn no_code_names_a_measured_run() {
     }
 }
 
-/// Authors and collections that published runs: no piece of software, so nothing to choose by.
+/// Authors and collections that published runs: no software, so no basis for a choice.
 const COLLECTIONS: &[&str] = &[
     "bigscience",
     "chronicles",

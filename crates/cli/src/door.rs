@@ -1,4 +1,5 @@
-//! The commands for a program that links this one, such as the Python package: a question in, values out, no process and no text between.
+//! The commands for a program that links this one, such as the Python package: a request as input, values as output, without a process or
+//! text between.
 //!
 //! Responsible for: one request to its command, the result as values and as text, and its notes. Computes nothing itself. Excludes commands
 //! about the terminal.
@@ -63,7 +64,7 @@ pub fn ask(
     let outcome = match end {
         Ok(end) => railwright_server::Outcome::from(end).name(),
         Err(Failure::Input(problems)) => return Err(problems),
-        // Nothing here is a pipe.
+        // This output is no pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("the result was lost")]),
     };
     let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };

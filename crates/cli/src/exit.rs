@@ -27,7 +27,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) enum Outcome {
     /// Yes, or there was no question.
     Yes,
-    /// No.
+    /// A negative result.
     No,
     /// Neither: it may fit.
     AtRisk,
@@ -35,7 +35,7 @@ pub(crate) enum Outcome {
     CannotTell,
     /// A part of the input is invalid; the result lists it together with the valid parts.
     Invalid,
-    /// Not all of it, because the user stopped the work.
+    /// A partial result, because the user stopped the work.
     Interrupted,
 }
 
@@ -62,7 +62,7 @@ impl From<Fit> for Outcome {
     }
 }
 
-/// Reason why a command did not work.
+/// Reason why a command failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The input is at fault; all problems that were found, at least one.
@@ -99,7 +99,7 @@ impl From<Failure> for Refused {
     }
 }
 
-/// The exit code of a command's end.
+/// The exit code of a command's result.
 pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(match end {
         Ok(Outcome::Yes) | Err(Failure::BrokenPipe) => OK,

@@ -1,7 +1,6 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
-//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not
-//! interpret content.
+//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
 
 pub(crate) mod access;
 pub(crate) mod beside;
@@ -164,7 +163,7 @@ pub(crate) fn files_in(path: &str) -> Result<Vec<String>, Problem> {
     Ok(paths)
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder, unless it exists.
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
     access::to_write(path)?;
     // Object stores have no folders.
@@ -293,7 +292,7 @@ fn missing(path: &Path) -> String {
     }
 }
 
-/// Names in a folder, sorted; as many as a hint can use.
+/// Names in a folder, sorted; limited to the number that a hint can use.
 fn listing(folder: &Path) -> Vec<String> {
     let Ok(entries) = disk::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =

@@ -28,7 +28,7 @@ const LOOK: Duration = Duration::from_millis(5);
 /// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
 
-/// The limit in bytes, once it is known.
+/// The limit in bytes, once known.
 static LIMIT: OnceLock<u64> = OnceLock::new();
 
 /// The processors that this program may use.
@@ -58,7 +58,7 @@ pub(crate) fn bound_threads(printer: &Printer) {
                 "{THREADS} exceeds the {most} processors of this machine; using {most} threads"
             ));
         }
-        // Fails only where threads were started already, which nothing does before this.
+        // Fails only if threads were started already, which does not happen before this.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
 }
@@ -71,7 +71,7 @@ pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printe
         return;
     }
     let printer = printer.clone();
-    // Without a guard the limit holds for readers alone, which is no worse than before.
+    // Without a guard only readers enforce the limit.
     let _ = std::thread::Builder::new().name("memory".to_owned()).spawn(move || {
         while used().is_none_or(|used| used <= limit) {
             std::thread::sleep(LOOK);
@@ -117,7 +117,7 @@ fn exceeded(limit: u64) -> Problem {
         .hint("raise it with `--memory-limit`, or pass fewer or smaller files")
 }
 
-/// The problem of the limit, where it is reached.
+/// The error if the limit is reached.
 pub(crate) fn check() -> Result<(), Problem> {
     match LIMIT.get() {
         Some(&limit) if used().is_some_and(|used| used > limit.max(IDLE.load(Ordering::Relaxed))) => {
@@ -159,7 +159,7 @@ pub(crate) fn memory() -> u64 {
     LIMIT.get().copied().unwrap_or(UNKNOWN)
 }
 
-/// A stream that ends with an error where the limit is reached.
+/// A stream that ends with an error at the limit.
 pub(crate) struct Bounded<R> {
     stream: R,
     since: u64,

@@ -107,10 +107,10 @@ pub(crate) trait Answer {
     where
         Self: 'a;
 
-    /// For machines.
+    /// Value of the result in JSON.
     fn json(&self) -> Self::Json<'_>;
 
-    /// Title for people.
+    /// The result as a document, for the report.
     fn document(&self, terminal: Terminal) -> Document;
 
     /// The result as HTML; `None` without such a form.
@@ -118,7 +118,7 @@ pub(crate) trait Answer {
         None
     }
 
-    /// As metrics, if there are any.
+    /// The result as metrics; `None` without any.
     fn metrics(&self) -> Option<Vec<Metric>> {
         None
     }
@@ -146,7 +146,7 @@ impl Printer {
         }
     }
 
-    /// For clients other than a terminal: wide, plain, messages separate.
+    /// A printer for clients other than a terminal: wide, plain, messages separate.
     pub(crate) fn with_listener(listener: Arc<Listener>) -> Self {
         let plain = Terminal::file(true);
         Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
@@ -298,8 +298,7 @@ impl Printer {
         Watching { progress: self.progress(template, doing, 0), stop: self.stop() }
     }
 
-    /// The end of work that was stopped before a result: a message on the terminal, a problem for a client of
-    /// the server.
+    /// The end of work cancelled before a result: a message on the terminal, an error for a client of the server.
     pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
         if self.listener.is_some() {
             return Err(problem.into());
@@ -331,8 +330,7 @@ impl Printer {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
-    /// Cancellation check: a problem after the client of the server disconnected. On a terminal, Ctrl-C ends
-    /// the program.
+    /// Cancellation check: an error after the client of the server disconnected. On a terminal, Ctrl-C ends the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
         if self.is_quiet() { Err(Problem::new("stopped: the client closed the connection")) } else { Ok(()) }
     }
@@ -383,12 +381,12 @@ fn format(output: &Output) -> Result<Format, Problem> {
     }
 }
 
-/// JSON that has a schema; the schema is generated in tests alone.
+/// JSON with a schema; the schema is generated in tests alone.
 #[cfg(test)]
 pub(crate) trait Described: schemars::JsonSchema {}
 #[cfg(test)]
 impl<T: schemars::JsonSchema> Described for T {}
-/// JSON that has a schema; the schema is generated in tests alone.
+/// JSON with a schema; the schema is generated in tests alone.
 #[cfg(not(test))]
 pub(crate) trait Described {}
 #[cfg(not(test))]

@@ -19,7 +19,7 @@ use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec, key};
 
-/// The cluster where none is named and no run has one: by far the most measured runs are of it.
+/// Default cluster of a run without one: by far the most measured runs used it.
 pub(crate) const USUAL_CLUSTER: &str = "dgx-h100";
 
 /// Resolves the command line; problems refer to its flags.

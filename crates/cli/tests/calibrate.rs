@@ -175,7 +175,7 @@ fn an_mi300x_layer_is_predicted_no_worse_where_it_is_held_out() {
     for part in ["products.bf16: the default is kept", "attention.forward: the default is kept"] {
         assert!(remarks.contains(part), "{remarks}");
     }
-    // A file of nothing is not written.
+    // A file without content is not written.
     let file = scratch("nothing.toml");
     let outcome = run(&["calibrate", &trace, "--hold-out", "-o", &file]);
     assert!(outcome.code == 2 && outcome.stderr.contains("nothing to write"), "{}", outcome.stderr);

@@ -14,7 +14,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().expect("packed")
 }
 
-/// A frame of zstd of blocks as they are (RFC 8878, 3.1.1).
+/// A frame of zstd with uncompressed blocks (RFC 8878, 3.1.1).
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
     out.extend((bytes.len() as u32).to_le_bytes());

@@ -70,7 +70,7 @@ fn the_goodput_of_a_run_is_that_of_estimate() {
     assert_eq!(asked["range"]["lowest_ettr"], estimated["failures"]["lowest"]);
 }
 
-/// A specified MTBF takes the place of the published rates: nothing of them is shown.
+/// A specified MTBF replaces the published rates: none of them is shown.
 #[test]
 fn a_specified_mtbf_has_no_published_range() {
     let answer = goodput(&["--gpus", "1024", "--checkpoint-time", "60s", "--mtbf", "12h"]);

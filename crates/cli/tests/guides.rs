@@ -129,7 +129,7 @@ fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
     }
     let text = std::fs::read_to_string(page).expect("readable");
     let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
-    // As many lines as before, so that the places of later blocks stay.
+    // The number of lines stays, so that the positions of later blocks stay.
     fresh.resize(lines.len(), String::new());
     all.splice(end - 1 - lines.len()..end - 1, fresh);
     std::fs::write(page, all.join("\n") + "\n").expect("written");

@@ -61,7 +61,7 @@ fn a_decompression_bomb_ends_at_the_limit() {
     for command in [&["profile"][..], &["comm"], &["stragglers"], &["query", "SELECT count(*) FROM gpu"]] {
         is_at_the_limit(&run(&[command, &[file.path(), "--memory-limit", "64MiB"]].concat()));
     }
-    // A text is held as a whole.
+    // A text is kept as a whole.
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     let line = b"iteration 1/ 10 | elapsed time per iteration (ms): 1.0 |\n".repeat(10_000);
     for _ in 0..400 {

@@ -298,7 +298,7 @@ fn what_makes_no_sense_is_reported() {
     insta::assert_snapshot!(text);
 }
 
-/// A network that was prepared for its growth discards nothing; as needed, it is the same network as without growth today.
+/// A network prepared for its growth discards nothing; as needed, today's network is the same as without growth.
 #[test]
 fn growth_compares_two_ways_to_a_larger_network() {
     fn cost<'a>(more: &[&'a str]) -> Vec<&'a str> {

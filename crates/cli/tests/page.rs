@@ -1,4 +1,4 @@
-//! An estimate as one HTML file: everything inside, nothing from elsewhere, the same numbers as in JSON.
+//! An estimate as one HTML file: self-contained, with the same numbers as in JSON.
 
 use crate::support::run;
 use serde_json::Value;

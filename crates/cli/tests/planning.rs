@@ -12,7 +12,7 @@ enum Published {
     Mfu(f64, f64),
     /// Seconds of a step of the same model, batch and machine.
     Seconds(f64, f64),
-    /// No run of this kind is published with its figures.
+    /// No published run of this kind has figures.
     None,
 }
 
@@ -148,7 +148,7 @@ fn experts_would_launch_the_first_row() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Search, sizing and the design of networks train with the batch and the sequences of the model's publication where neither is set.
+/// Search, sizing and the design of networks use the batch and the sequences of the model's publication if neither is set.
 #[test]
 fn one_published_batch_for_three_commands() {
     let pinned = "--cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --cp 1 --mbs 1 --recompute full --uneven-stages --json --quiet";

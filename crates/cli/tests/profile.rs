@@ -66,7 +66,7 @@ fn advice_on_steps_measured_here_follows_their_kernels() {
         let all = profile["findings"].as_array().expect("findings");
         all.iter().find(|finding| finding["id"] == id).unwrap_or_else(|| panic!("no {id}: {all:?}")).clone()
     };
-    // AdamW with `fused=True` on one rank: nothing is left to fuse, and there is no replica to shard over.
+    // AdamW with `fused=True` on one rank: nothing remains to fuse, and there is no replica to shard over.
     let compiled = profile("titan-compile-tiny");
     let optimizer = finding(&compiled, "optimizer");
     let advice = optimizer["advice"].as_str().expect("advice");
@@ -164,7 +164,7 @@ fn waiting_for_a_rank_is_no_exposed_communication() {
     assert!(alone.stdout.contains("not traced"), "{}", alone.stdout);
 }
 
-/// Traces of another run cause a warning for their number of ranks and their device; those of the run do not.
+/// Traces of another run cause a warning about their number of ranks and their device; those of the run do not.
 #[test]
 fn traces_of_another_run_are_doubted() {
     let runs = format!("{TRACES}/../runs");
@@ -185,7 +185,7 @@ fn traces_of_another_run_are_doubted() {
         let own = doubts(run_file, traces);
         assert!(!own.contains("another run"), "{run_file}: {own}");
     }
-    // A mixture on one of two sides: one of its jobs takes its place, and then the command works.
+    // A mixture on one of two sides: with one of its jobs instead, the command works.
     let mixed = run(&["compare", TRACES, CURRENT]);
     assert_eq!(mixed.code, 2, "{}", mixed.stdout);
     let hint = mixed.stderr.lines().find(|line| line.starts_with("hint:")).expect("a hint").to_owned();

@@ -87,7 +87,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
             assert!(alone.stderr.contains(part), "{fault:?}, {part}: {}", alone.stderr);
         }
     }
-    // Among others it is a missing rank, not a trace that ends early.
+    // As one of several it is a missing rank, not a trace that ends early.
     let near = Folder::new("remote-missing");
     for (name, bytes) in bucket.objects("job/").iter().filter(|(name, _)| **name != key) {
         near.put(name.trim_start_matches("job/"), bytes);

@@ -90,7 +90,7 @@ fn endless_questions_keep_estimates_quick_and_end_when_the_client_leaves() {
     let mut times: Vec<Duration> = (1..=60).map(estimate).collect();
     times.sort_unstable();
     let p95 = times[times.len() * 95 / 100];
-    // 50 ms on a machine that does nothing else; CI's machines are shared.
+    // 50 ms on an otherwise idle machine; CI's machines are shared.
     assert!(p95 < Duration::from_millis(500), "p95 {p95:?}");
     drop(endless);
     rests(&server, Duration::from_secs(20), "a query");

@@ -285,7 +285,7 @@ fn software_of_a_launch_file_is_inferred_for_every_command() {
     assert!(open > 1.03 * named && open < 1.3 * named, "{open} {named}");
 }
 
-/// The run file of a search over a launch file keeps that its generation was not specified: the interval does not narrow by writing it.
+/// The run file of a search over a launch file records that its generation was not specified: writing it does not narrow the interval.
 #[test]
 fn a_run_file_of_a_launch_file_keeps_its_interval() {
     let found = json(&["search", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "1", "--json", "--quiet"], 0);

@@ -88,7 +88,7 @@ fn impossible_changes_are_reported_beside_the_others_and_fail() {
         "{}",
         rivals.stdout
     );
-    // A change that does not fit is a no, too.
+    // A change that does not fit also gives a negative outcome.
     let large = run(&line("whatif", &["--change", "micro_batch=16"]));
     assert_eq!(large.code, 1);
     assert!(large.stdout.contains("which does not fit"), "{}", large.stdout);

@@ -17,7 +17,7 @@ fn quietly(arguments: &[&str], path: &str) -> Command {
     command
 }
 
-/// Kills a command at many moments: the file is the old or the new one each time, and no temporary file is left.
+/// Kills a command at many times: the file is the old or the new one each time, and no temporary file is left.
 fn killed(file: &str, arguments: &[&str], moments: u32) {
     let folder = Folder::new(&format!("killed-{file}"));
     let path = folder.at(file);
@@ -32,7 +32,7 @@ fn killed(file: &str, arguments: &[&str], moments: u32) {
         fs::write(&path, "old").expect("written");
         let mut child = quietly(arguments, &path).spawn().expect("starts");
         std::thread::sleep((took * moment * 6 / 5 / moments).min(Duration::from_secs(2)));
-        // By SIGKILL, which cannot be caught, and by SIGTERM.
+        // With SIGKILL, which cannot be caught, and with SIGTERM.
         if moment % 2 == 0 {
             child.kill().expect("killed");
         } else {

@@ -28,7 +28,7 @@ struct Found {
     is_inside: bool,
 }
 
-/// The left-out prediction of an anchor that is one of the measured runs; `None` where nothing was fitted to it.
+/// The left-out prediction of an anchor among the measured runs; `None` if no constant was fitted to it.
 fn left_out<'r>(all: &'r [LeftOut], id: &str) -> Option<&'r LeftOut> {
     let id = id.strip_prefix("anchor-")?;
     all.iter().find(|row| row.id == id)

@@ -54,7 +54,7 @@ fn lines(out: &mut String, sets: &BTreeMap<String, Errors>) {
     }
 }
 
-/// Groups of sources, and everything.
+/// Table by group of sources, and of all.
 fn table(summary: &Summary) -> String {
     let mut out = head("source of the runs");
     lines(&mut out, &summary.groups);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The files of a crate by module path, such as `schedule::order`; the root is `lib`.
 pub(crate) struct Modules {
     texts: BTreeMap<String, String>,
-    /// By module: the names that it re-exports, and where from.
+    /// By module: the re-exported names, with their origins.
     exported: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
@@ -52,7 +52,7 @@ impl Modules {
         self.texts.len()
     }
 
-    /// The module in which a path ends, through re-exports.
+    /// The module at the end of a path, through re-exports.
     fn target(&self, path: &[String], depth: usize) -> Option<String> {
         let longest = (1..=path.len()).rev().find(|n| self.texts.contains_key(&path[..*n].join("::")));
         let (module, rest) = match longest {

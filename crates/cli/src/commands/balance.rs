@@ -1,4 +1,4 @@
-//! `balance`: how many layers each pipeline stage should hold.
+//! `balance`: number of layers for each pipeline stage.
 
 pub(crate) mod report;
 

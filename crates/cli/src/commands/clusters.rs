@@ -63,7 +63,7 @@ pub(crate) struct ClusterFields<'a> {
     scale_up: &'a ScaleUp,
     network: &'a Network,
     host: &'a Host,
-    /// Origin of the figures.
+    /// Origin of the data.
     source: &'a str,
 }
 

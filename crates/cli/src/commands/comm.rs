@@ -80,7 +80,7 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
 pub(crate) struct CommunicationFields<'a> {
     #[serde(flatten)]
     report: &'a CommunicationReport,
-    /// Collectives, in order of time, or those with the longest waits of very many; `--all` lists all.
+    /// Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all.
     collectives: Vec<&'a CollectiveRow>,
     /// Collectives, listed or not.
     collectives_total: usize,

@@ -1,4 +1,4 @@
-//! `compare`: two traces or two training logs side by side, or a run's prediction against its trace or its log.
+//! `compare`: two traces or two training logs compared, or a run's prediction with its trace or its log.
 
 mod kind;
 pub(crate) mod logs;
@@ -23,7 +23,7 @@ use serde::Serialize;
 pub(crate) struct Compared {
     titles: [String; 2],
     comparison: Comparison,
-    /// The shift of steps from A to B, in nanoseconds, where each has several.
+    /// The shift of steps from A to B, in nanoseconds; `None` unless each has several.
     shift: Option<Shift>,
     verdicts: Vec<Verdict>,
     top: usize,
@@ -126,7 +126,7 @@ fn verdict_of(shift: &Shift) -> (String, Tone) {
     }
 }
 
-/// A change with its sign, red where it costs.
+/// A change with its sign, red for an increase of cost.
 fn change(difference: &Difference) -> Cell {
     let sign = if difference.change < 0.0 { "-" } else { "+" };
     let text = if difference.change == 0.0 {

@@ -70,12 +70,12 @@ fn with_names(command: Command, path: &str) -> Command {
     })
 }
 
-/// Zsh takes no files where names are listed, so models and clusters are completed by functions that offer both.
+/// Zsh completes no files where names are listed, so models and clusters are completed by functions that offer both.
 fn zsh_with_files(script: String) -> String {
     let mut script = script;
     for (function, names) in [("models", models()), ("clusters", clusters())] {
         let list = names.join(" ");
-        // `models show` lists the same names and takes files, too.
+        // `models show` lists the same names and also accepts files.
         script = script.replace(&format!(":({list})"), &format!(":_railwright_{function}"));
         let body = format!(
             "_railwright_{function}() {{\n    _alternative '{function}:{function}:({list})' 'files:file:_files'\n}}\n"

@@ -70,7 +70,7 @@ pub(crate) struct DetectedFields<'a> {
     file: &'a str,
     /// Formats that the file may have.
     seen: &'a [Sighting],
-    /// The reader of traces and other records, where one reads the file.
+    /// The reader of traces and other records; `None` if none reads the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<&'static str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ fn line(line: Option<usize>) -> Cell {
     line.map_or_else(|| Cell::new("", Tone::Plain), |line| Cell::number(line.to_string(), line as f64))
 }
 
-/// A line, with its file where that is another one.
+/// A line, with its file if that is another one.
 fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     match (file, number) {
         (Some(file), Some(number)) => {

@@ -28,7 +28,7 @@ pub(crate) struct Estimated {
     pub(crate) software_is_inferred: bool,
     /// Features of the software that were assumed.
     pub(crate) open_features: Vec<OpenFeature>,
-    /// Requested explanations, in place of a report.
+    /// Requested explanations, instead of a report.
     why: Option<Vec<why::Item>>,
     /// Measurements of the log, with predictions.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,

@@ -119,9 +119,9 @@ fn sentence(root: &Root) -> String {
 pub(crate) struct HangFields<'a> {
     /// True if the job hangs; `None` if the records do not show it.
     hangs: Option<bool>,
-    /// From flight records.
+    /// Result from flight records.
     hang: Option<&'a Hang>,
-    /// From xpu_timer.
+    /// Result from xpu_timer.
     metrics: Option<&'a Metrics>,
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn input(
     Err(problem.hint(hint).into())
 }
 
-/// `8 ranks`, or how many of how many.
+/// `8 ranks`, or the number of traced ranks and the world size.
 pub(crate) fn from_ranks(traced: u32, world: u32, world_known: bool) -> String {
     let extent = extent(traced as usize, world, world_known);
     if traced == world { extent } else { format!("from {extent}") }

@@ -102,7 +102,7 @@ impl Monitored {
         (if reasons.is_empty() { Verdict::None } else { Verdict::CannotTell }, reasons)
     }
 
-    /// Communicators with slow transfers of any size, with how many ranks they have.
+    /// Communicators with slow transfers of any size, with their number of ranks.
     fn slow_links(&self) -> impl Iterator<Item = (&str, u32)> {
         let rows = self.inspected.iter().flat_map(|seen| seen.rows.iter().filter(|row| row.is_slow()));
         let slow: BTreeMap<&str, u32> = rows.map(|row| (row.communicator.as_str(), row.ranks)).collect();
@@ -220,7 +220,7 @@ pub(crate) struct StragglersFields<'a> {
     verdict: Verdict,
     reasons: Vec<String>,
     culprits: Vec<Named<'a>>,
-    /// Nothing is replayed.
+    /// No replay.
     replay_error: Option<f64>,
     #[serde(flatten)]
     fields: MonitoredFields<'a>,

@@ -137,7 +137,7 @@ fn dashed(text: &str) -> String {
 
 /// `400 Gbit/s`: the usual unit of ports, unlike bytes on links.
 fn gigabits(speed: BytesPerSecond) -> String {
-    // A third of a port is no whole number.
+    // A third of a port is not an integer.
     let gbit = (speed.get() * 8.0 / 1e6).round() / 1e3;
     if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
 }

@@ -25,7 +25,7 @@ use serde::Serialize;
 /// Spans of a stage in columns from which on small neighbours are merged.
 const MOST_SPANS: usize = 50_000;
 
-/// Tables of passes, else the traces that they can be read off.
+/// Tables of passes, else traces from which they are derived.
 const WANTED: Wanted = Wanted::one("pipeline", &[&[Family::Passes], &[Family::Ranks]]);
 
 /// The pipeline view, and the number of table rows shown.
@@ -76,7 +76,7 @@ fn predicted(file: &str, beside: &args::Beside, printer: &Printer) -> Result<Pas
     Ok(from_step::passes(&step))
 }
 
-/// The passes that files hold.
+/// The passes in files.
 fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Result<Passes, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
     super::print_remarks(&loaded, printer);

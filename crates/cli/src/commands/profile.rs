@@ -42,7 +42,7 @@ const WANTED: Wanted = Wanted::one(
     &[&[Family::Ranks], &[Family::Passes], &[Family::Flight], &[Family::Monitors], &[Family::Log]],
 );
 
-/// A report and how much of it is shown.
+/// A report and the number of rows shown.
 pub(crate) struct Shown {
     title: String,
     report: Report,
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     Ok(Outcome::Yes)
 }
 
-/// One step in columns. Findings are those of all steps: their places are looked for in this one.
+/// One step in columns. Findings are those of all steps: their places are searched in this one.
 fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
     let question = question(arguments)?;
     let read = read(arguments, &options.tables, printer)?;
@@ -187,7 +187,7 @@ fn handed_on(
     None
 }
 
-/// Nanoseconds for people.
+/// Nanoseconds in readable form.
 pub(super) fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds * 1e-9))
 }

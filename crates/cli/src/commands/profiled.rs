@@ -28,7 +28,7 @@ use railwright_spec::run::Run;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Traces of ranks alone.
+/// Only traces of ranks.
 pub(crate) const fn ranks(command: &'static str) -> Wanted {
     Wanted::one(command, &[&[Family::Ranks]])
 }
@@ -164,7 +164,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         let one = of_plan(&run.model, &run.plan, Convention::REPORTED);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);
         options.sharers = u32::try_from(run.plan.world_size()).ok();
-        // As an estimate of this run has it: MFU against the peak of the format that it computes in.
+        // As in an estimate of this run: MFU relative to the peak of its compute format.
         let format = run.plan.precision.compute;
         if needed.precision.is_none() && run.cluster.accelerator.peak_rate(format).is_some() {
             options.data_type = Some(format);

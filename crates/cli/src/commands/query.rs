@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     let database = database(Profile { job, passes, joined, windows }, printer)?;
     let limit = match (arguments.limit, printer.asker()) {
         (0, None) => None,
-        // The memory is shared with others' questions.
+        // The memory is shared with other requests.
         (0, Some(_)) => Some(MOST),
         (limit, None) => Some(limit),
         (limit, Some(_)) => Some(limit.min(MOST)),
@@ -130,7 +130,7 @@ impl Answer for Rows {
     }
 }
 
-/// Tables, and how many rows they have where traces were named.
+/// Tables, and their numbers of rows if traces were named.
 pub(crate) struct Schema(Vec<(TableAbout, Option<u64>)>);
 
 impl Schema {
@@ -209,7 +209,7 @@ pub(super) fn is_saved_profile(path: &str) -> bool {
     path.ends_with(".railwright")
 }
 
-/// Reads traces and saves them as they were recorded.
+/// Reads traces and saves them as recorded.
 pub(super) fn save_as(
     path: &str,
     paths: &[String],

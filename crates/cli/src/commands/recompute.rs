@@ -1,4 +1,4 @@
-//! `recompute`: which modules of how many layers to recompute on which stage, so that it fits and loses least.
+//! `recompute`: modules and number of layers to recompute on each stage, for the lowest cost at which it fits.
 
 pub(crate) mod report;
 pub(super) use report::{choices, framework_flags};

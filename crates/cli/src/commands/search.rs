@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     Ok(if answer.is_interrupted() { Outcome::Interrupted } else { answer.fit().into() })
 }
 
-/// Search statistics in words; for people only, since they differ between runs.
+/// Search statistics in words; for the report only, since they differ between runs.
 fn speed(begin: Moment, counters: &Counters) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-6);
     format!(

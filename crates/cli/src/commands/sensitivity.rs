@@ -97,7 +97,7 @@ impl Answer for Ranking {
         document
     }
 
-    /// All figures, those without effect too.
+    /// All parameters, including those without effect.
     fn csv(&self) -> String {
         let header = ["id", "title", "kind", "now", "elasticity", "less", "more", "best", "through"];
         let rows = self.answer.figures.iter().map(|figure| {

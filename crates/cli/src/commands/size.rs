@@ -1,4 +1,4 @@
-//! `size`: how many machines of which kind, for a deadline or a budget, and where more stop paying.
+//! `size`: cluster size for a deadline or a budget, and the marginal efficiency of more machines.
 
 mod report;
 

@@ -156,7 +156,7 @@ fn what(named: &Named) -> String {
     }
 }
 
-/// Everything that is named, where that is more than one.
+/// All named ranks, links and stages, if there are several.
 fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
@@ -269,7 +269,7 @@ fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
     }
 }
 
-/// Waits by rank where no cost is known.
+/// Waits by rank if no cost is known.
 fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
     let columns = vec![
         Column::numbers("rank"),

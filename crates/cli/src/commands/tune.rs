@@ -58,7 +58,7 @@ pub(crate) struct Tuned {
     /// Settings that are kept because leaving them seldom pays.
     structural_keys: Vec<&'static str>,
     level: Option<Level>,
-    /// Index of the row to run next; `None` where the measured best is not expected to be beaten.
+    /// Index of the row to run next; `None` if the measured best is not expected to be beaten.
     next: Option<usize>,
     fit_probability: f64,
     is_complete: bool,
@@ -260,7 +260,7 @@ impl Tuned {
         }
         let best =
             std::iter::once(&self.own).chain(&self.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
-        // The one that could be fastest, not the one that probably is: a run that cannot win teaches little.
+        // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little information.
         let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
         self.next = (0..self.rows.len())
             .filter(|&at| seconds(&self.rows[at]).is_none() && could(&self.rows[at]) < best)
@@ -336,7 +336,7 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
 }
 
 impl Tuned {
-    /// The edited file of a layout, or why there is none.
+    /// The edited file of a layout, or the reason why there is none.
     fn picked(&self, pick: usize) -> Result<&Edited, Problem> {
         let row = self.rows.get(pick - 1).ok_or_else(|| {
             Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")

@@ -1,8 +1,8 @@
 //! Read access: unrestricted on the terminal, restricted for clients of the server.
 //!
-//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths
-//! it was started with and to uploads, with symbolic links resolved before they are compared; it reads no
-//! standard input and writes nothing. Does not reveal whether an inaccessible path exists.
+//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths given at its start and to
+//! uploads, with symbolic links resolved before they are compared. It reads no standard input and writes nothing. Does not reveal whether
+//! an inaccessible path exists.
 
 use super::disk;
 use railwright_spec::problem::Problem;
@@ -196,7 +196,7 @@ impl Allowed {
             None => (path.to_owned(), self.roots.as_slice()),
         };
         let real = disk::canonicalize(&place).map_err(|_| refused())?;
-        // Pipes and devices would make a question wait for ever.
+        // Pipes and devices would block a request for ever.
         let about = disk::metadata(&real).map_err(|_| refused())?;
         if !(about.is_file() || about.is_dir()) || !root.iter().any(|root| real.starts_with(root)) {
             return Err(refused());

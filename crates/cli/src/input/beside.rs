@@ -19,7 +19,7 @@ const HIGHEST: usize = 24;
 pub(crate) struct Given {
     /// Variables of its environment.
     pub(crate) variables: Vec<(String, String)>,
-    /// Its arguments; `None` when none were given.
+    /// Arguments; `None` if unspecified.
     pub(crate) arguments: Option<Vec<String>>,
 }
 
@@ -28,7 +28,7 @@ thread_local! {
     static GIVEN: RefCell<Given> = RefCell::new(Given::default());
 }
 
-/// From now on launch files are read with this.
+/// Sets the variables and arguments for all later launch files.
 pub(crate) fn give(given: Given) {
     GIVEN.set(given);
 }
@@ -56,7 +56,7 @@ impl Given {
         Self { variables, arguments }
     }
 
-    /// The same from one text, in which quotes hold words together.
+    /// The same from one text, in which quotes keep words together.
     pub(crate) fn of_text(text: &str) -> Result<Self, Problem> {
         let (mut words, mut current, mut quote) = (Vec::new(), None::<String>, None);
         for c in text.chars() {

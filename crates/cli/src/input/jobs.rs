@@ -26,7 +26,7 @@ pub(crate) struct Wanted {
     pub(crate) command: &'static str,
     /// Kinds of records that it reads together; the first of these lists with any present counts.
     pub(crate) kinds: &'static [&'static [Family]],
-    /// Kinds of which it takes any number.
+    /// Kinds with any number of jobs.
     pub(crate) several: &'static [Family],
 }
 
@@ -154,7 +154,7 @@ fn place(job: &Found) -> String {
     }
 }
 
-/// The paths of a command line for the place of a problem: a shell's pattern may make hundreds of them.
+/// The paths of a command line for the place of an error: a shell's pattern may expand to hundreds.
 fn together(paths: &[String]) -> String {
     match paths {
         [_, _, _, _, ..] => super::title(paths),
@@ -181,9 +181,9 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
     // The shortest command is the clearest example.
     let example = of_kind().filter(|job| !job.path.is_empty()).min_by_key(|job| job.path.len());
     if wanted.command == "compare" {
-        // It takes one path for each of two sides, and only one of them is a mixture.
+        // The command takes one path for each side, and only one of them is a mixture.
         let hint = match example {
-            // A shell would make many arguments of a pattern.
+            // A shell would expand a pattern to many arguments.
             Some(job) if job.path.contains('*') && place(job) == job.path => {
                 format!("pass one of them instead, as in `'{}'`", job.path)
             }
@@ -199,7 +199,7 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
     problem.in_file(together(paths)).hint(hint)
 }
 
-/// Head of a stream before it is read; none for unknown formats.
+/// Detected kinds of a stream from its head; empty for unknown formats.
 fn sightings(stream: &Stream) -> Vec<Sighting> {
     let digest = |bytes: &[u8]| {
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |digest: u64, &byte| {

@@ -34,13 +34,13 @@ pub(crate) struct JobList {
     pub(crate) more: bool,
 }
 
-/// Files of one job, as far as their headers show.
+/// Files of one job, according to their headers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Job {
     /// Title: its path below the given one.
     pub(crate) name: String,
-    /// The folder that holds it.
+    /// The folder that contains it.
     pub(crate) folder: String,
     /// Paths for the commands that read it.
     pub(crate) paths: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Job {
     pub(crate) bytes: u64,
 }
 
-/// Looks below `given`: files and folders as they were named.
+/// Lists the jobs of files and folders in `given`, with their given names.
 pub(crate) fn list(given: &[String]) -> JobList {
     let mut look = Look { entries: ENTRIES, more: false };
     let mut files = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn list(given: &[String]) -> JobList {
     }
     look.more |= files.len() > HEADS;
     files.truncate(HEADS);
-    // Heads are read once for the same files.
+    // Heads of unchanged files are read once.
     let key = (given.to_vec(), files);
     let serves = |of: &Listed, _: &JobList| *of == key;
     let make = || -> Result<_, Problem> { Ok((of_files(&key.1, given, look.more), Some(1 << 20))) };
@@ -247,13 +247,13 @@ mod tests {
             (8, "PyTorch profiler", Some(8), 1)
         );
         assert!(dlrm.paths[0].ends_with("param_dlrm_8r") && dlrm.bytes > 400_000, "{dlrm:?}");
-        // A folder that holds two kinds of things is two jobs, each by its files.
+        // A folder with two kinds of records is two jobs, each by its files.
         let of_gloo =
             || jobs_found.jobs.iter().filter(|job| job.folder.ends_with("generated_torch215_gloo_pp2dp2"));
         assert!(of_gloo().any(|job| job.format == "flight record"));
         let traces = of_gloo().find(|job| job.format == "PyTorch profiler").expect("a job");
         assert_eq!((traces.files, traces.ranks, traces.paths.len()), (4, Some(4), 4));
-        // Folders below folders, by their place.
+        // Nested folders, by their path.
         assert!(named("torchrec_v100_4r/resnet18").is_some());
         assert!(
             jobs_found

@@ -1,7 +1,7 @@
 //! Values made from files, cached for a server: several views request the same files one after another.
 //!
-//! Responsible for: one making for questions that come together, handing out a value until one of its files changes, and dropping the
-//! longest unused to stay within a share of the memory limit. Without a server nothing is kept.
+//! Responsible for: one computation for concurrent requests, a cached value until one of its files changes, and eviction of the longest
+//! unused to stay within a share of the memory limit. Without a server nothing is cached.
 
 use super::access::{self, Seen};
 use crate::limits;
@@ -37,7 +37,7 @@ struct One<K, V> {
 }
 
 impl<K: Clone + PartialEq, V> Kept<K, V> {
-    /// An empty cache of at most `most` values, which hold one `share`-th of the memory limit.
+    /// An empty cache of at most `most` values, limited to one `share`-th of the memory limit.
     pub(crate) const fn new(most: usize, share: u64) -> Self {
         let entries = Entries { values: Vec::new(), making: Vec::new() };
         Self { entries: Mutex::new(entries), made: Condvar::new(), most, share }
@@ -131,7 +131,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
     }
 }
 
-/// The right to make a value, which ends with the making, also after a panic.
+/// The right to make a value, which is released at the end, also after a panic.
 struct Turn<'a, K: PartialEq, V> {
     kept: &'a Kept<K, V>,
     key: &'a K,

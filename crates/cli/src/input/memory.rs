@@ -63,7 +63,7 @@ impl Seek for File {
 /// Kind and length of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
-    /// The length of a file; folders have none.
+    /// The length of a file; `None` for folders.
     length: Option<u64>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn metadata(path: impl AsRef<Path>) -> io::Result<About> {
     if is_folder { Ok(About { length: None }) } else { Err(missing()) }
 }
 
-/// A path itself, if there is anything: nothing here is a link.
+/// The path itself, if it exists: there are no links in memory.
 pub(crate) fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     metadata(&path).map(|_| path.as_ref().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
+//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one, or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};
@@ -32,10 +32,10 @@ pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     }
 }
 
-/// Endings of files that hold a model or a launch; names of models have none of them.
+/// Suffixes of files with a model or a launch; names of models have none of them.
 const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt", "py"];
 
-/// The path that a word means, or `None` if it is a name of the catalogue.
+/// The path of a word, or `None` if it is a name of the catalogue.
 pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if word == "-" {
         return Ok(Some(word.to_owned()));

@@ -59,7 +59,7 @@ impl Loaded {
         }
     }
 
-    /// Readings of counters that lie next to traces.
+    /// Readings of counters in the folder of the traces.
     pub(crate) fn telemetry(&self) -> Vec<Sample> {
         let of = |recording: &Recording| match recording {
             Recording::Telemetry { samples, .. } => samples.clone(),
@@ -68,7 +68,7 @@ impl Loaded {
         self.recordings.iter().flat_map(of).collect()
     }
 
-    /// The traces of ranks alone.
+    /// Only the traces of ranks.
     pub(crate) fn into_ranks(self) -> Vec<RankTrace> {
         self.recordings
             .into_iter()
@@ -106,7 +106,7 @@ pub(crate) struct Selected<'a> {
     pub(crate) labels: Vec<String>,
 }
 
-/// Reads the job that `paths` name: files, folders, globs, archives. Fails when none of it can be read, and when it is several jobs.
+/// Reads the job of the given `paths`: files, folders, globs, archives. Fails if none of it can be read, or if there are several jobs.
 pub(crate) fn load(
     paths: &[String],
     wanted: Wanted,

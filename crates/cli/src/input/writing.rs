@@ -29,7 +29,7 @@ pub(crate) fn remove_unfinished() {
     }
 }
 
-/// Writes a file as a whole; the old one stays until the new one is on the disk.
+/// Writes a complete file; the old one stays until the new one is on the disk.
 pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     // A link in `/dev` or `/proc` may lead to a pipe, which has no path.
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(broken.expect_err("full").kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).expect("whole"), "old");
         assert_eq!(names(&folder), ["a.json"]);
-        // Process numbers end far below this one.
+        // Process numbers are far below this one.
         fs::write(folder.join(".railwright-4294967295-0-a.json.tmp"), "half").expect("written");
         replace(&path, |out| out.write_all(b"new")).expect("written");
         assert_eq!(fs::read_to_string(&path).expect("whole"), "new");

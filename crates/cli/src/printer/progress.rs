@@ -153,10 +153,10 @@ static LISTENS: Once = Once::new();
 /// The Ctrl-C action; returns whether it ran before.
 type Act = Box<dyn Fn() -> bool + Send>;
 
-/// Nothing to do: the program ends.
+/// Action on Ctrl-C; by default the program ends.
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
-/// From now on Ctrl-C leaves no partial files, also without another handler.
+/// Makes Ctrl-C remove partial files from now on, even without another handler.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn end_tidily() {
     LISTENS.call_once(|| {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Name of the run file.
 pub(crate) const FILE: &str = "railwright.toml";
-/// Path of the run file; empty for none.
+/// Path of the run file; empty to disable it.
 const RUN: &str = "RAILWRIGHT_RUN";
 /// Name or file of the cluster.
 const CLUSTER: &str = "RAILWRIGHT_CLUSTER";

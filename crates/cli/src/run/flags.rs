@@ -28,7 +28,7 @@ pub(crate) fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     problem
 }
 
-/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which cannot be mistaken for words.
+/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are no words of prose.
 fn flag(word: &str) -> Option<String> {
     let is_named = |path: &str, name: &str| {
         path == word || (path.starts_with("plan.") && name == word && name.contains(['_', '.']))

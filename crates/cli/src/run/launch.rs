@@ -49,7 +49,7 @@ pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> 
     }
 }
 
-/// The launch that a file holds; `None` when it holds something else.
+/// The launch of a file; `None` for other files.
 pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     let known = LAST.with_borrow(|last| {
         last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
@@ -62,7 +62,7 @@ pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     if let Some(launch) = &mut launch
         && launch.model_config.is_some()
     {
-        // The path under which the text of the configuration is handed out.
+        // The name of the configuration's text.
         launch.spec.model.config = Some(path.to_owned());
     }
     LAST.set(Some((path.to_owned(), launch.clone())));

@@ -88,7 +88,7 @@ fn kind_of(path: &str) -> Result<Kind, Failure> {
     match launch::of_path(path) {
         Ok(Some(_)) => return Ok(Kind::Launch),
         Err(failure @ Failure::BrokenPipe) => return Err(failure),
-        // A launch file with problems is still one: its reader reports them where it is read.
+        // A launch file with errors is still one: its reader reports them.
         Err(Failure::Input(_)) | Ok(None) => {}
     }
     let text = input::read(path, LOG_LIMIT)?;

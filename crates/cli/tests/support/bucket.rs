@@ -17,7 +17,7 @@ const PAGE: usize = 3;
 /// Fault of requests for an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
-    /// A few bytes at a time.
+    /// Sends a few bytes at a time.
     Slow,
     /// This many transfers end in the middle.
     Cut(u32),
@@ -84,7 +84,7 @@ impl Bucket {
         self.state().faults.insert(key.to_owned(), fault);
     }
 
-    /// The keys that begin with a text, with their bytes.
+    /// The keys with a prefix, and their bytes.
     pub(crate) fn objects(&self, start: &str) -> BTreeMap<String, Vec<u8>> {
         let state = self.state();
         state

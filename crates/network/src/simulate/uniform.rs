@@ -185,7 +185,7 @@ impl Tree<'_> {
         }
     }
 
-    /// The pooled link upwards: cables are laid upwards, so its number is even.
+    /// Weights of ports: total, by domain, leaf and pod.
     fn above(&self, node: NodeId) -> Option<LinkId> {
         use crate::topology::Layer::{LeafSpine, SpineCore};
         let graph = &self.topology.graph;

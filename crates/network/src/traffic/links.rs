@@ -10,7 +10,7 @@ use railwright_spec::problem::{ALWAYS, Problem, Wanted};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// Direction of the links of a layer.
+/// Direction from devices upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -31,7 +31,7 @@ pub struct LinkRow {
     pub layer: Layer,
     /// Direction.
     pub direction: Direction,
-    /// Links.
+    /// Number of these links with traffic.
     pub links: u64,
     /// Those of them that carry anything.
     pub used: u64,
@@ -60,7 +60,7 @@ pub struct BusiestLink {
     pub to: NodeId,
 }
 
-/// Bytes on links.
+/// Bytes by link number.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loads {
     /// By the link's number.
@@ -110,7 +110,7 @@ impl Loads {
             }
             pairs += 1;
             if end.is_err() {
-                // No more routes are computed, so the rest of the walk is short.
+                // Rows by layer and direction, from the devices upwards. Layers without links are omitted.
                 return;
             }
             match topology.route(place.device(from), place.device(to), 0) {
@@ -125,7 +125,7 @@ impl Loads {
         end.map(|()| loads)
     }
 
-    /// By layer and direction, from the devices upwards. Layers without links are left out.
+    /// Cables point upwards: of their two links the first leads up.
     pub fn rows(&self, graph: &Graph) -> Vec<LinkRow> {
         let mut rows: Vec<LinkRow> = Vec::new();
         for (index, bytes) in self.bytes.iter().enumerate() {

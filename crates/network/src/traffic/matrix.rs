@@ -16,13 +16,13 @@ const RANKS_AT_ONCE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     numbering: Numbering,
-    /// Partners of rank `n` are `partners[starts[n]..starts[n + 1]]`, ascending.
+    /// Groups in which all members send equal bytes to all others.
     starts: Vec<usize>,
     partners: Vec<(u32, f64)>,
     blocks: Vec<Block>,
 }
 
-/// Groups in which everyone sends the same to everyone.
+/// Bytes to each other member.
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
     groups: Groups,
@@ -38,7 +38,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Bytes to a rank of another label, in addition to the listed ones.
+    /// Matrix of a step's traffic on the domains of a placement. O(partners), large groups by their members.
     pub(super) fn to(self, other: Self) -> f64 {
         if self.group == other.group { self.bytes } else { 0.0 }
     }
@@ -131,7 +131,7 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
-    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in several groups.
+    /// Calls `visit(members, bytes)` for every group in which each member sends `bytes` to each other.
     pub(super) fn labels(&self) -> Option<Vec<Label>> {
         let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
         let (mut group, mut again) = (0, false);
@@ -187,7 +187,7 @@ impl Block {
     }
 }
 
-/// Offset of each rank's partners, and all partners with their bytes.
+/// Rows of flows by ascending partner, each once.
 type Rows = (Vec<usize>, Vec<(u32, f64)>);
 
 /// Flows as rows of ascending partners, each once.

@@ -33,7 +33,7 @@ use railwright_spec::run::Run;
 const WANTED: Wanted =
     Wanted { command: "calibrate", kinds: &[&[Family::Ranks, Family::Log]], several: &[Family::Log] };
 
-/// Everything that was read.
+/// All measurements read.
 pub(super) struct Measured {
     job: Option<(Job, Joined)>,
     options: SampleOptions,
@@ -103,7 +103,7 @@ impl Measured {
         Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
     }
 
-    /// Measurements of a part of the traces, and all others.
+    /// Measurements of a part of the traces, and the others.
     pub(super) fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
         let mut all = Vec::new();
         if let Some((job, joined)) = &self.job {

@@ -16,7 +16,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// By the arguments that it prints, where it prints any, and the batch of its last reports.
+    /// Claims of a log: its printed arguments, if any, and the batch of its last reports.
     pub(super) fn of(log: &TrainingLog, judged: &Judged, file: &str) -> Self {
         let mut claims: Vec<Claim> = Vec::new();
         if let Some(Ok(launch)) = railwright_launch::read(&log.head, file) {

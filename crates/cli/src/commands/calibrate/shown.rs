@@ -8,7 +8,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_spec::software::{PARTS, Part};
 use serde::Serialize;
 
-/// A calibration alone.
+/// A calibration without measurements.
 pub(crate) struct Shown {
     pub(super) calibration: Calibration,
 }

@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-/// Every `--step`, laid over the run. All of them have its accelerator and its software generation.
+/// Every `--step`, applied to the run. All have its accelerator and its software generation.
 pub(super) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Result<Vec<Measured>, Failure> {
     let mut found = Vec::new();
     for text in &arguments.steps {

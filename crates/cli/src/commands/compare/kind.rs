@@ -43,7 +43,7 @@ pub(super) fn of(path: &str) -> Kind {
         Some(Format::MegatronLog) => Kind::Log,
         Some(Format::Trace | Format::NcclTests | Format::Topology) => Kind::Traces,
         Some(_) if !is_log => Kind::Run,
-        // Logs print configurations, and scripts hold words of logs: steps decide.
+        // Logs print configurations, and scripts contain words of logs: steps decide.
         Some(_) => {
             if railwright_profiler::log::TrainingLog::read(&text).reports.is_empty() {
                 Kind::Run

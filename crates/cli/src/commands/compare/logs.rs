@@ -1,4 +1,4 @@
-//! A training log against the prediction of its run, or against another log.
+//! A training log compared with the prediction of its run, or with another log.
 //!
 //! Responsible for: the step of each side with its uncertainty, the change between them, and its significance. Does not explain a change: a
 //! log has no breakdown of the step time.
@@ -32,7 +32,7 @@ enum Side {
         file: String,
         framework: Option<Framework>,
         times_from: TimesFrom,
-        /// Sequences of a step, where the log has them.
+        /// Sequences per step; `None` if the log has no batch.
         batch: Option<u64>,
         /// Reports after warm-up.
         reports: usize,
@@ -89,7 +89,7 @@ impl Side {
 /// Two sides and the change between them.
 pub(crate) struct Logged {
     sides: [Side; 2],
-    /// Of two logs.
+    /// The shift of two logs.
     shift: Option<Shift>,
     /// The change from A to B as a share of A, with its bounds. For two logs, the shift of their steps.
     change: (f64, Option<(f64, f64)>),
@@ -97,7 +97,7 @@ pub(crate) struct Logged {
     warnings: Vec<Warning>,
 }
 
-/// Compares where one side at least is a log. Without a second side the log's own run is predicted.
+/// Compares two sides, at least one of them a log. Without a second side the log's own run is predicted.
 pub(super) fn run(
     arguments: &args::Compare,
     kinds: [Option<Kind>; 2],
@@ -187,7 +187,7 @@ fn predicted(
     Ok((run, side))
 }
 
-/// A doubt where the log prints another batch than the run has.
+/// A warning if the log prints another batch than the run has.
 fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
     (*batch != run.plan.global_batch).then(|| {

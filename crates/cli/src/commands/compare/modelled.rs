@@ -57,7 +57,7 @@ struct WaitedFor {
 const WAITED_FOR: usize = 4;
 
 impl Waiting {
-    /// Of one step of a profile, by its place.
+    /// Result for one step of a profile, by its index.
     fn of(profile: &Profile, at: usize) -> Self {
         let mut waited_for: Vec<WaitedFor> = profile
             .report

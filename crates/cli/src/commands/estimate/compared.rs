@@ -26,7 +26,7 @@ pub(super) struct Second {
 }
 
 impl Second {
-    /// The first scenario with `NAME=VALUE` instead, `NAME=-` without; nothing when nothing is otherwise.
+    /// The first scenario with `NAME=VALUE` instead, `NAME=-` to remove; `None` without a difference.
     pub(super) fn new(first: &Map<String, Value>, compare: &[String]) -> Result<Option<Self>, Problem> {
         let mut parameters = first.clone();
         let mut changes: Vec<(String, String)> = Vec::new();
@@ -112,7 +112,7 @@ mod tests {
             Second::new(&first, &compare)
         };
         assert!(second(&[]).expect("fine").is_none());
-        // By any name that a flag has.
+        // By any name of a flag.
         let changed =
             second(&["tensor-parallel=4", "--pp=2", "micro-batch-size=1"]).expect("fine").expect("changes");
         assert_eq!(

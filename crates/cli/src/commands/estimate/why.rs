@@ -15,12 +15,12 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Item {
-    /// As the report or `railwright explain` names it.
+    /// Identifier, as in the report or `railwright explain`.
     id: String,
     /// Meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<Topic>,
-    /// Its value here.
+    /// Value in this run.
     value: String,
     /// The equation, in the inputs' names.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,7 +151,7 @@ fn belongs(dimension: &str, id: &str) -> bool {
     match dimension {
         "data" => id == "data_parallel",
         "pipeline" => id == "bubble",
-        // Those of the other parts are inputs of their equations.
+        // Collectives of the other parts are inputs of their equations.
         _ => false,
     }
 }

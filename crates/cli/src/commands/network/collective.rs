@@ -83,7 +83,7 @@ fn on_file(
     print(&Answered { machine, chosen, ignores_cable_latencies: true, curve }, arguments, printer)
 }
 
-/// A curve, or the reason why there is none.
+/// A curve, or the reason why it is missing.
 enum Computed {
     Curve(Curve),
     Stopped(Problem),

@@ -377,7 +377,7 @@ impl Compared {
         Table { columns, rows: rows.collect() }
     }
 
-    /// Every line of every bill, with the whole of its price.
+    /// Every line of every bill, with its full price.
     fn lines_csv(&self) -> String {
         let header = [
             "design",

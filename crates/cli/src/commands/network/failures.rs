@@ -153,7 +153,7 @@ fn job(arguments: &Failures) -> Result<Job, Problem> {
     Ok(Job { exposed_share, interruption_hours, recovery })
 }
 
-/// Parts of `--fail`: those that were named, and how many of any.
+/// Parts of `--fail`: named parts, and numbers of any others.
 struct Failed {
     named: Vec<Part>,
     any: Vec<(String, u64)>,

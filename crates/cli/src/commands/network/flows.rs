@@ -110,7 +110,7 @@ fn table(
     Ok(program.flows)
 }
 
-/// Hash seeds to simulate: one where no hash selects routes, which is then listed as chosen.
+/// Number of hash seeds to simulate: one if no hash selects routes, which is then listed as chosen.
 fn draws(seeds: u32, network: Network<'_>, chosen: &mut Vec<String>) -> u32 {
     if seeds == 1 || network.is_hashed() {
         return seeds;
@@ -161,7 +161,7 @@ fn played(
     }
     let latest = held(routes, listed, 0, &intervals);
     let all = listed.iter().zip(&intervals).zip(&latest);
-    // Moments and compute of traces move nothing.
+    // Events and compute of traces move no bytes.
     let moves = all.filter(|((flow, _), _)| flow.from != flow.to || flow.bytes > Bytes::ZERO);
     let flows = moves.map(|((flow, interval), latest)| shown(flow, interval, *latest)).collect();
     Ok((flows, makespans, outcome))

@@ -13,7 +13,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 
-/// Hosts as they are written, before the network is known.
+/// Hosts as specified, before the network is known.
 pub(super) struct Hosts {
     source: Source,
     first: u32,
@@ -27,7 +27,7 @@ enum Source {
 }
 
 impl Hosts {
-    /// The hosts of flags; none if none are given.
+    /// The hosts of flags; `None` without any.
     pub(super) fn read(on: &OnHosts, cluster: &Cluster) -> Result<Option<Self>, Problem> {
         let source = if let Some(list) = &on.nodelist {
             Source::Names(host_names(list).map_err(|problem| problem.in_file("--nodelist"))?)
@@ -41,7 +41,7 @@ impl Hosts {
         Ok(Some(Self { source, first: on.first_node, per_host: per_host(cluster) }))
     }
 
-    /// Devices up to the last host that a number of ranks needs; none where it depends on the network.
+    /// Number of devices up to the last host that a number of ranks needs; `None` if it depends on the network.
     fn devices(&self, ranks: u64) -> Result<Option<u64>, Problem> {
         let inventory =
             Inventory { first: self.first, per_host: self.per_host, devices: MOST_DEVICES as u32 };
@@ -98,7 +98,7 @@ pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run 
     run.as_used()
 }
 
-/// The hosts that an allocation names and its run does not use, in words.
+/// Named hosts of an allocation that its run does not use, in words.
 pub(super) fn unused(allocation: &Allocation) -> Option<String> {
     let ranks = || human::several(allocation.ranks(), "rank");
     (allocation.unused > 0)

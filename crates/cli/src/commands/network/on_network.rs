@@ -12,7 +12,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Sheet;
 
-/// The design for a cluster; of the kind `usual` if none is named.
+/// The design for a cluster; of the kind `usual` if none is specified.
 pub(super) fn of(
     on: &OnNetwork,
     usual: Kind,
@@ -68,7 +68,7 @@ pub(super) fn specified(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     Ok(sheet)
 }
 
-/// A problem of the design with the place of the setting.
+/// An error of the design with the place of the setting.
 pub(super) fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     in_settings(sheet.placed(problem))
 }

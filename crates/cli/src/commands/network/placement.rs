@@ -54,7 +54,7 @@ fn groups(rows: &[LeafGroupRow]) -> Table {
     }
 }
 
-/// A few runs of ranks, then an ellipsis.
+/// A few ranges of ranks, then an ellipsis.
 fn ranks(runs: &[(u32, u32)]) -> String {
     const MOST: usize = 4;
     let run = |(first, last): &(u32, u32)| {

@@ -118,7 +118,7 @@ pub(crate) struct ShownFields<'a> {
     counts: CountsFields<'a>,
     /// Bandwidth below over bandwidth above, by tier.
     oversubscription: &'a [f64],
-    /// Most devices that the design can join.
+    /// Maximum number of devices of the design.
     largest: u64,
     /// Routes of the first device to the others.
     reach: &'a [Reach],

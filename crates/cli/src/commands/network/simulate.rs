@@ -151,7 +151,7 @@ fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     (!is_same).then(|| format!("links of {} for the second run, which is for {}", cluster.name, other.name))
 }
 
-/// A run and its devices, the first ones if none are given, with the run of `--job`.
+/// A run and its devices, by default the first ones, with the run of `--job`.
 fn concurrent(
     (own, seats): ((&Model, &Cluster, &Plan), Option<&Seats>),
     (job, hosts): (&Run, Option<&Hosts>),
@@ -205,7 +205,7 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     Ok(Wired { sheet, wiring, chosen })
 }
 
-/// A problem of the design with the place of the setting, with design keys as in `--network`.
+/// An error of the design with the place of the setting, with design keys as in `--network`.
 pub(super) fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
     let mut problem = sheet.placed(problem);
     let spelled = |text: &str| text.replace("design.", "--network ").replace(" = ", "=");

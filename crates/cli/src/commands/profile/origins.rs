@@ -6,7 +6,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_profiler::origins::{By, OriginRow};
 use railwright_spec::human;
 
-/// As many rows are shown, each of at least this share of the step.
+/// Maximum number of rows, each of at least this share of the step.
 const MOST: usize = 30;
 const LEAST: f64 = 0.001;
 

@@ -558,7 +558,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
     }
 }
 
-/// An objective for people.
+/// Name of an objective in the report.
 const fn objective(objective: Objective) -> &'static str {
     match objective {
         Objective::Time => "step time",

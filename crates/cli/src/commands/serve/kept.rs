@@ -39,7 +39,7 @@ impl Kept {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reply to the same words, if its files are as they were.
+    /// The reply to the same words, if its files are unchanged.
     pub(super) fn find(&self, words: &[String]) -> Option<Reply> {
         let (reply, files) = {
             let mut table = self.table();

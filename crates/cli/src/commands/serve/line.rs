@@ -52,7 +52,7 @@ impl Asked {
     }
 }
 
-/// The words of a question, or why there are none.
+/// The words of a request, or an error reply.
 pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
     let command = find(&question.command, asker)?;
     let mut words = Words::default();

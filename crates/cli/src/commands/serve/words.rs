@@ -1,4 +1,4 @@
-//! Arguments as words: for the parser, and as people type them.
+//! Arguments as words: for the parser, and in the user's spelling.
 //!
 //! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag. Values of another kind than the
 //! argument's, and arguments that may not be set, are errors.
@@ -17,7 +17,7 @@ const MOST: usize = 10_000;
 /// The most arguments of a question: more than any command has.
 const MOST_ARGUMENTS: usize = 400;
 
-/// The words of a command line: for the parser, and for people.
+/// The words of a command line: for the parser, and in the user's spelling.
 #[derive(Default)]
 pub(super) struct Words {
     pub(super) parsed: Vec<String>,
@@ -174,7 +174,7 @@ fn texts(argument: &Arg, value: &Value) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// A word of the parser's as people type it.
+/// A word of the parser in the user's spelling.
 fn typed(argument: &Arg, word: &str) -> Vec<String> {
     match word.split_once('=') {
         Some((flag, value))

@@ -53,7 +53,7 @@ impl Answer for Measured {
         &self.0
     }
 
-    /// The rows; errors of groups are for people and JSON.
+    /// The rows; errors of groups are only in the report and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(rows(&self.0.rows));

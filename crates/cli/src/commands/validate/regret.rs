@@ -30,7 +30,7 @@ impl Answer for Judged {
         &self.0
     }
 
-    /// The sweeps; the totals are for people and JSON.
+    /// The sweeps; the totals are only in the report and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(sweeps(self.0.sweeps.iter(), false));

@@ -45,7 +45,7 @@ const MOST: usize = extent::MOST;
 /// Maximum depth of prefixes.
 const DEEPEST: usize = extent::DEEPEST as usize;
 
-/// As folders are read: the files of a folder before the folders in it, numbers by their value.
+/// Sort key in the order of folders: the files of a folder before its subfolders, numbers by their value.
 fn order(place: &str) -> Vec<(bool, Vec<(u128, String)>)> {
     let parts: Vec<&str> = place.split('/').collect();
     let last = parts.len() - 1;

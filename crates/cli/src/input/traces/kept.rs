@@ -1,6 +1,6 @@
 //! Files that were found and traces that were read lately, for a server.
 //!
-//! Responsible for: which of them are kept. A large job of ranks is kept once, joined, by its user ([`crate::commands`]).
+//! Responsible for: selection of cached data. A large job of ranks is cached once, joined, by its user ([`crate::commands`]).
 
 use super::Loaded;
 use crate::input::jobs::Parted;

@@ -37,7 +37,7 @@ enum Part {
     Member { name: String, offset: u64 },
     /// All members of a compressed archive, one after another.
     Archive,
-    /// Nothing: a file of a folder, or an object, that could not be opened.
+    /// A file of a folder, or an object, that could not be opened.
     Failed(Problem),
 }
 
@@ -143,7 +143,7 @@ impl Stream {
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
         let failure = file.failure();
-        // A database that was not closed cannot be opened where nothing may be written; its bytes can.
+        // An unclosed database cannot be opened without write access; its bytes can.
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         if matches!(self.part, Part::Database)
             && self.object.is_none()
@@ -160,7 +160,7 @@ impl Stream {
             Part::Archive => members(&label, &mut progress.watch(file), read),
             Part::Failed(_) => Vec::new(),
         };
-        // A transfer that failed is no file that ends early: nothing of it is reported.
+        // A failed transfer is not a file that ends early: no part of it is reported.
         match failure.as_ref().and_then(remote::Failure::problem) {
             Some(problem) => vec![Err(problem.clone())],
             None => results,
@@ -354,7 +354,7 @@ fn file(path: &Path, object: Option<&remote::Object>, named: bool) -> std::io::R
     let whole = |part| Stream { path: path.to_owned(), object: object.cloned(), bytes, named, part };
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
-    // A saved profile is an archive too, but its members are nothing without each other.
+    // A saved profile is an archive too, but its members are not self-contained.
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if tabular::is_store(&head[..filled]) {
         return Ok(vec![whole(Part::Whole)]);
@@ -421,7 +421,7 @@ fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<V
     Some(members)
 }
 
-/// In order of name, with numbers by their value.
+/// Sorts by name, with numbers by their value.
 fn sort(paths: &mut [PathBuf]) {
     paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
 }

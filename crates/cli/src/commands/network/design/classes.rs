@@ -14,17 +14,17 @@ use railwright_tuner::codesign::{Fastest, Found, LISTED, Memo, NoPlan, SPREAD, S
 use railwright_tuner::search::{Options, Search};
 use std::collections::BTreeMap;
 
-/// A plan, or the reason for none.
+/// A plan, or the reason for its absence.
 type Planned = Result<Found, NoPlan>;
 
-/// Searches of classes, by size of scale-up domain: layouts that fit there fit on other networks, too.
+/// Searches of classes, by size of scale-up domain: layouts that fit on one also fit on other networks.
 pub(super) struct Classes<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
     specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
     memo: Memo,
-    /// Reason why nothing can be trained on domains of a size.
+    /// Reason why no training is possible on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
     gap: f64,
@@ -112,7 +112,7 @@ impl<'a> Classes<'a> {
             reached *= SPREAD;
         }
         let Some(ran) = self.run(&search, reached) else { return Ok(Err(NoPlan::NotSearched)) };
-        // Otherwise the fastest bounds the list of all that is not much slower.
+        // Otherwise the fastest layout bounds the list of layouts that are not much slower.
         let limit = match ran.results.best.entries().first() {
             Some(entry) => entry.time * SPREAD,
             // No layout is faster than the known one.
@@ -151,7 +151,7 @@ impl<'a> Classes<'a> {
         NoPlan::NothingFits(reason)
     }
 
-    /// A search among layouts up to a time; none if it was stopped.
+    /// A search of layouts up to a time; `None` after cancellation.
     fn run(&mut self, search: &Search<'_>, limit: f64) -> Option<Ran> {
         let ran = self.searcher.run_below(std::slice::from_ref(search), &[limit]).into_iter().next();
         let ran = ran.filter(|ran| ran.is_complete);

@@ -62,7 +62,7 @@ fn short_speed(speed: BytesPerSecond) -> String {
     format!("{}G", (speed.get() * 8.0 / 1e6).round() / 1e3)
 }
 
-/// A constant share in whole percent.
+/// A constant share in integer percent.
 fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }

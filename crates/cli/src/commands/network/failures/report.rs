@@ -39,7 +39,7 @@ pub(crate) struct FailingFields<'a> {
 pub(crate) struct NamedFields<'a> {
     failed: &'a [Part],
     state: &'a State,
-    /// Step time relative to the whole network; none where the job cannot finish.
+    /// Step time relative to the whole network; `None` if the job cannot finish.
     slowdown: Option<f64>,
     finishes: bool,
 }
@@ -93,7 +93,7 @@ impl Answer for Answered {
     }
 }
 
-/// A rate or a count that need not be whole.
+/// A rate or a count, which may be fractional.
 fn amount(value: f64) -> Cell {
     let text = if value >= 99.95 {
         human::whole(value.round() as u64)

@@ -15,7 +15,7 @@ pub(crate) struct Answered {
     pub(super) routing: &'static str,
     pub(super) devices: u32,
     pub(super) chosen: Vec<String>,
-    /// Of every seed, the first first.
+    /// Makespans of every seed, in order.
     pub(super) makespans: Vec<Seconds>,
     pub(super) layers: Vec<LayerLoad>,
     pub(super) flows: Vec<Shown>,
@@ -36,7 +36,7 @@ pub(crate) struct Shown {
     pub(super) latest_end: Option<Seconds>,
 }
 
-/// Flows that a report lists; `--ends` and JSON have all.
+/// Maximum number of flows in a report; `--ends` and JSON have all.
 const LISTED: usize = 20;
 
 impl Shown {
@@ -156,7 +156,7 @@ impl Answer for Answered {
 }
 
 impl Answered {
-    /// Flows that may be delayed, and the latest end of all flows if there are any.
+    /// Number of flows that may be delayed, and the latest end of all flows if there are any.
     fn held(&self) -> (usize, Option<Seconds>) {
         let held = self.flows.iter().filter(|flow| flow.latest_end.is_some()).count();
         let end = |flow: &Shown| flow.latest_end.unwrap_or(flow.end);

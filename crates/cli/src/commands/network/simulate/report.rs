@@ -1,4 +1,4 @@
-//! A simulated step for people: from the closed form to the step, dimension by dimension, and the busiest links.
+//! Report of a simulated step: from the closed form to the step, dimension by dimension, and the busiest links.
 
 use super::super::layers;
 use super::{Simulated, placement};

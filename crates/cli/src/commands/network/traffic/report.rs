@@ -315,7 +315,7 @@ fn algorithm(algorithm: railwright_network::traffic::Algorithm) -> String {
     }
 }
 
-/// Averages over groups need not be whole.
+/// A count; averages over groups may be fractional.
 fn count(n: f64) -> String {
     if n.fract() == 0.0 { human::whole(n as u64) } else { format!("{n:.1}") }
 }
