@@ -1,7 +1,7 @@
 //! The YAML of Hugging Face accelerate: FSDP, DeepSpeed, Megatron-LM, plain replicas.
 //!
-//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them.
-//! Does not guess settings that such files never contain, and reports the flags for them.
+//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them. Does not guess settings that
+//! such files never contain, and reports the flags for them.
 
 pub(crate) mod fsdp;
 mod keys;

@@ -1,4 +1,4 @@
-//! Fine-tuning with adapters: rank and target modules of every reader, and back.
+//! Fine-tuning with adapters: rank and target modules for every reader and writer.
 //!
 //! Responsible for: distinguishing adapters from full fine-tuning, the frameworks' defaults, and module names that a plan lacks. Excludes
 //! the dropout and the scale of adapters, which have little effect on time and memory.
@@ -21,7 +21,7 @@ pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bi
     draft.remark(RemarkKind::NotModelled, source, line, message);
 }
 
-/// A framework's adapters where a file leaves them open.
+/// A framework's defaults for adapter settings that a file leaves open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {
     /// The framework.
@@ -91,7 +91,7 @@ fn of_pattern(name: &str) -> Option<Vec<String>> {
     is_list.then(|| parts.into_iter().map(|part| format!("{part}{end}")).collect())
 }
 
-/// Sets the targets of a list of module names, and remarks on those that a plan does not have.
+/// Sets the targets of a list of module names, with remarks on those that a plan lacks.
 pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, line: Option<usize>) {
     let mut found = BTreeSet::new();
     let mut unknown = Vec::new();
@@ -168,7 +168,7 @@ const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
     (LoraTarget::MixerOut, &["out_proj"], &["out_proj"]),
 ];
 
-/// The rank of a plan's adapters and the names of their targets, for a writer. `None` where the plan trains everything.
+/// The rank of a plan's adapters and the names of their targets, for a writer. `None` if the plan trains all parameters.
 ///
 /// Names of the adapters' modules for a framework. A target without an exact name is covered by several names: such adapters differ in the
 /// parts that share `A`.

@@ -1,8 +1,8 @@
 //! Settings without a framework equivalent, in comments that are read back.
 //!
-//! Responsible for: properties of the environment (the software generation, the rack segment of the
-//! scheduler) and of the data (length of documents, balance of experts), as `# railwright: plan.software =
-//! "..."`. Excludes everything else: settings with a flag are never comments.
+//! Responsible for: properties of the environment (the software generation, the rack segment of the scheduler) and of the data (length of
+//! documents, balance of experts), as `# railwright: plan.software = "..."`. Excludes all other settings: those with a flag are never
+//! comments.
 
 use crate::Draft;
 use railwright_spec::cluster::Cluster;

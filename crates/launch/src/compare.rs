@@ -19,7 +19,7 @@ pub struct Predicted {
     pub tflops_per_device: Option<f64>,
     /// Bytes that tensors occupy on the rank that needs most.
     pub allocated: f64,
-    /// Bytes that the allocator holds there.
+    /// Bytes reserved by the allocator on that rank.
     pub reserved: f64,
     /// Devices.
     pub devices: f64,

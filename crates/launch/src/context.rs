@@ -17,7 +17,7 @@ pub struct Context<'a> {
     pub variables: Vec<(String, String)>,
     /// Arguments of a script; `None` if unknown.
     pub arguments: Option<Vec<String>>,
-    /// The door to further files; without it none is read.
+    /// Access to further files; without it none is read.
     pub files: Option<&'a dyn Files>,
 }
 

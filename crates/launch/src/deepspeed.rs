@@ -1,7 +1,7 @@
 //! Reads and writes DeepSpeed's JSON.
 //!
-//! Responsible for: ZeRO, offload, batches and formats as DeepSpeed names them, and the defaults that depend
-//! on the stage. Does not guess settings that such files never contain: model, sequence length, recompute.
+//! Responsible for: ZeRO, offload, batches and formats under DeepSpeed's names, and the defaults that depend on the stage. Does not guess
+//! settings that such files never contain: model, sequence length, recompute.
 
 mod keys;
 mod write;

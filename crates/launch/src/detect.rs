@@ -50,7 +50,7 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
 }
 
-/// The start of a text, as far as configurations reach.
+/// The start of a text, up to the usual length of configurations.
 fn head(text: &str) -> &str {
     let longest = text.len().min(LONGEST_CONFIGURATION);
     let end = (0..=longest).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);

@@ -77,7 +77,7 @@ impl Document {
         }
     }
 
-    /// Gives keys of older versions today's names, where today's is not there as well.
+    /// Renames keys of older versions, unless the current name is also present.
     pub(crate) fn rename(&mut self, aliases: &[(&str, &str)]) {
         for (old, new) in aliases {
             if self.get(new).is_none() {

@@ -39,7 +39,7 @@ impl Draft {
         Self { launch, problems: Vec::new(), sources: None }
     }
 
-    /// From now on lines count through several files.
+    /// Numbers lines through several files from now on.
     pub(crate) fn lines_of(&mut self, sources: Sources) {
         self.sources = Some(sources);
     }
@@ -110,7 +110,7 @@ impl Draft {
         self.launch.partial.is_some()
     }
 
-    /// The file names a model that the catalogue does not have.
+    /// Records a model name that is not in the catalogue.
     pub(crate) fn unknown_model(&mut self, name: &str, source: &str, line: Option<usize>) {
         let message = "not in the catalogue, so the model is open: pass its config.json";
         self.remark(RemarkKind::Unresolved, source, line, message);
@@ -122,7 +122,7 @@ impl Draft {
         self.launch.open.iter().any(|open| open.key == key)
     }
 
-    /// Takes values back.
+    /// Removes values.
     pub(crate) fn take_back(&mut self, keys: &[String]) {
         let open = self.launch.open.len();
         for key in keys {
@@ -154,7 +154,7 @@ impl Draft {
                 let file = origin.file.clone().unwrap_or_else(|| self.launch.file.clone());
                 let source = Some(origin.source.clone());
                 let place = Place { file, line: origin.line, key: source, ..Place::default() };
-                // It was set before, so it fits.
+                // It was set before, so it is valid.
                 let _ = spec.set_at(&origin.key, &value, place);
             }
         }
@@ -197,7 +197,7 @@ impl Draft {
         }
     }
 
-    /// Takes back that these words are unknown.
+    /// Removes the remark that these words are unknown.
     pub(crate) fn forget_unknown(&mut self, source: &[&str]) {
         self.launch
             .remarks

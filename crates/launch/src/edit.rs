@@ -48,7 +48,7 @@ pub struct Change {
 pub struct Refused {
     /// Reason, as a lowercase fragment.
     pub reason: String,
-    /// The changes to make by hand, in the framework's words.
+    /// The manual changes, in the framework's words.
     pub by_hand: Vec<Change>,
 }
 

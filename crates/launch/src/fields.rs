@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         self.text
     }
 
-    /// The value of a key, which then counts as used. Nothing (`null`) is as good as absent.
+    /// The value of a key, which then counts as used. `null` is treated as absent.
     pub(crate) fn take(&mut self, path: &str) -> Option<Entry> {
         let mut last = None;
         for entry in self.document.entries.iter_mut().filter(|entry| entry.path == path) {
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// True or false, in YAML's older words too.
+    /// True or false, including YAML's older words.
     pub(crate) fn flag(&mut self, path: &str) -> Option<bool> {
         let entry = self.take(path)?;
         match &entry.data {
@@ -219,7 +219,7 @@ impl<'a> Fields<'a> {
                 continue;
             }
             let value = match entry.data.value() {
-                // Words of a list of overrides, and YAML that quotes everything.
+                // Words of a list of overrides, and YAML with quotes around all values.
                 Some(Value::Text(text)) => Data::of_word(text.trim()).value(),
                 value => value,
             };
@@ -243,7 +243,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(&mut self, known: &[Known]) {
         let (taken, left): (Vec<Entry>, Vec<Entry>) =
             self.document.entries.iter().cloned().partition(|entry| entry.taken);
-        // Sections of which something matters.
+        // Sections with any relevant key.
         let used: BTreeSet<&str> = taken
             .iter()
             .flat_map(|entry| entry.path.match_indices('.').map(|(at, _)| &entry.path[..at]))
@@ -291,7 +291,7 @@ impl<'a> Fields<'a> {
         let near = match beside {
             Some(near) => names.iter().find(|n| n.1 == parent && n.2 == near),
             None => names.iter().find(|n| n.2 == last).or_else(|| {
-                // Short names are near to everything.
+                // Short names are similar to all others.
                 let all = names.iter().map(|n| n.2).filter(|_| last.len() > 4);
                 let near = nearest(last, all).first().copied()?;
                 names.iter().find(|n| n.2 == near)
@@ -305,7 +305,7 @@ impl<'a> Fields<'a> {
         self.draft.remark(RemarkKind::Unknown, &source, entry.spot.line(), message);
     }
 
-    /// The launch, or all that is wrong with it.
+    /// The launch, or all errors.
     pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
         self.draft.finish()
     }

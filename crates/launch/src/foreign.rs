@@ -1,9 +1,9 @@
-//! Files of tools that use the key names of others.
+//! Files of tools with the key names of other tools.
 //!
 //! Responsible for: features that identify such a file, so that a reader does not claim the file of another tool because of an equal key
 //! name. Does not read them.
 
-/// Keys that begin a line, all of which a file has, and the tool that it belongs to.
+/// Keys that begin a line, all of which a file must have, and the tool of the file.
 const MARKS: &[(&[&str], &str)] = &[
     (&["actor_rollout_ref:"], "verl"),
     (&["work_group:", "modules:"], "Primus"),

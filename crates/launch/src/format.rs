@@ -13,7 +13,7 @@ pub enum Format {
     MegatronLog,
     /// A shell script that starts Megatron-LM.
     MegatronScript,
-    /// A Megatron-LM command line, or flags alone.
+    /// A Megatron-LM command line, or only flags.
     MegatronCommand,
     /// Megatron-LM's `--yaml-cfg`.
     MegatronYaml,

@@ -1,7 +1,7 @@
 //! GPT-NeoX's YAML, which is mostly written as JSON.
 //!
-//! Responsible for: its names for the model and the degrees, and the DeepSpeed keys in the same file. Does
-//! not guess the vocabulary, which depends on the tokenizer.
+//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. Does not guess the vocabulary,
+//! which depends on the tokenizer.
 
 #[cfg(test)]
 mod tests;

@@ -200,7 +200,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     };
     let all_tensor = product(&[tensor, tensor_transposed, tensor_sequence]);
     let all_context = product(&[sequence, context]);
-    // The batch is cut along the experts' axis, too, so its ranks are replicas of everything else.
+    // The batch is also sharded along the experts' axis, so its ranks are replicas of everything else.
     let all_data = product(&[data, fsdp, transposed, expert]);
     put("plan.tensor_parallel", all_tensor, &["tensor", "tensor_transpose", "tensor_sequence"]);
     put("plan.context_parallel", all_context, &["context", "sequence"]);
@@ -262,7 +262,7 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
         fields.integer("num_pipeline_microbatches").and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
     let Some(per_device) = fields.number(path) else { return };
-    // The batch of one pass, over all devices; fractions are whole sequences among several devices.
+    // The batch of one pass, over all devices; fractions are whole sequences shared by several devices.
     let (Some(ranks), Some(data)) = (mesh.ranks, mesh.data) else {
         return per_replica(fields, mesh, per_device, pieces, steps);
     };
@@ -289,8 +289,8 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     }
 }
 
-/// The batch where an axis takes all remaining devices: a replica has `tensor x context x pipeline` of them, however many replicas there
-/// are, so its micro batch and their number are known, and the global batch follows from the number of devices.
+/// The batch if an axis takes all remaining devices. A replica has `tensor x context x pipeline` of them, for any number of replicas. So
+/// its micro-batch and their number are known, and the global batch follows from the number of devices.
 fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
     let path = "per_device_batch_size";
     let Some(model) = mesh.model else {

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: the meaning of each flag for a plan, and defaults of absent flags. Runs nothing.
 //!
-//! Every carrier ends in `arguments`, which `meaning` turns into a run.
+//! Every source of arguments ends in `arguments`, which `meaning` converts to a run.
 
 pub(crate) mod arguments;
 mod dialect;

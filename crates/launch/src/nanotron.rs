@@ -262,7 +262,7 @@ fn optimizer(fields: &mut Fields<'_>) {
 
 fn recompute(fields: &mut Fields<'_>) {
     let path = "parallelism.recompute_layer";
-    // Until 2024 a word: nanotron recomputed attention's core or whole layers.
+    // Until 2024 a word: nanotron recomputed the attention core or whole layers.
     let word = match fields.document.get(path).map(|entry| &entry.data) {
         Some(Data::Text(_)) => fields.word(path).map(|word| word.to_ascii_lowercase()),
         _ => None,

@@ -149,7 +149,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
-    // A file that leaves one of them to another file may leave other settings to it too.
+    // A file that leaves one of them to another file may also leave other settings to it.
     let sizes = ["model.num_layers", "model.hidden_size", "model.num_attention_heads"];
     let absent = sizes.into_iter().find(|path| document.get(path).is_none());
     let is_whole = recipe.is_none() && absent.is_none();
@@ -193,7 +193,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     draft.finish()
 }
 
-/// Single dimensions without the number of layers change a model that another place names: a run file has a whole model or none.
+/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file has a whole model or none.
 fn whole_models_only(draft: &mut Draft) {
     if draft.spec().model.layers.is_some() {
         return;
@@ -449,7 +449,7 @@ pub(crate) fn transfer(
     }
 }
 
-/// The generation: NeMo's last, or Bridge's, of this year where its newest fields are in use.
+/// The generation: NeMo's last, or Bridge's; this year's if its newest fields are used.
 fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
     let is_new = |name: &str| flags::by_name(name).is_some_and(|flag| flag.since == "2026");
     let newest = arguments.iter().find(|(name, argument)| {

@@ -138,7 +138,7 @@ impl Merged {
         }
     }
 
-    /// The model by the name of its file, where the file itself is not at hand.
+    /// Sets the model by the name of its file, if the file itself is missing.
     fn name_model(&self, draft: &mut Draft) {
         let Some(entry) = &self.model else { return };
         let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
@@ -265,7 +265,7 @@ fn environment(entry: &mut Entry, remarks: &mut Vec<(RemarkKind, String, Option<
 /// Defaults inside of each other at most.
 const DEEPEST: usize = 8;
 
-/// A text with the defaults of its variables; `None` where one has none. A default may hold variables itself: `${A:${B:2}}`.
+/// A text with the defaults of its variables; `None` if one has none. A default may contain variables: `${A:${B:2}}`.
 fn value(
     text: &str,
     source: &str,

@@ -28,7 +28,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
 use value::Value;
 
-/// The comment by which a text chooses one of its configurations.
+/// The comment with which a text chooses one of its configurations.
 const MARK: &str = "# railwright: recipe =";
 /// Functions that are looked at, and names that are listed.
 const MOST_FUNCTIONS: usize = 400;
@@ -37,7 +37,7 @@ const MOST_NAMED: usize = 40;
 /// A configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    /// The function or variable that holds it.
+    /// The function or variable that contains it.
     pub(crate) name: String,
     pub(crate) document: Document,
     /// Keys with unknown values.
@@ -150,7 +150,7 @@ fn several(found: &[Recipe], file: &str) -> Problem {
         .in_file(file)
 }
 
-/// Functions that others may call, in the order of the text.
+/// Public functions, in the order of the text.
 fn functions<'p>(program: &'p Program<'_>) -> impl Iterator<Item = (&'p str, usize)> {
     let mut found: Vec<(&'p str, usize)> = program
         .names()
@@ -192,7 +192,7 @@ fn started(program: &Program<'_>, escape: &Escape, accepts: &dyn Fn(&Recipe) -> 
     if !matches!(last, "pretrain" | "finetune" | "train" | "run" | "main") {
         return None;
     }
-    // The configuration, or the call itself where its arguments are the configuration's sections.
+    // The configuration, or the call itself if its arguments are the configuration's sections.
     let handed = escape.values.iter().chain([&escape.result]);
     handed.map(|value| recipe(program, last, value)).find(|recipe| accepts(recipe))
 }

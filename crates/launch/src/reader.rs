@@ -40,7 +40,7 @@ pub struct Evidence {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// It may be so, if nothing else fits better.
+    /// Possible, if no other kind fits better.
     Weak,
     /// Several marks of the format.
     Likely,
@@ -59,7 +59,7 @@ impl Evidence {
 pub fn readers() -> &'static [&'static dyn Reader] {
     &[
         &megatron::LogReader,
-        // Recipes in Python hold flags of Megatron in their comments.
+        // Recipes in Python contain flags of Megatron in their comments.
         &nemo::BridgeReader,
         &nemo::NemoReader,
         &torchtitan::TorchtitanReader,

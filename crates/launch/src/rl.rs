@@ -119,7 +119,7 @@ fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<P
     fields.finish()
 }
 
-/// Keys of sections that are trained; hundreds of others concern generation, rewards and logging.
+/// Ignores keys outside of trained sections; hundreds of them concern generation, rewards and logging.
 fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     let sections = [
         "actor_rollout_ref.actor.",

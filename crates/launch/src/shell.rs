@@ -38,7 +38,7 @@ pub(crate) struct Script {
     pub(crate) has_missing: bool,
     /// True if it uses its arguments and none were given.
     pub(crate) needs_arguments: bool,
-    /// The texts that were read, the script's own first, and where the lines of each begin.
+    /// The texts that were read, the script's own first, with the first line of each.
     pub(crate) sources: Sources,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Script {
 pub(crate) struct Command {
     /// The words, expanded.
     pub(crate) words: Vec<Word>,
-    /// The line that it begins in.
+    /// Its first line.
     pub(crate) line: usize,
     /// The line of the undecided branch that contains it.
     pub(crate) conditional: Option<usize>,
     /// True if nothing in the script starts it: it is the value of a variable.
     pub(crate) is_alone: bool,
-    /// Variables that are set for this command alone, in front of it.
+    /// Variables set for this command alone, before it.
     pub(crate) prefix: Vec<(String, String)>,
 }
 
@@ -73,14 +73,14 @@ pub(crate) struct Word {
 pub(crate) struct Unknown {
     /// The text as written: `${TP}`, `$(nproc)`.
     pub(crate) text: String,
-    /// Reason why it has none.
+    /// Reason why it has no value.
     pub(crate) why: Why,
 }
 
 /// Reason why something has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// A variable that the script does not set; to a test it is empty.
+    /// A variable that the script does not set; in a test it is empty.
     Unset,
     /// An argument of the script, which is read without arguments.
     Argument,

@@ -91,7 +91,7 @@ pub(crate) fn random(ranges: Ranges) -> impl Strategy<Value = Run> {
     })
 }
 
-/// The run of settings such as `plan.optimizer=adam`, if it is valid.
+/// The run with settings such as `plan.optimizer=adam`; `None` if invalid.
 pub(crate) fn resolved<T: AsRef<str>>(settings: &[T]) -> Option<Run> {
     let mut spec = RunSpec::default();
     for setting in settings {

@@ -57,7 +57,7 @@ impl Reader for TorchtitanReader {
         let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
         let mut seen = flags.iter().filter(|flag| text.contains(**flag));
         let first = seen.next()?;
-        // One section alone is that of other frameworks, too: MindSpeed's `train_fsdp2.py --training.output_dir`.
+        // A single section can be that of another framework: MindSpeed's `train_fsdp2.py --training.output_dir`.
         if *first == "--training." && seen.next().is_none() && !text.contains("torchtitan") {
             return None;
         }
@@ -151,7 +151,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     } else {
         ("torchtitan-2024-eager", "torchtitan does not compile by default")
     };
-    // Without loss parallelism each rank of the tensor group holds the logits of the whole vocabulary.
+    // Without loss parallelism each rank of the tensor group has the logits of the whole vocabulary.
     let is_gathered = fields.flag("parallelism.disable_loss_parallel") == Some(true)
         || fields.flag("parallelism.enable_loss_parallel") == Some(false);
     let id = if is_gathered { format!("{id}+gathered-loss") } else { id.to_owned() };

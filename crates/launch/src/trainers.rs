@@ -45,7 +45,7 @@ fn configuration(text: &str) -> Option<(Dialect, String)> {
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     let all = |keys: &[&str]| keys.iter().all(|key| has(key));
     if has("distributed_type") || has("compute_environment") {
-        // accelerate's own file, which may hold arguments of the trainer.
+        // accelerate's own file, which may contain arguments of the trainer.
         return None;
     }
     let any = |keys: &[&'static str]| keys.iter().copied().find(|key| has(key));
@@ -78,7 +78,7 @@ fn configuration(text: &str) -> Option<(Dialect, String)> {
     None
 }
 
-/// The writer of a text's trainer; none for the trainers that nothing writes.
+/// The writer of a text's trainer; `None` for trainers without a writer.
 pub(crate) fn writer_of(text: &str) -> Option<&'static dyn crate::Writer> {
     match dialect(text)?.0 {
         Dialect::LlamaFactory => Some(&LlamaFactoryWriter),
@@ -141,7 +141,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
             let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
         }
-        // Without data there is nothing to train on: a configuration of `llamafactory-cli chat`, `api` or `export`.
+        // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
             ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
         if !data.iter().any(|path| fields.document.has(path)) {
@@ -352,7 +352,7 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
         (Dialect::LlamaFactory, _) => {
             fields.default("plan.recompute", &full, "LLaMA-Factory checkpoints every layer by default");
         }
-        // open-instruct has the same names and checkpoints nothing by default.
+        // open-instruct has the same names, and no checkpointing by default.
         (Dialect::Trl, _)
             if ["with_tracking", "checkpointing_steps", "use_slow_tokenizer"]
                 .iter()
@@ -380,7 +380,7 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
 fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
     let is_on = |fields: &mut Fields<'_>, path: &str| {
         let word = fields.word(path).map(|word| word.to_ascii_lowercase());
-        // `bf16: auto` and `full` are on where the device has it, which all of today's have.
+        // `bf16: auto` and `full` are on if the device supports them, as all current ones do.
         word.is_some_and(|word| matches!(word.as_str(), "true" | "full" | "yes")) || fields.is_auto(path)
     };
     for (path, preset) in [

@@ -17,7 +17,7 @@ pub trait Writer: Sync {
     /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
     fn write(&self, run: &Run) -> Written;
 
-    /// Versions of the framework that the files differ for, newest first; empty where all known versions read the same files.
+    /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
     fn versions(&self) -> &'static [&'static str] {
         &[]
     }
@@ -43,7 +43,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// Nothing, for a reason.
+    /// No files, with the reason.
     pub(crate) fn refused(why: Lost) -> Self {
         Self { files: Vec::new(), not_expressed: Vec::new(), refused: vec![why] }
     }
@@ -62,7 +62,7 @@ pub struct WrittenFile {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// The version of the framework that it is for, such as `2026-08`; empty where all known versions read it.
+    /// The version of the framework for this file, such as `2026-08`; empty if all known versions read it.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub version: &'static str,
 }
@@ -85,7 +85,7 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// As a warning.
+    /// The lost setting as a warning.
     pub fn warning(&self) -> Warning {
         Warning::new("launch-not-expressed", format!("`{}`: {}", self.key, self.message))
     }
@@ -170,7 +170,7 @@ pub fn writers() -> &'static [&'static dyn Writer] {
     ]
 }
 
-/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: `None` for those without a writer.
 pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
     if format == Format::HfTrainer {
         return trainers::writer_of(text);

@@ -88,7 +88,7 @@ fn mutate(random: &mut Random, text: &str, other: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Gives how many runs were written.
+/// Returns the number of written runs.
 fn try_all(text: &str) -> usize {
     let mut written = 0;
     drop(detect(text));

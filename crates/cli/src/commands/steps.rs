@@ -58,8 +58,8 @@ fn read(path: &str, printer: &Printer) -> Result<TrainingLog, Problem> {
     log.ok_or_else(|| Problem::new("not a training log").in_file(path))
 }
 
-/// Reports of the last batch size without the first of each start, which are warm-up. Only a mean over the whole run is available
-/// otherwise.
+/// Reports of the last batch size without the first of each start, which are warm-up. All reports, if the log has only means over the whole
+/// run.
 fn steady(log: &TrainingLog) -> Vec<f64> {
     let timed: Vec<&Report> = log.reports.iter().filter(|report| report.seconds.is_finite()).collect();
     if log.times_from() == TimesFrom::WholeRun {

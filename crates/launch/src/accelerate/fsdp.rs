@@ -1,6 +1,6 @@
 //! FSDP as accelerate configures it, and its meshes.
 //!
-//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that have to make up all processes.
+//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that must contain all processes.
 
 use super::software;
 use crate::RemarkKind;
@@ -105,7 +105,7 @@ fn node(fields: &mut Fields<'_>, sharding: Sharding, path: &str) -> Sharding {
     Sharding { group, ..sharding }
 }
 
-/// The mesh; the ranks that share one copy, where there are several copies.
+/// Reads the mesh. Returns the ranks that share one copy, if there are several copies.
 pub(crate) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     if !fields.document.has("parallelism_config") {
         return None;

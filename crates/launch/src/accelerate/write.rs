@@ -54,7 +54,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// DeepSpeed where it is priced, and for the stages that FSDP does not have.
+    /// The engine of a plan: DeepSpeed for its software generations, and for the stages that FSDP lacks.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan.sharding.zero_stage {
             0 => Self::Replicas,
@@ -82,7 +82,7 @@ pub(crate) fn refusal(run: &Run, framework: &str) -> Option<Lost> {
     None
 }
 
-/// Copies and shards of the mesh: `None` where the groups do not divide the ranks.
+/// Copies and shards of the mesh; `None` if the groups do not divide the ranks.
 pub(crate) fn mesh(plan: &Plan) -> Option<(u64, u64)> {
     let (data, context) = (plan.data_parallel.max(1), plan.context_parallel.max(1));
     let group = plan.shard_group();

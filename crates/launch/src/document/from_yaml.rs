@@ -85,7 +85,7 @@ fn options() -> Options {
 fn problem(error: &serde_saphyr::Error, text: &str) -> Problem {
     let whole = error.without_snippet().to_string();
     let message = whole.lines().next().unwrap_or("not YAML").trim();
-    // The place is separate from the message.
+    // The place is reported separately from the message.
     let message = message.split(" at line ").next().unwrap_or(message);
     let message = match message.split_once(": ") {
         Some((place, rest)) if place.starts_with("line ") => rest,

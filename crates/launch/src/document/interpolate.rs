@@ -170,7 +170,7 @@ pub(crate) fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Arguments between commas, but for commas inside braces.
+/// Arguments between commas, except for commas inside braces.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0_i32, 0);

@@ -34,7 +34,7 @@ pub(crate) struct Node {
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {
-    /// Nothing: `null`, `~`, an empty value.
+    /// No value: `null`, `~`, an empty value.
     Null,
     /// True or false.
     Flag(bool),
@@ -69,7 +69,7 @@ impl Data {
         }
     }
 
-    /// As in messages and origins: shortened, strings without quotes.
+    /// The value in messages and origins: shortened, strings without quotes.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -86,7 +86,7 @@ impl Data {
         }
     }
 
-    /// As a value of a run file; `None` for tables and for nothing.
+    /// The value for a run file; `None` for tables and for null.
     pub(crate) fn value(&self) -> Option<Value> {
         match self {
             Self::Null | Self::Table(_) => None,

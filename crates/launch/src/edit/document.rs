@@ -11,7 +11,7 @@ use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
-/// A model that every framework has a name for, to write the plan of one that it has none for.
+/// A model with a name in every framework, used to write the plan of a model without one.
 const STAND_IN: &str = "llama-3-8b";
 
 /// Syntax of the text.
@@ -30,7 +30,7 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The language of a text; `None` for formats that nothing writes, and for lists of overrides.
+    /// The language of a text; `None` for formats without a writer, and for lists of overrides.
     pub(super) fn of(format: Format, text: &str) -> Option<Self> {
         Some(Self::by(writer_of(format, text)?, text)).filter(|document| !document.is_overrides())
     }

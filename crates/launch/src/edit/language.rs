@@ -13,7 +13,7 @@ pub(crate) type Target = (String, Option<Vec<String>>);
 
 /// Conversion of a kind of file to settings, and the edits that may change a setting.
 pub(crate) trait Language {
-    /// All settings of a text; `None` where it cannot be read.
+    /// All settings of a text; `None` if it cannot be read.
     fn settings(&self, text: &str) -> Option<Settings>;
     /// Texts that may contain the target setting, the most natural edit first.
     fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;

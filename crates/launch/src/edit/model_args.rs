@@ -22,7 +22,7 @@ impl ModelArgs {
     }
 }
 
-/// A text without its value at a line: up to the key's colon, and from the comment or the end of the line on.
+/// A text without the value at a line: up to the key's colon, and from the comment or the end of the line on.
 fn around_value(text: &str, line: usize) -> Option<(&str, &str)> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let written = text.get(start..)?.split('\n').next()?;
@@ -31,7 +31,7 @@ fn around_value(text: &str, line: usize) -> Option<(&str, &str)> {
     Some((&text[..=start + colon], &text[start + comment.max(colon + 1)..]))
 }
 
-/// Values as such files have them.
+/// Values in the syntax of such files.
 fn literal(values: &[String]) -> String {
     match values {
         [only] if only == "True" => "true".to_owned(),

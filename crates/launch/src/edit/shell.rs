@@ -75,7 +75,7 @@ fn skip_blanks(text: &str, from: usize) -> usize {
     }
 }
 
-/// The end of a word of shell text: quotes and expansions hold together, a quote that was opened before the word ends it.
+/// The end of a word of shell text: quotes and expansions keep it together, and a quote opened before the word ends it.
 fn end_of_word(text: &str, from: usize) -> usize {
     let quote = text[from..].chars().next().filter(|c| matches!(c, '"' | '\''));
     if let Some(quote) = quote {
@@ -110,7 +110,7 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |length| at + length)
 }
 
-/// Another value in the place of the old one.
+/// Replaces a value.
 fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<String> {
     let spots = places(text, name);
     let mut out = Vec::new();
@@ -179,7 +179,7 @@ fn without(text: &str, from: usize, to: usize) -> String {
     let next = (end + 1).min(text.len());
     let before = &text[..start];
     if !continues && let Some(open) = before.trim_end_matches(['\n', '\r']).strip_suffix('\\') {
-        // It was the last line of a command: the line before becomes that.
+        // It was the last line of a command, so the preceding line becomes the last.
         return format!("{}\n{}", open.trim_end(), &text[next..]);
     }
     splice(text, start, next, "")

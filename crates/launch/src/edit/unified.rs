@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 const CONTEXT: usize = 3;
-/// Lines between the first and the last difference that are matched one by one; beyond this they are replaced as a whole.
+/// Maximum number of lines between the first and the last difference that are matched individually; beyond this they are replaced as a
+/// whole.
 const MOST_LINES: usize = 4000;
 
 /// The diff from one text to another; empty for equal texts.

@@ -5,7 +5,7 @@
 
 use crate::document::{Data, Document, Entry, Spot};
 
-/// Keys that hold for every model.
+/// Keys with the same value for every model.
 const SETTINGS: &[(&str, Data)] =
     &[("max_target_length", Data::Integer(2048)), ("per_device_batch_size", Data::Integer(12))];
 /// Dimensions without `model_name`.

@@ -11,7 +11,7 @@ use crate::{Context, Draft, RemarkKind};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
 
-/// Keys of MaxText that make words a command of it.
+/// Minimum number of MaxText's keys in a command of it.
 const FEWEST: usize = 2;
 
 /// The overrides of a script.
@@ -28,7 +28,7 @@ pub(super) struct Overrides {
     line: usize,
 }
 
-/// The overrides that a script starts MaxText's training with; `None` for a text that is no script of it.
+/// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
     let script = shell::read(text, file, context, |_| Vec::new());
     let all: Vec<Vec<Word>> = script
@@ -39,7 +39,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         .filter(|words| count(words) >= FEWEST)
         .collect();
     let is_other = all.iter().any(|words| starts(words) == Some(false));
-    // The words of a variable start nothing, where a command starts a program of another kind.
+    // The words of a variable start nothing if a command starts a program of another kind.
     let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
     if found.is_empty() && is_other {
         return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));
@@ -114,7 +114,7 @@ impl Overrides {
     }
 }
 
-/// Adds the keys of the file that a command names, which overrides come before.
+/// Adds the keys of the file that a command names; overrides have priority.
 fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources) -> Result<(), Problem> {
     let base = sources.add(name, text);
     for mut entry in document::yaml(text, name)?.entries {

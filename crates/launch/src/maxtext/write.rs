@@ -127,7 +127,7 @@ struct Axis {
     between: u64,
 }
 
-/// The axes, those with most communication inside; `None` where a node would be cut.
+/// The axes, those with most communication inside; `None` if a node would be divided.
 fn axes(run: &Run) -> Option<Vec<Axis>> {
     let plan = &run.plan;
     let (tensor, cut) =

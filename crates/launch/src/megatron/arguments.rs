@@ -70,7 +70,7 @@ impl Arguments {
         self.open.iter().map(|(name, open)| (name.as_str(), open))
     }
 
-    /// Words that may hold any number of flags.
+    /// Words that may contain any number of flags.
     pub(crate) fn hidden(&self) -> &[OpenArgument] {
         &self.hidden
     }
@@ -270,7 +270,7 @@ fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>
     }
 }
 
-/// Alternatives inside alternatives go this deep at most.
+/// Maximum nesting of alternatives.
 const DEEPEST_CHOICE: usize = 4;
 
 /// A word that represents several words, by an undecided branch: every flag in one of them is open.
@@ -360,7 +360,7 @@ fn take_words(
             let reason = why(word, choices, draft);
             let message = format!("{reason}; its flags are unknown");
             draft.remark(RemarkKind::Unresolved, &word.text, line, message);
-            // To the shell a variable that is not set is nothing.
+            // In the shell an unset variable is empty.
             let is_nothing =
                 word.unknown.iter().all(|unknown| unknown.why == Why::Unset) && !around.has_missing;
             if !is_nothing && (is_inside || !arguments.is_empty()) {

@@ -284,7 +284,7 @@ pub(crate) fn apply(
 const TOWERS: [&str; 4] =
     ["--mrope-section", "--disable-vision-class-token", "--vision-model-type", "--language-model-type"];
 
-/// DeepSpeed's rules that Megatron's flags do not show.
+/// Applies DeepSpeed's rules that are not visible in Megatron's flags.
 fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     // DeepSpeed's sequence parallelism is Ulysses.
     if let Some((word, degree, source)) = value(words, &["--ds-sequence-parallel-size"]) {
@@ -303,7 +303,7 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
             *arguments = arguments.with(name, Some(argument));
         }
     }
-    // Its defaults for experts are not Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
+    // Its defaults for experts differ from Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
     if arguments.mentions("num_experts") && !arguments.mentions("moe_router_topk") {
         for (name, value) in [("topk", "1"), ("expert_interval", "2"), ("moe_train_capacity_factor", "1.0")] {
             let source = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
@@ -418,7 +418,7 @@ impl Stated {
                 .origins()
                 .iter()
                 .filter(|origin| origin.key.starts_with("model.") || origin.key == "plan.vocabulary_multiple")
-                // Prediction modules are trained where a flag adds them, also those that the checkpoint lacks.
+                // Prediction modules are trained if a flag adds them, even those that the checkpoint lacks.
                 .filter(|origin| origin.key != "model.mtp" || origin.line.is_none())
                 .map(|origin| origin.key.clone())
                 .collect();

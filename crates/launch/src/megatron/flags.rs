@@ -12,7 +12,7 @@ const TABLE: &str = include_str!("../../data/megatron_flags.csv");
 /// A flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flag {
-    /// Its field, as the dump of arguments has it.
+    /// Field name, as in the dump of arguments.
     pub(crate) name: &'static str,
     /// Spelling on the command line. Empty if it follows from the field.
     spelling: &'static str,
@@ -29,9 +29,9 @@ pub(crate) struct Flag {
 /// Kind of value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// Nothing: it turns its field on.
+    /// No value: it turns its field on.
     On,
-    /// Nothing: it turns its field off.
+    /// No value: it turns its field off.
     Off,
     /// One value.
     One,
@@ -44,9 +44,9 @@ pub(crate) enum Takes {
 pub(crate) enum Effect {
     /// It is read into the run.
     Mapped,
-    /// It changes time or memory, which is not modelled.
+    /// Changes time or memory, which is not modelled.
     NotModelled(&'static str),
-    /// It chooses among kernels; that belongs to the software generation.
+    /// Chooses among kernels, a property of the software generation.
     Kernel,
     /// Neither time nor memory of a step.
     None,
@@ -110,7 +110,7 @@ pub(crate) fn by_name(name: &str) -> Option<Flag> {
     flags().by_name.get(name).copied()
 }
 
-/// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a field that is known.
+/// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a known field.
 pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
     let normal = normal(spelling);
     let table = flags();

@@ -52,7 +52,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Assumed, flag.name, message);
 }
 
-/// A generation with the features that its flags turn on and that it does not have anyway.
+/// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
     let own = features(id);
     let is_fused = f.arguments.is_on("moe_enable_deepep")

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Layers that a pattern may have.
 const MOST_LAYERS: usize = 4096;
 
-/// The model as a `config.json`, if nothing less can describe it; its number of layers.
+/// The model as a `config.json`, if no simpler form can describe it. Returns its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let pattern = ["hybrid_layer_pattern", "hybrid_override_pattern"]
         .into_iter()

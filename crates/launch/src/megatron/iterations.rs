@@ -108,7 +108,7 @@ pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     Some(Read { report, batch: last.batch, line: Some(last.line) })
 }
 
-/// The parts of a line that hold a report each: the lines of two ranks may have run together.
+/// The parts of a line with one report each: the lines of two ranks may have run together.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let counts =
         |at: usize| line[at + "iteration ".len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());

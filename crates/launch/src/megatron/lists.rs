@@ -1,4 +1,4 @@
-//! Lists of numbers as Megatron takes them: Python expressions such as `([0]*3+[1]*58)`, or `1,0,1`.
+//! Lists of numbers in Megatron's syntax: Python expressions such as `([0]*3+[1]*58)`, or `1,0,1`.
 //!
 //! Responsible for: brackets, repetition, joining, all bounded. All other expressions are errors.
 

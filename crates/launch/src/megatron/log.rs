@@ -155,8 +155,8 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     arguments
 }
 
-/// Several starts in one log: the last one's arguments count, and gives the line after which iterations ran with them: earlier
-/// ones measure something else.
+/// Handles several starts in one log: the last one's arguments apply. Returns the line after which iterations ran with them: earlier ones
+/// have other settings.
 fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
     // The duration of the run does not affect its steps.
     const LENGTHS: &[&str] = &["train_iters", "train_samples", "train_tokens"];

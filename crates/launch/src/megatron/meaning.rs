@@ -40,7 +40,7 @@ impl Filler<'_> {
         self.draft.set(key, value, &source, line);
     }
 
-    /// Sets a key to the whole number of a field, if it is given.
+    /// Sets a key to the whole number of a field, if present.
     pub(crate) fn copy(&mut self, name: &str, key: &str) -> Option<u64> {
         let value = self.count(name)?;
         self.set(key, &value, name);
@@ -101,7 +101,7 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
             f.set("plan.expert_parallel", &1, field);
             1
         });
-        // Without a word of their own experts are cut as everything else is.
+        // Without their own size experts are sharded like all other weights.
         let inner = f.count("expert_tensor_parallel_size").unwrap_or(tensor);
         f.set("plan.expert_tensor_parallel", &inner, "expert_tensor_parallel_size");
     }

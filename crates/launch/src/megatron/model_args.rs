@@ -8,7 +8,7 @@ use super::{flags, script};
 use crate::{Context, Evidence, Format, Launch, Reader, Strength};
 use railwright_spec::problem::Problem;
 
-/// Longer texts are no such files.
+/// Maximum length of such a file, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Flags of programs that generate text.

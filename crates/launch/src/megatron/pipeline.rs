@@ -1,7 +1,6 @@
 //! Stages, chunks and their layers from Megatron's flags.
 //!
-//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and
-//! validation reports them.
+//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and validation reports them.
 
 use super::meaning::Filler;
 use crate::RemarkKind;
@@ -69,7 +68,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     if let Some(list) = layout {
         let is_uneven = match layers {
             Some(layers) => list.iter().any(|n| n * total != layers),
-            // The model is named in another place: its layers are those of the list.
+            // The model is named elsewhere: its layers are those of the list.
             None => list.windows(2).any(|pair| pair[0] != pair[1]),
         };
         if is_uneven {
@@ -109,7 +108,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         };
         let counted = layers.saturating_add(embedding + loss);
         let each = counted / total.max(1);
-        // Nothing but an embedding or a loss may be in a chunk.
+        // A chunk may contain only an embedding or a loss.
         if counted.is_multiple_of(total) {
             let mut list = vec![each; total as usize];
             list[0] -= embedding;
@@ -123,7 +122,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     }
 }
 
-/// Layers of each chunk in pipeline order where the first and the last stage have a number of their own.
+/// Layers of each chunk in pipeline order, if the first and the last stage have their own number.
 pub(crate) fn at_the_ends(
     layers: u64,
     stages: u64,

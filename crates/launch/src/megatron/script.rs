@@ -11,7 +11,7 @@ use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Streng
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Flags that make a text a launch of Megatron.
+/// Minimum number of flags in a launch of Megatron.
 const FEWEST: usize = 3;
 /// Longer texts are no scripts.
 const LONGEST: usize = 4 << 20;
@@ -134,7 +134,7 @@ pub(super) fn read(
     draft.finish()
 }
 
-/// Every argument by its field, with its values, and the ranks that the command starts; `None` where nothing starts Megatron-LM.
+/// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command starts Megatron-LM.
 pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
     if text.len() > LONGEST {
         return None;
@@ -234,7 +234,7 @@ fn bare(text: &str, command: Command) -> Command {
     if count(&words) > count(&command.words) { Command { words, ..command } } else { command }
 }
 
-/// The command with the most flags of Megatron; where none has any, the variable.
+/// The command with the most flags of Megatron; without any, the variable.
 fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
     let commands: Vec<Command> = script
@@ -281,8 +281,8 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     Some(Command { words, line, is_alone: true, ..Command::default() })
 }
 
-/// The variable with the most flags, and those others that share no flag with it: a file that sets a run up in parts leaves it to its
-/// caller to start all of them.
+/// The variable with the most flags, and others without a common flag: a file that sets a run up in parts leaves it to its caller to start
+/// all of them.
 fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Vec<Word>) {
     let flags_of = |words: &[Word]| -> BTreeSet<String> {
         let flags = words.iter().filter(|word| word.text.starts_with("--"));
@@ -302,7 +302,7 @@ fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Ve
     (names, words)
 }
 
-/// Words that hold several, such as `"--fp8-format hybrid"` in an array, taken apart as the unquoted array would be.
+/// Splits words that contain several, such as `"--fp8-format hybrid"` in an array, like the unquoted array.
 fn apart(words: &[Word]) -> Vec<Word> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {

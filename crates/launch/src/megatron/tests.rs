@@ -201,7 +201,7 @@ fn a_dispatcher_and_graphs_are_features_of_the_stack() {
         software("--moe-enable-deepep --moe-token-dispatcher-type flex"),
         "\"megatron-core-2025+fused-dispatch\""
     );
-    // This flag is of 2026, which has the dispatcher anyway and graphs of parts of layers.
+    // This flag dates from 2026, which always has the dispatcher, and graphs of parts of layers.
     let flags = "--moe-enable-deepep --cuda-graph-impl full_iteration";
     assert_eq!(software(flags), "\"megatron-core-2026+cuda-graphs\"");
 }
@@ -314,7 +314,7 @@ fn written(settings: &[&str]) -> (String, Vec<String>) {
 
 #[test]
 fn a_tokenizer_without_a_file_adds_a_token() {
-    // 128,256 rows are a multiple of 8 x 128 already; one more would make 129,024 of them.
+    // 128,256 rows are already a multiple of 8 x 128; one more would pad to 129,024.
     let (text, lost) =
         written(&["model.name=llama-3.1-8b", "plan.tensor_parallel=8", "plan.precision.preset=bf16"]);
     assert!(text.contains("--vocab-size 128255\n"), "{text}");
@@ -512,7 +512,7 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     // The same arguments: all of them.
     let same = log(&[&second, &third]).measured.expect("iterations");
     assert_eq!((same.starts, same.reported), (2, 5));
-    // A start that reports nothing: nothing to compare with.
+    // A start without reports: nothing to compare with.
     let none = log(&[&first, &start(2, "a", 6, &[])]);
     assert_eq!(none.measured, None);
     assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains(

@@ -180,7 +180,7 @@ impl Writer for FlagsWriter {
     }
 }
 
-/// The complaint about a model that Megatron-LM does not have.
+/// The error for a model that Megatron-LM does not support.
 fn no_such_model(run: &Run, why: &str) -> Lost {
     Lost { key: "model".to_owned(), message: format!("Megatron-LM does not have {}: {why}", run.model.name) }
 }

@@ -127,7 +127,7 @@ fn text(run: &Run) -> String {
          lr_warmup_style: linear"
         .to_owned());
     put("model:".to_owned());
-    // No word for products in 8 bits.
+    // No option for GEMMs in 8 bits.
     let format = match plan.precision.parameters {
         DataType::Fp16 => "float16",
         DataType::Fp32 => "float32",
@@ -143,7 +143,7 @@ fn text(run: &Run) -> String {
     out
 }
 
-/// The dimensions under Hugging Face's names, as far as nanotron's families have them.
+/// The dimensions under Hugging Face's names, as far as nanotron's families support them.
 fn model(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
     let attention = model.layer_kinds.iter().find_map(|layer| match &layer.mixer {
@@ -189,7 +189,7 @@ fn model(model: &Model) -> Vec<String> {
             .filter(|index| matches!(model.layer(*index).feed_forward, FeedForward::MixtureOfExperts(_)))
             .map(|index| index.to_string())
             .collect();
-        // nanotron compares indices, so a word for all layers matches none.
+        // nanotron compares indices, so a word for all layers would match none.
         out.push(format!("  layers: [{}]", layers.join(", ")));
     }
     out

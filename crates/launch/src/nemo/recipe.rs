@@ -13,7 +13,7 @@ use railwright_spec::model::by_name;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Sections of NeMo 2, and where their fields lie in Megatron-Bridge's configuration.
+/// Sections of NeMo 2, and the place of their fields in Megatron-Bridge's configuration.
 const SECTIONS: &[(&str, &str)] = &[
     ("trainer.strategy.ddp.", "ddp."),
     ("trainer.strategy._", "trainer.strategy_"),
@@ -239,7 +239,7 @@ fn devices(recipe: &Recipe, draft: &mut Draft) {
     }
 }
 
-/// Adapters, where the recipe or its name has them.
+/// Adapters of the recipe or its name.
 fn tuning(recipe: &Recipe, draft: &mut Draft) {
     if adapters(&recipe.document, draft) {
         return;
@@ -257,7 +257,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     }
 }
 
-/// Adapters under `peft`, as Megatron-Bridge and NeMo 2 have them. False where the document has no such key: another place may have.
+/// Adapters under `peft`, as in Megatron-Bridge and NeMo 2. False if the document has no such key: another place may have one.
 pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
     let paths = ["peft._target_", "peft", "peft.dim"];
     let Some(entry) = paths.iter().find_map(|path| document.get(path)) else { return false };

@@ -1,4 +1,4 @@
-//! Files of Megatron-Bridge and NeMo, whole and as overrides.
+//! Files of Megatron-Bridge and NeMo, complete and as overrides.
 
 use super::*;
 use crate::{Remark, detect};

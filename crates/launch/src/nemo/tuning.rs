@@ -115,7 +115,7 @@ fn targets(data: &Data, is_apart: bool) -> Vec<String> {
     found
 }
 
-/// Lengths and batches of the data set that is trained on: they hold, not those of the model.
+/// Lengths and batches of the training data set, which override those of the model.
 fn data(document: &Document, draft: &mut Draft) {
     let at = |key: &str| document.get(&format!("model.data.train_ds.{key}"));
     for (name, key) in [

@@ -1,4 +1,4 @@
-//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, as Megatron-Bridge's own recipes do.
+//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, like Megatron-Bridge's own recipes.
 //!
 //! Responsible for: assigning Megatron-LM's flags to the fields of the configuration, so that both writers have the same restrictions.
 //! Rejects models without a repository or a converter, 32-bit training and flags without a field.

@@ -205,7 +205,7 @@ impl Program<'_> {
                 return default;
             }
             ("cast", [_, value]) => return value.clone(),
-            // Megatron-Bridge makes adapters only for a scheme.
+            // Megatron-Bridge creates adapters only for a scheme.
             ("default_peft_config", [Value::None, ..]) => return Value::None,
             ("int", [Value::Integer(n)]) if path == "int" => return Value::Integer(*n),
             ("int", [Value::Text(text)]) if path == "int" && text.trim().parse::<i64>().is_ok() => {

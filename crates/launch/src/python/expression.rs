@@ -14,7 +14,7 @@ const LONGEST: usize = 200;
 /// Operators by how tightly they bind, the loosest first.
 const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%", "@"]];
 
-/// A text as words, and where in them.
+/// A text as words, with a position.
 pub(super) struct Parser {
     tokens: Vec<Token>,
     pub(super) at: usize,

@@ -36,7 +36,7 @@ const MARKS: &[&str] = &[
     "+", "-", "*", "/", "%", "&", "|", "^", "~", "<", ">", "@",
 ];
 
-/// More words make no configuration.
+/// Maximum number of words of a configuration.
 const MOST_WORDS: usize = 400_000;
 
 /// Splits a text; `first` is the number of its first line. `None` if it is longer than any configuration.
@@ -75,7 +75,7 @@ pub(super) fn lex(text: &str, first: usize) -> Option<Vec<Token>> {
 struct Lexer<'t> {
     rest: &'t str,
     line: usize,
-    /// Open brackets: inside them lines do not end.
+    /// Depth of open brackets, inside which lines do not end.
     depth: usize,
     indents: Vec<usize>,
     out: Vec<Token>,
@@ -100,7 +100,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Compares the indentation of a line with that of the blocks around it. Blank lines have none.
+    /// Compares the indentation of a line with that of the surrounding blocks. Blank lines are skipped.
     fn indentation(&mut self) {
         loop {
             let blanks = self.rest.len() - self.rest.trim_start_matches([' ', '\t', '\r', '\u{c}']).len();

@@ -217,7 +217,7 @@ impl Program<'_> {
         })
     }
 
-    /// Follows a module once.
+    /// Loads a module once.
     fn load(&mut self, name: &str) -> Option<usize> {
         if let Some(known) = self.loaded.get(name) {
             return *known;

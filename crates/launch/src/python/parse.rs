@@ -32,7 +32,7 @@ pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
     Ok(block)
 }
 
-/// One logical line with the block below it; lines may hold several statements.
+/// One logical line with the block below it; lines may contain several statements.
 fn statement(parser: &mut Parser, out: &mut Block) {
     let line = parser.line();
     let start = parser.at;

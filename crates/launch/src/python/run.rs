@@ -63,7 +63,7 @@ pub(super) struct Program<'a> {
     pub(super) classes: Vec<Rc<Class>>,
     /// The text itself, then modules that it imports.
     pub(super) modules: Vec<Module>,
-    /// Modules by name; without a number where there is no file.
+    /// Index of each module by name; `None` for a module without a file.
     pub(super) loaded: BTreeMap<String, Option<usize>>,
     pub(super) repository: Repository<'a>,
     pub(super) escapes: Vec<Escape>,
@@ -80,7 +80,7 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
-    /// Follows a whole text.
+    /// Runs a whole text.
     pub(super) fn of(block: &Block, repository: Repository<'a>) -> Self {
         let mut program = Self { repository, ..Self::default() };
         program.modules.push(Module::main());
@@ -391,7 +391,7 @@ impl<'a> Program<'a> {
             .unwrap_or_else(|| Value::Name(name.to_owned()))
     }
 
-    /// The value of a constant of another module, which capitals name; open where it has none. Everything else stays a name.
+    /// The value of a constant of another module, named in capitals; open if it has none. All other names stay names.
     fn constant(&mut self, value: Value) -> Value {
         let Value::Name(path) = &value else { return value };
         let last = path.rsplit('.').next().unwrap_or(path);

@@ -81,7 +81,7 @@ pub(super) enum Kind {
     Raise,
     /// Without effect here.
     Nothing,
-    /// Not understood.
+    /// Unsupported syntax.
     Other,
 }
 

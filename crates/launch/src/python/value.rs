@@ -23,7 +23,7 @@ pub(super) enum Value {
     Object(usize),
     /// A list, by its number.
     List(usize),
-    /// Not known, and why.
+    /// Unknown, with the reason.
     Open(Rc<str>),
 }
 
@@ -96,7 +96,7 @@ impl Heap {
         }
     }
 
-    /// The object below a field, which is made if there is none.
+    /// The object below a field, created if missing.
     pub(super) fn child(&mut self, object: usize, name: &str, line: usize) -> Value {
         match self.field(object, name).cloned() {
             Some(Value::Object(child)) => return Value::Object(child),
@@ -113,7 +113,7 @@ impl Heap {
         child
     }
 
-    /// A copy of all that a value holds.
+    /// A deep copy of a value.
     pub(super) fn copy(&mut self, value: &Value, depth: usize) -> Value {
         if depth > 20 {
             return Value::Open("nested too deeply".into());

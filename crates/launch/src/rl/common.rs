@@ -69,7 +69,7 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
     }
 }
 
-/// verl offloads between phases: while the model trains, everything is on the device.
+/// verl offloads between phases: during training everything is on the device.
 pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
     for path in [parameters, optimizer] {
         if fields.flag(path) == Some(true) {

@@ -12,9 +12,9 @@ use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::problem::Problem;
 
-/// The programs: the first is FSDP alone, the second takes an engine.
+/// The programs: the first is only FSDP, the second has a choice of engines.
 const PROGRAMS: [&str; 2] = ["fsdp_sft_trainer", "verl.trainer.sft_trainer"];
-/// Ranks that a launcher starts, and where verl's own configuration has them.
+/// Ranks started by a launcher, and their keys in verl's own configuration.
 const RANKS: &[(&str, &str)] = &[
     ("--nproc_per_node", "trainer.n_gpus_per_node"),
     ("--nproc-per-node", "trainer.n_gpus_per_node"),
@@ -184,7 +184,7 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
         if fields.is_auto(tokens) {
             return;
         }
-        // Ranks that share a sequence take as many tokens each (`prepare_micro_batches`).
+        // Ranks that share a sequence each take this many tokens (`prepare_micro_batches`).
         let degrees = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
         let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing(fields, &degrees));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {

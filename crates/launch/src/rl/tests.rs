@@ -197,7 +197,7 @@ fn megatron_under_verls_fine_tuning_is_read() {
     assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
 }
 
-/// verl hands the first and the last stage through to Megatron; a child file of NeMo-RL may set nothing but its cluster.
+/// verl passes the first and the last stage to Megatron; a child file of NeMo-RL may set only its cluster.
 #[test]
 fn uneven_stages_and_bare_children_are_read() {
     let at = "+actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in";

@@ -11,7 +11,7 @@ use super::run::{End, Place, Walker};
 use super::values::{Value, known};
 use std::rc::Rc;
 
-/// Passes of a loop that are gone through.
+/// Maximum number of passes of a loop.
 const MOST_PASSES: usize = 4096;
 
 /// Result of a branch.

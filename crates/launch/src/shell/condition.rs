@@ -7,7 +7,7 @@ use super::lex::{Part, Token};
 use super::values::{Piece, Variables, known};
 use super::{Why, pattern};
 
-/// Brackets and negations go this deep at most.
+/// Maximum nesting of brackets and negations.
 const DEEPEST: usize = 32;
 
 /// The result of a test between its brackets; `None` if unknown.
@@ -127,7 +127,7 @@ impl Test<'_> {
         match single.as_deref() {
             Some("-z") => {
                 self.at += 1;
-                // A variable without a value may leave nothing at all to test.
+                // A variable without a value may expand to nothing.
                 return if self.at < self.items.len() {
                     self.text().map(|text| text.is_empty())
                 } else {
@@ -195,7 +195,7 @@ impl Test<'_> {
     }
 }
 
-/// A regular expression that is a plain text, perhaps held at the begin or the end.
+/// Matches a regular expression that is a plain text, possibly anchored at the begin or the end; `None` for others.
 fn matches(text: &str, expression: &str) -> Option<bool> {
     let from_begin = expression.starts_with('^');
     let inner = expression.strip_prefix('^').unwrap_or(expression);

@@ -1,4 +1,4 @@
-//! From the text of a script to words and operators, each with its line.
+//! Converts the text of a script to words and operators, each with its line.
 //!
 //! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and separating expansions. Does not expand.
 
@@ -7,11 +7,11 @@
 pub(super) enum Token {
     /// A word, of parts.
     Word(Vec<Part>, usize),
-    /// An operator, a line end (`\n`) among them.
+    /// An operator, including the line end (`\n`).
     Operator(&'static str, usize),
     /// Content of `((...))`, as a command or after `for`.
     Arithmetic(String, usize),
-    /// The text of a here-document, in the place of its delimiter; its first line. Quoted delimiters keep it from being expanded.
+    /// The text of a here-document in place of its delimiter, and its first line. Quoted delimiters prevent its expansion.
     Document { text: String, quoted: bool, line: usize },
 }
 
@@ -41,7 +41,7 @@ const OPERATORS: &[&str] = &[
 /// Longer arithmetic is not evaluated.
 const LONGEST_ARITHMETIC: usize = 4 << 10;
 
-/// Words inside words (arrays, nested quotes) go this deep at most.
+/// Maximum nesting of words inside words (arrays, nested quotes).
 const DEEPEST: usize = 16;
 
 /// All tokens of a text; `line` is the number of its first line.
@@ -158,7 +158,7 @@ impl<'a> Lexer<'a> {
         Some(Token::Word(self.word(), line))
     }
 
-    /// `((...))`, if the brackets close as they open; else they are two subshells.
+    /// `((...))`, if the brackets are balanced; else they are two subshells.
     fn arithmetic(&mut self) -> Option<String> {
         let rest = self.rest.strip_prefix("((")?;
         let mut depth = 2usize;

@@ -9,14 +9,14 @@ use super::{Choice, Why};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Variables at one moment; copies share their values.
+/// Variables at one time; copies share their values.
 pub(super) type State = BTreeMap<String, Rc<Value>>;
 
 /// Choices that are kept.
 const MOST_CHOICES: usize = 2000;
 
 impl Walker<'_> {
-    /// The variables as they are.
+    /// A copy of the variables.
     pub(super) fn state(&mut self) -> State {
         self.steps = self.steps.saturating_sub(self.variables.values.len() / 16);
         self.variables.values.clone()
@@ -70,7 +70,7 @@ impl Walker<'_> {
                 alternatives.push(words);
             }
         }
-        // One word each: an ordinary value. Else any number of words, which a blank in its name marks.
+        // One word each: an ordinary value. Otherwise any number of words, marked by a blank in its name.
         let is_single = !is_array && alternatives.iter().all(|words| words.len() <= 1 && common == 0);
         let is_flag = alternatives.iter().flatten().any(|word| word.text.starts_with('-'));
         let text = if is_single && !is_flag { format!("${{{name}}}") } else { format!("${{ {name} }}") };

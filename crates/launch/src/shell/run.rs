@@ -1,4 +1,4 @@
-//! Walks through a script as the shell would, without running anything.
+//! Walks through a script like the shell, without running anything.
 //!
 //! Responsible for: lists of commands, `&&` and `||`, subshells, and the end of the walk. Treats undecided commands as such: their changes
 //! are left open.
@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 /// Steps that a script may take.
 const MOST_STEPS: usize = 200_000;
-/// Scripts inside scripts and calls inside calls go this deep at most.
+/// Maximum nesting of scripts and calls.
 pub(super) const DEEPEST: usize = 8;
 /// Branches inside branches.
 const DEEPEST_BLOCK: usize = 48;
@@ -178,7 +178,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Commands up to one of the words; the last one's status, where it is known.
+    /// Runs commands up to one of the words; returns the last one's status, if known.
     pub(super) fn list(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
         let mut status = Some(true);
         let mut runs = active;
@@ -346,7 +346,7 @@ impl Walker<'_> {
             place.at += 1;
         }
         if place.at == start {
-            // Nothing that a command can begin with.
+            // Not the begin of a command.
             place.at += 1;
         }
         if !active || words.is_empty() {

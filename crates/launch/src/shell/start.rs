@@ -1,8 +1,7 @@
 //! Commands that a script starts: builtins of the shell, functions, and other scripts.
 //!
-//! Responsible for: `shift`, `set --`, `read`, `printf -v` and their like, scripts in other files (`source`,
-//! `bash x.sh`, `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the
-//! context does, or returns the reason.
+//! Responsible for: `shift`, `set --`, `read`, `printf -v` and similar ones, scripts in other files (`source`, `bash x.sh`, `sbatch x.sh`),
+//! in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the context does, or returns the reason.
 
 use super::lex::{Part, parts_of, plain};
 use super::merge::State;
@@ -48,7 +47,7 @@ impl Walker<'_> {
             }
         }
         let status = self.started(&first, &fields, prefix, line, nesting);
-        // A function's assignments stay; those in front of a command do not.
+        // A function's assignments persist; those before a command do not.
         if !assignments.is_empty() {
             let names: Vec<String> = self.variables.exported.difference(&exported).cloned().collect();
             for name in names {
@@ -205,7 +204,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is read into this one: its variables stay.
+    /// Reads a script into this one: its variables persist.
     fn source(&mut self, fields: &[Vec<Piece>], line: usize, nesting: usize) {
         let name = fields.get(1).map(|pieces| word(pieces)).unwrap_or_default();
         let arguments = (fields.len() > 2).then(|| fields[2..].to_vec());
@@ -316,7 +315,7 @@ impl Walker<'_> {
         pieces
     }
 
-    /// A variable that holds a here-document.
+    /// Sets a variable to a here-document.
     pub(super) fn read_into(&mut self, name: &str, text: &str, quoted: bool, line: usize) {
         let pieces = self.pieces_of(text, quoted, line);
         self.variables.set(name, Value::Text(pieces));

@@ -1,4 +1,4 @@
-//! Commands inside words, `$(...)`: the few whose output follows from the script alone.
+//! Commands inside words, `$(...)`: the few with an output that follows from the script alone.
 //!
 //! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, `wc
 //! -w`, `bc`), and numbers (`expr`, `seq`). A word with any other command has no value.
@@ -77,7 +77,7 @@ impl Variables {
         text.ok_or(Why::Undecidable)
     }
 
-    /// The text of each word; a word that is not known ends it with its reason.
+    /// The text of each word; stops at an unknown word with its reason.
     fn known_words(&mut self, parts: &[Vec<Part>]) -> Words {
         let mut words = Vec::new();
         for part in parts {
@@ -89,7 +89,7 @@ impl Variables {
         Ok(words)
     }
 
-    /// A command that reads nothing.
+    /// A command without input.
     fn starts(&mut self, parts: &[Vec<Part>], separator: Option<char>) -> Result<String, Why> {
         // `"${ARRAY[*]}"` is joined by the separator that was set before.
         if let (Some(separator), [echo, whole]) = (separator, parts)
@@ -172,7 +172,7 @@ fn sequence(first: &str, step: &str, last: &str) -> Option<String> {
     (count < LONGEST_SEQUENCE).then(|| numbers.map(|n| n.to_string()).collect::<Vec<_>>().join("\n"))
 }
 
-/// Numbers alone: no name has a value.
+/// Numbers only: no name has a value.
 struct Nameless;
 
 impl arithmetic::Names for Nameless {

@@ -1,4 +1,4 @@
-//! Scripts as people write them, and as an attacker would.
+//! Scripts of users, and of an attacker.
 
 use super::{Script, Why};
 use crate::context::{Context, Files};

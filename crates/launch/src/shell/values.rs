@@ -7,7 +7,7 @@ use crate::shell::Unknown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Characters that expansion makes at most, over a whole script. A script that doubles a variable thirty times ends here.
+/// Maximum number of expanded characters in a whole script. It stops a script that doubles a variable thirty times.
 const MOST_TEXT: usize = 16 << 20;
 
 /// A piece of text of one line and one kind.
@@ -39,7 +39,7 @@ pub(super) enum Value {
     Name(String),
 }
 
-/// Variables, and how much text they may still make.
+/// Variables, and the remaining budget of expanded text.
 #[derive(Clone, Debug)]
 pub(super) struct Variables {
     pub(super) values: BTreeMap<String, Rc<Value>>,
@@ -106,7 +106,7 @@ impl Variables {
     /// The whole number in a variable.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         match self.get(name)?.as_ref() {
-            // No number is longer; a long text is not copied for every name in an expression.
+            // Numbers are shorter; a long text is not copied for every name in an expression.
             Value::Text(pieces) if pieces.iter().map(|piece| piece.text.len()).sum::<usize>() > 4096 => None,
             Value::Text(pieces) => known(pieces)?.trim().parse().ok(),
             Value::Array(elements) => known(elements.first()?)?.trim().parse().ok(),

@@ -75,7 +75,7 @@ const RANGES: Ranges = Ranges {
     settings: &[],
 };
 
-/// One replica a device or a few, as trainers on Hugging Face's models run.
+/// One replica per device or per few, as in trainers on Hugging Face's models.
 pub(crate) const FLAT: Ranges = Ranges {
     models: &[
         "llama-3-8b",
@@ -177,7 +177,7 @@ fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
     resolved(&settings)
 }
 
-/// Writes the files of every writer where `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and version.
+/// Writes the files of every writer if `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and version.
 #[test]
 fn exports_are_written_where_asked() {
     let Ok(folder) = std::env::var("RAILWRIGHT_EXPORTS") else { return };

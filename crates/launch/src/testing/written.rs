@@ -1,4 +1,4 @@
-//! Writers of recipes and of trainers, held against random runs and against tables of facts.
+//! Writers of recipes and of trainers, checked with random runs and with tables of facts.
 //!
 //! Responsible for: a written setting reads back or is listed, and written fields exist in the framework.
 
@@ -152,7 +152,7 @@ fn what_is_missing_is_refused() {
     );
 }
 
-/// Rank and targets read back, or are listed as lost.
+/// Rank and targets are read back, or are listed as lost.
 #[test]
 fn adapters_read_back() {
     for (rank, targets) in [
@@ -188,7 +188,7 @@ fn adapters_read_back() {
             let is_optimizer = |lost: &crate::Lost| lost.key == "plan.optimizer";
             assert!(!written.not_expressed.iter().any(is_optimizer), "{:?}", written.not_expressed);
             let lost = written.not_expressed.iter().any(|lost| lost.key == "plan.lora_targets");
-            // PEFT has no adapters of fused matrices, Megatron none of their parts.
+            // PEFT has no adapters of fused matrices; Megatron has none of their parts.
             let is_megatron = writer.name() == "megatron-bridge";
             assert_eq!(lost, targets.contains("linear_qkv") != is_megatron, "{} {targets}", writer.name());
         }

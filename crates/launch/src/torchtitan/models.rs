@@ -71,7 +71,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
 
 /// The catalogue's model for a name and a flavour; `None` if unknown.
 fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
-    // `torchtitan.experiments.simple_fsdp.llama3` is llama3, and `llama3_ft`, `simple_fsdp.llama3` are, too.
+    // `torchtitan.experiments.simple_fsdp.llama3`, `llama3_ft` and `simple_fsdp.llama3` are all llama3.
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
     let wanted = plain(flavour);
     FLAVOURS.iter().find_map(|(known, size, model)| {

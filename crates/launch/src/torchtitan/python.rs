@@ -30,7 +30,7 @@ const BASES: &[(&str, &str, &str)] = &[
     ("gpt_oss", "120b", "gpt_oss_120b"),
 ];
 
-/// The configuration as Python, or `None` where torchtitan's code has no such flavour.
+/// The configuration as Python; `None` if torchtitan's code has no such flavour.
 pub(super) fn write(run: &Run, name: &str, flavour: &str, mesh: &Mesh) -> Option<String> {
     let (_, _, base) = BASES.iter().find(|(known, size, _)| *known == name && *size == flavour)?;
     let plan = &run.plan;
@@ -142,7 +142,7 @@ fn stages(run: &Run, set: &mut impl FnMut(&str, String)) {
             .collect();
         return set("parallelism.module_fqns_per_model_part", format!("[{}]", parts.join(", ")));
     }
-    // Two chunks per rank for a V; others divide evenly.
+    // Two chunks per rank for a V schedule; other schedules divide evenly.
     let chunks =
         plan.pipeline_parallel * plan.virtual_stages.max(u64::from(plan.schedule == Schedule::ZbV) + 1);
     set(

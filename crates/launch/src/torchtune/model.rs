@@ -14,7 +14,7 @@ const BUILDER: &str = "model._component_";
 /// Rank of torchtune's builders; targets have no default there.
 const RANK: u64 = 8;
 
-/// Settings of adapters that are open, not at their defaults, where a reference cannot be resolved.
+/// Adapter settings that are open, not at their defaults, if a reference cannot be resolved.
 pub(super) const OPEN: &[(&str, &str)] =
     &[("model.lora_rank", "plan.lora_rank"), ("model.lora_attn_modules", "plan.lora_targets")];
 

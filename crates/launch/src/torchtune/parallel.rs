@@ -17,7 +17,7 @@ enum Start {
     One(usize),
     /// A recipe for several.
     Several(usize),
-    /// Nothing, or both.
+    /// No recipe, or both kinds.
     Open,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     }
 }
 
-/// Sharding and the ranks that the mesh makes up; -1 shards over all that remain.
+/// Sharding and the ranks of the mesh; -1 shards over all remaining ranks.
 fn mesh(fields: &mut Fields<'_>, start: Start) {
     let at = "data_parallel_shard_dim";
     let shard = match fields.integer(at) {

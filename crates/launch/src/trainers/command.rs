@@ -22,7 +22,7 @@ const PROGRAMS: &[(&str, &[&str], Dialect)] = &[
     ("trl", &["sft", "dpo", "grpo", "kto", "reward", "rloo"], Dialect::Trl),
 ];
 
-/// Ends of scripts, and modules.
+/// Suffixes of scripts, and modules.
 const SCRIPTS: &[(&str, Dialect)] = &[
     ("swift/cli/sft.py", Dialect::Swift),
     ("swift/cli/pt.py", Dialect::Swift),
@@ -116,7 +116,7 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
     Some((dialect, format!("the command `{why}`")))
 }
 
-/// The commands that start a trainer: those of the script, and else those that a variable holds.
+/// The commands that start a trainer: those of the script, or else those in a variable.
 fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
     let known = |command: Command| Some((command.clone(), start(&command.words)?));
     let found: Vec<_> = script.commands.iter().cloned().filter_map(known).collect();

@@ -69,7 +69,7 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
         "deepspeed",
         "fsdp",
     ];
-    // A file of DeepSpeed that was opened has left its settings in the place of its name.
+    // Opening a file of DeepSpeed replaced its name by its settings.
     let has_file = fields.document.entries.iter().any(|entry| entry.path.starts_with("deepspeed_file."));
     OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
 }

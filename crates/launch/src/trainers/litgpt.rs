@@ -77,7 +77,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// A rank makes it fine-tuning of adapters.
+/// Adapters: a rank makes it fine-tuning of adapters.
 fn adapters(fields: &mut Fields<'_>) {
     let path = "lora_r";
     if fields.document.get(path).is_none() {

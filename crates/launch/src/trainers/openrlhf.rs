@@ -15,7 +15,7 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
     let path = "dynamic_batch";
     if fields.flag(path) == Some(true) {
         let tokens = "max_tokens_per_gpu";
-        // Ranks of a ring take as many tokens each.
+        // Ranks of a ring each take this many tokens.
         let count = fields.count(tokens).unwrap_or(16_192);
         let count = count.saturating_mul(fields.count("ring_attn_size").unwrap_or(1).max(1));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {

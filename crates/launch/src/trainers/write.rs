@@ -61,7 +61,7 @@ impl Writer for AxolotlWriter {
     }
 }
 
-/// The files of a trainer, of which DeepSpeed's is one.
+/// The files of a trainer, including DeepSpeed's.
 fn written(run: &Run, framework: &str, file: &str, text: fn(&Run, &str, &str) -> String) -> Written {
     if let Some(why) = refusal(run, framework) {
         return Written::refused(why);

@@ -170,7 +170,8 @@ impl Sums {
     }
 }
 
-/// Standard error of a share of samples, `sqrt(p (1 - p) / n)`. If none or all were found, it is `min(1, 3 / n)`: the rule of three, as `(1
+/// Standard error of a share of samples: `sqrt(p (1 - p) / n)`, or `min(1, 3 / n)` if none or all were found. The latter is the rule of
+/// three: `(1 - 3/n)^n` is about 5%.
 /// - 3/n)^n` is about 5%.
 /// - 3/n)^n` is about 5%.
 fn share_error(found: u64, samples: u64) -> f64 {

@@ -60,7 +60,7 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
             let (source, line) = arguments.origin(field);
             draft.leave_open(key, &source, line, why);
             if field == "noop_layers" {
-                // Without a number of layers the file is partial, so nothing that depends on it is stated.
+                // Without a number of layers the file is partial, so no dependent setting is stated.
                 *arguments = arguments.with("num_layers", None);
             }
         }
@@ -78,7 +78,7 @@ fn number(arguments: &Arguments, name: &str) -> Option<u64> {
     arguments.word(name)?.parse().ok()
 }
 
-/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false where they are not those of the model.
+/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false if their sum is not that of the model.
 fn listed(arguments: &mut Arguments) -> bool {
     let stages: Option<Vec<u64>> = arguments
         .word("num_layer_list")
@@ -127,7 +127,7 @@ fn divide(arguments: &mut Arguments) -> bool {
     let filled =
         Argument { values: vec![chunks.iter().sum::<u64>().to_string()], source: source.clone(), line };
     *arguments = arguments.with("num_layers", Some(filled));
-    // Not as Megatron-Core's own flag, which would date the software.
+    // Not written as Megatron-Core's own flag, which would date the software.
     *arguments = arguments.with("noop_layers", Some(Argument { values: vec![layout], source, line }));
     true
 }

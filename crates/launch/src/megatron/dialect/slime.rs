@@ -31,7 +31,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         && words.iter().any(|word| word.text == "--use-dynamic-batch-size")
         && !arguments.mentions("micro_batch_size")
     {
-        // Ranks that share a sequence take as many tokens each.
+        // Ranks that share a sequence each take this many tokens.
         let shared =
             arguments.word("context_parallel_size").and_then(|word| word.parse::<u64>().ok()).unwrap_or(1);
         let micro = (shared.saturating_mul(tokens) / length).max(1);

@@ -1,7 +1,7 @@
 //! Settings that depend on each other in Megatron-LM: sharding, formats, recompute, offload, overlap.
 //!
-//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and
-//! `TransformerConfig`, August 2026). Does not report: reading the flags back does.
+//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and `TransformerConfig`, August 2026).
+//! Does not report: reading the flags back does.
 
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
@@ -11,14 +11,14 @@ use railwright_spec::run::Run;
 /// Sharding of a rank's states in Megatron.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharded {
-    /// Not at all.
+    /// No sharding.
     Whole,
     /// The states of the optimizer, by Megatron's distributed optimizer.
     Optimizer,
     /// Full sharding by torch's FSDP: Megatron rejects it with pipeline stages, experts, tied embeddings and
     /// fp16.
     Torch,
-    /// More than the states, by Megatron's FSDP, which is built on the distributed optimizer.
+    /// More than the states, with Megatron's FSDP, which is based on the distributed optimizer.
     Megatron,
 }
 
@@ -78,7 +78,7 @@ pub(super) fn has_narrow_parameters(run: &Run) -> bool {
     allowed && precision.parameters == DataType::Fp8 && Sharded::of(run).has_distributed_optimizer()
 }
 
-/// The recipe of fp8 products: scales of the tensor at hand, but delayed ones where nothing else is allowed.
+/// The recipe of fp8 GEMMs: current scaling, or delayed scaling if no other is allowed.
 pub(super) fn fp8_recipe(run: &Run) -> &'static str {
     let delayed = has_narrow_parameters(run) && offloads_optimizer(run);
     if delayed { "delayed" } else { "tensorwise" }
@@ -133,7 +133,7 @@ pub(super) fn overlaps_experts(run: &Run) -> bool {
         && predictions <= 1
 }
 
-/// Ranks that share each expert: one where experts have biases.
+/// Ranks that share each expert: one if experts have biases.
 pub(super) fn expert_tensor_parallel(run: &Run) -> u64 {
     let is_biased = super::model::has_biases(&run.model);
     if is_biased { 1 } else { run.plan.expert_tensor_parallel }

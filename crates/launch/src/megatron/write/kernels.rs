@@ -29,7 +29,7 @@ pub(in crate::megatron) struct Features {
 /// Share of a step in CUDA graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::megatron) enum Graphs {
-    /// Nothing.
+    /// No graphs.
     #[default]
     None,
     /// Parts of layers.
@@ -81,7 +81,7 @@ fn has_fused_dispatch(run: &Run, features: Features) -> bool {
         && software::Software::dispatches_fused_on(&run.cluster.accelerator.architecture)
 }
 
-/// HybridEP is for scale-up domains of more than one node, DeepEP for the others.
+/// Flags of the dispatcher: HybridEP for scale-up domains of more than one node, DeepEP for others.
 fn dispatcher(run: &Run, features: Features, group: &mut Group) {
     /// GPUs of the largest node that is a scale-up domain by itself.
     const NODE: u64 = 8;
@@ -91,7 +91,7 @@ fn dispatcher(run: &Run, features: Features, group: &mut Group) {
     group.value("--moe-token-dispatcher-type", "flex");
     let is_rack = run.cluster.scale_up.domain_size > NODE;
     group.value("--moe-flex-dispatcher-backend", if is_rack { "hybridep" } else { "deepep" });
-    // Both carry the router's probabilities in fp32.
+    // Both transfer the router's probabilities in fp32.
     group.value("--moe-router-dtype", "fp32");
 }
 
@@ -153,7 +153,7 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     }
 }
 
-/// The parts of layers that a graph may hold.
+/// The parts of layers that a graph can contain.
 fn modules(run: &Run) -> Vec<&'static str> {
     let recomputes_experts = matches!(&run.plan.recompute,
         Recompute::Selective { modules, .. } if modules.contains(&RecomputeModule::Moe));

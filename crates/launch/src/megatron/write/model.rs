@@ -10,7 +10,7 @@ use railwright_spec::model::{
 };
 use railwright_spec::run::Run;
 
-/// Shapes of everything but experts.
+/// Shapes of all layers except experts.
 pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Group {
     let model = &run.model;
     let mut group = Group::new("MODEL_ARGS");
@@ -133,7 +133,7 @@ fn experts_of(layer: &Layer) -> Option<&MixtureOfExperts> {
     }
 }
 
-/// The dense MLP, or an expert where all layers have experts.
+/// The dense MLP, or an expert if all layers have experts.
 fn widths(model: &Model) -> Option<&Mlp> {
     let dense = first(model, |layer| match &layer.feed_forward {
         FeedForward::Dense(mlp) => Some(mlp),
@@ -185,7 +185,7 @@ fn window(model: &Model, group: &mut Group) {
 /// A scalar a head that softmax can attend to: `--softmax-type learnable`.
 const SINKS: &[&str] = &["sinks"];
 
-/// Weights that flags make and that the keys of a run file have no word for: sinks, and a router's bias where all matrices have one.
+/// Weights implied by flags, for which a run file has no key: sinks, and a router's bias if all matrices have one.
 fn is_implied(weight: &Weight) -> bool {
     matches!(weight.name.as_str(), "sinks" | "router.bias")
 }

@@ -24,7 +24,7 @@ pub(super) enum Structure {
 }
 
 impl Structure {
-    /// The family of a model, or why there is none.
+    /// The family of a model, or the reason why there is none.
     pub(super) fn of(model: &Model, plan: &Plan) -> Result<Self, String> {
         let any = |find: &dyn Fn(&Layer) -> bool| {
             model.layers.iter().filter_map(|kind| model.layer_kinds.get(*kind)).any(find)

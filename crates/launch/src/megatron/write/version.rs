@@ -20,7 +20,7 @@ pub(super) const NEWEST: &str = "2026-08";
 /// Every version, newest first.
 pub(super) const ALL: &[&str] = &[NEWEST, "0.19", "0.18", "0.17", "0.16"];
 
-/// Flags that save time and decide nothing else.
+/// Flags that only save time.
 const SAVERS: &[&str] = &[
     "--cuda-graph-impl",
     "--cuda-graph-modules",
