@@ -22,7 +22,7 @@ pub(crate) fn toml(text: &str, file: &str) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// Begin of each line: binary search for a spot instead of a scan.
+/// Start of each line: binary search for a spot instead of a scan.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

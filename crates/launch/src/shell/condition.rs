@@ -195,7 +195,7 @@ impl Test<'_> {
     }
 }
 
-/// Matches a regular expression that is a plain text, possibly anchored at the begin or the end; `None` for others.
+/// Matches a regular expression that is a plain text, possibly anchored at the start or the end; `None` for others.
 fn matches(text: &str, expression: &str) -> Option<bool> {
     let from_begin = expression.starts_with('^');
     let inner = expression.strip_prefix('^').unwrap_or(expression);

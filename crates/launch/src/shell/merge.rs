@@ -1,6 +1,6 @@
 //! Undecided branches: the state after each, and the values left open.
 //!
-//! Responsible for: one value from several outcomes, keeping their common begin and leaving the rest open with its alternatives. Prefers no
+//! Responsible for: one value from several outcomes, keeping their common start and leaving the rest open with its alternatives. Prefers no
 //! outcome.
 
 use super::run::Walker;
@@ -43,7 +43,7 @@ impl Walker<'_> {
         self.variables.values = merged;
     }
 
-    /// Common begin of several values, then the open part.
+    /// Common start of several values, then the open part.
     fn either(&mut self, name: &str, values: &[Option<&Rc<Value>>], line: usize) -> Value {
         let lists: Vec<Vec<Vec<Piece>>> = values
             .iter()

@@ -37,7 +37,7 @@ pub(super) fn fits(pattern: &str, text: &str) -> Option<bool> {
     Some(pattern[p..].iter().all(|c| *c == '*'))
 }
 
-/// Text without a matching part at its begin (`#`) or end (`%`); the longest such part if `greedy`.
+/// Text without a matching part at its start (`#`) or end (`%`); the longest such part if `greedy`.
 pub(super) fn cut(text: &str, pattern: &str, at_end: bool, greedy: bool) -> Option<String> {
     if text.len() > 4096 {
         return None;

@@ -346,7 +346,7 @@ impl Walker<'_> {
             place.at += 1;
         }
         if place.at == start {
-            // Not the begin of a command.
+            // Not the start of a command.
             place.at += 1;
         }
         if !active || words.is_empty() {

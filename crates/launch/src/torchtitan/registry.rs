@@ -114,7 +114,7 @@ fn classes(document: &mut Document, name: &str) {
     document.entries.extend(add);
 }
 
-/// The family at the begin of a configuration's name, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.
+/// The family at the start of a configuration's name, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.
 fn family(name: &str, flavour: &str) -> Option<&'static str> {
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', '.'], "");
     let lower = name.to_ascii_lowercase().replace('-', "_");

@@ -1,6 +1,6 @@
 //! Programs of flows from a table: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: playing such a program on any routes, with begin and end of every flow. Does not choose routes.
+//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose routes.
 //!
 //! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the program. Its bytes flow after the
 //! latency of its route.
@@ -37,7 +37,7 @@ pub struct Listed {
     pub after: Vec<u32>,
 }
 
-/// Begin and end of a flow.
+/// Start and end of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {

@@ -20,7 +20,7 @@ pub(super) struct Recurrence {
     looked: u64,
 }
 
-/// A simulation at the begin of a lap.
+/// A simulation at the start of a lap.
 #[derive(Debug)]
 struct Picture {
     lap: Lap,

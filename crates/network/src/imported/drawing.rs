@@ -161,7 +161,7 @@ fn positive(bandwidth: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
     }
 }
 
-/// Number of differing letters of two keys of nearly equal length, after their common begin and end.
+/// Number of differing letters of two keys of nearly equal length, after their common start and end.
 fn distance(a: &str, b: &str) -> usize {
     let begin = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let end = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();

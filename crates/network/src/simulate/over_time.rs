@@ -134,7 +134,7 @@ fn spread(start: f64, end: f64, amount: f64, row: &mut [f64]) {
 }
 
 impl OverTime {
-    /// Loads as CSV: layer, link (empty for the mean of the layer), begin and end of the interval in seconds, share of the capacity.
+    /// Loads as CSV: layer, link (empty for the mean of the layer), start and end of the interval in seconds, share of the capacity.
     pub fn csv(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::from("layer,link,from_s,to_s,busy\n");
