@@ -25,7 +25,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 /// The outcome of a command that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Yes, or there was no question.
+    /// Positive result, or no verdict.
     Yes,
     /// A negative result.
     No,
@@ -90,7 +90,7 @@ impl From<Refused> for Failure {
 }
 
 impl From<Failure> for Refused {
-    /// A reader of a question never prints, so that a closed output is no failure of one.
+    /// Reading never prints, so a closed output is no failure of it.
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Input(problems) => Self(problems),

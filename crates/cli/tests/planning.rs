@@ -1,4 +1,4 @@
-//! Eleven planning questions of practice: the first row is a layout that an expert would launch.
+//! Eleven planning tasks of practice: the first row is a layout that an expert would launch.
 //!
 //! Properties of any good result, and the range of published runs of the same kind. The publications are rows of
 //! `catalog/evidence/measured_runs.csv` and `tuned_layouts.csv`, by identifier.

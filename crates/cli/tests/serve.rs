@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TRACES: &str = "../../../../fixtures/traces";
 const RUNS: &str = "../../../../examples/runs";
 
-/// A question, and the words of the same command line.
+/// A request, and the words of the equivalent command line.
 struct Same {
     command: &'static str,
     arguments: Value,

@@ -1,4 +1,4 @@
-//! Long work through `railwright serve`: progress, cancellation, and no delay of quick questions.
+//! Long work through `railwright serve`: progress, cancellation, and no delay of quick requests.
 
 use crate::support::served::Served;
 use serde_json::{Value, json};

@@ -106,7 +106,8 @@ mod node_type {
     pub(super) const COLLECTIVE: u64 = 7;
 }
 
-/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather over `members` ranks, the input of others.
+/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather over `members` ranks, the input
+/// of others.
 fn of_convention(kind: CollectiveKind, members: usize) -> f64 {
     if kind == CollectiveKind::AllGather { members as f64 } else { 1.0 }
 }

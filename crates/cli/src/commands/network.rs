@@ -1,4 +1,4 @@
-//! `network`: questions about networks, a file each; designs are read here.
+//! `network`: commands on networks, a file each; designs are read here.
 
 pub(crate) mod collective;
 pub(crate) mod cost;

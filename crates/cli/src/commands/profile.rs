@@ -119,7 +119,7 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     Ok(Outcome::Yes)
 }
 
-/// The job of a question about one step.
+/// The job of a request about one step.
 fn read(arguments: &args::Profile, tables: &Tables, printer: &Printer) -> Result<Arc<Read>, Failure> {
     let run = run_of(arguments)?;
     profiled::read_as(&arguments.paths, "profile", (&arguments.reading, run.as_ref()), tables, printer)

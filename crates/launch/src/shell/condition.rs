@@ -148,7 +148,7 @@ impl Test<'_> {
                 return self.is_set(&name);
             }
             Some(sign) if sign.starts_with('-') && self.items.len() > self.at + 1 => {
-                // A question about a file.
+                // A test of a file.
                 self.at += 2;
                 return None;
             }

@@ -17,7 +17,7 @@ const MOST_STEPS: usize = 200_000;
 pub(super) const DEEPEST: usize = 8;
 /// Branches inside branches.
 const DEEPEST_BLOCK: usize = 48;
-/// Commands and open questions that are kept.
+/// Maximum number of commands and of undecided parts.
 pub(super) const MOST: usize = 5000;
 
 /// Reason why the walk stops before the end of its text.

@@ -77,7 +77,7 @@ impl Variables {
         can
     }
 
-    /// Variable behind a name, through references to other names.
+    /// Variable of a name, through references to other names.
     pub(super) fn name<'a>(&'a self, name: &'a str) -> &'a str {
         let mut name = name;
         for _ in 0..4 {

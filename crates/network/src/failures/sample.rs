@@ -171,9 +171,7 @@ impl Sums {
 }
 
 /// Standard error of a share of samples: `sqrt(p (1 - p) / n)`, or `min(1, 3 / n)` if none or all were found. The latter is the rule of
-/// three: `(1 - 3/n)^n` is about 5%.
-/// - 3/n)^n` is about 5%.
-/// - 3/n)^n` is about 5%.
+/// three, because `(1 - 3/n)^n` is about 5%.
 fn share_error(found: u64, samples: u64) -> f64 {
     let n = samples as f64;
     if found == 0 || found == samples {

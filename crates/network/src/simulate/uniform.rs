@@ -185,7 +185,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Weights of ports: total, by domain, leaf and pod.
+    /// The pooled link upwards: cables are laid upwards, so its number is even.
     fn above(&self, node: NodeId) -> Option<LinkId> {
         use crate::topology::Layer::{LeafSpine, SpineCore};
         let graph = &self.topology.graph;
@@ -195,7 +195,7 @@ impl Tree<'_> {
     }
 }
 
-/// Weights of ports: total, by leaf and by pod.
+/// Weights of ports: total, by domain, leaf and pod.
 #[derive(Default)]
 struct Counts {
     all: BTreeMap<u64, f64>,

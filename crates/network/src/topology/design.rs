@@ -55,9 +55,9 @@ pub struct Design {
 
 /// Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
 ///
-/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
-/// NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
-/// merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+/// 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+/// over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {

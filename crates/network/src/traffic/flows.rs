@@ -159,7 +159,7 @@ impl Exchange {
         let (near, far) = match self.algorithm {
             // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
             Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
-            // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
+            // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
             _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
             _ => (volume * (n - 1.0) / n, 0.0),
         };
@@ -175,7 +175,7 @@ impl Exchange {
             }
             if domains > 1 {
                 let after = (index + 1) % domains * local;
-                // Two rings through an odd number of domains close from an end to a beginning, which are a place apart.
+                // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
                 let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
                 for (place, member) in block.iter().enumerate() {
                     let next = if is_skewed { (place + 1) % local } else { place };
@@ -185,7 +185,7 @@ impl Exchange {
         }
     }
 
-    /// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
+    /// Each member has `S / n` for each.
     fn all_to_all(&self, members: &[u32], domain: u64, bytes: f64, flow: &mut impl FnMut(u32, u32, f64)) {
         let n = members.len() as f64;
         let two_levels = matches!(self.algorithm, Algorithm::Hierarchical | Algorithm::Dispatch { .. });
@@ -213,12 +213,12 @@ impl Exchange {
     }
 }
 
-/// Bytes to each other member inside, and to each member of the same position in another domain.
+/// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
 fn once(copies: f64, places: f64) -> f64 {
     places * (1.0 - (1.0 - 1.0 / places).powf(copies)) / copies
 }
 
-/// Bytes to each other member inside, and to each of the same place in another domain.
+/// Bytes to each other member inside, and to each member of the same position in another domain.
 ///
 /// A token crosses the network once for each domain with any of its experts, and inside once for each rank with one: `near = S once(n) /
 /// L`, `far = S once(min(D, most)) / D`.
@@ -229,7 +229,8 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
 }
 
-/// Members per domain, if all domains have equally many at the same local positions; else `None`. `members` are [`laid`].
+/// Dispatch for domains with different numbers of members. A token reaches `m` of `n` with probability `1 - (1 - m/n)^copies` or, if fewer
+/// domains are allowed than it would reach, by their share of those. The input of a domain is spread evenly over its members.
 fn unevenly(
     members: &[u32],
     domain: u64,
@@ -260,8 +261,7 @@ fn unevenly(
     }
 }
 
-/// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.
-/// `None` if they already have this order.
+/// Members per domain, if all domains have equally many at the same local positions; else `None`. `members` are [`laid`].
 fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
@@ -273,7 +273,7 @@ fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
 }
 
 /// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.
-/// `None` where they are so already.
+/// `None` if they already have this order.
 fn laid(members: &[u32], domain: u64) -> Option<Vec<u32>> {
     if members.is_sorted() {
         return None;
@@ -361,11 +361,11 @@ mod tests {
     #[test]
     fn rings_across_domains_keep_to_their_rails() {
         let ring = exchange(CollectiveKind::AllGather, Algorithm::Ring);
-        // Two rings through an odd number of domains close with an offset of one position, more do not.
+        // Two members in each of four domains of four.
         let members = [1, 3, 5, 7, 9, 11, 13, 15];
         let sums = matrix(&ring, &members, 4);
         assert!(sums.keys().all(|(from, to)| from / 4 == to / 4 || from % 4 == to % 4), "{sums:?}");
-        // Two rings through an odd number of domains close one place aside, more do not.
+        // Two rings through an odd number of domains close with an offset of one position, more do not.
         let aside = |members: &[u32]| {
             let odd = matrix(&ring, members, 4);
             odd.keys().filter(|(from, to)| from / 4 != to / 4 && from % 4 != to % 4).count()
@@ -405,7 +405,7 @@ mod tests {
     }
 
     proptest! {
-        /// Two levels forward data: an all-to-all sends more than its definition requires, and no exchange sends less.
+        /// For any placement of a group on domains, all members send and receive the bytes that the collective's definition requires.
         #[test]
         fn every_member_sends_and_receives_alike(
             n in 2_u32..20, stride in 1_u32..7, start in 0_u32..9, domain in 1_u64..13, which in 0_usize..6,
@@ -425,7 +425,7 @@ mod tests {
                 let sent: f64 = sums.iter().filter(|((from, _), _)| from == member).map(|(_, b)| b).sum();
                 let received: f64 = sums.iter().filter(|((_, to), _)| to == member).map(|(_, b)| b).sum();
                 prop_assert!((sent - received).abs() < 1e-9, "{sent} {received}");
-                // Groups of ranks as digits of a number, so that all groups of an exchange are a few numbers.
+                // Two levels forward data: an all-to-all sends more than its definition requires, and no exchange sends less.
                 if which == 5 {
                     prop_assert!(sent > least - 1e-9);
                 } else {

@@ -1,11 +1,9 @@
-//! Groups of ranks as digits of a number, so that all groups of an exchange are a few figures.
+//! Groups of ranks as digits of a number, so that all groups of an exchange are a few numbers.
+//!
+//! Responsible for: the numbering of ranks, and the ranks of the n-th group. Independent of their traffic.
 //!
 //! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the order of
 //! tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values with a distance of `stride` places.
-//!
-//! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the
-//! order of tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values that are
-//! `stride` places apart.
 
 use serde::Serialize;
 
@@ -42,12 +40,12 @@ pub struct Groups {
     pub positions: [Axis; 2],
     /// The stages in which groups begin; members of one group may be in several.
     pub stages: Vec<u32>,
-    /// Numbering of `stages` stages of `stage_ranks` ranks, the pipeline outermost.
+    /// Ranks of a stage, to find the stages' beginnings.
     pub(super) stage_ranks: u64,
 }
 
 impl Numbering {
-    /// Of `stages` stages of `stage_ranks` ranks, the pipeline outermost.
+    /// Numbering of `stages` stages of `stage_ranks` ranks, the pipeline outermost.
     pub const fn pipeline_outermost(stages: u64, stage_ranks: u64) -> Self {
         Self { stages, stage_ranks, block: stage_ranks }
     }
@@ -70,8 +68,7 @@ impl Numbering {
         within / self.block * self.stage_ranks + row * self.block + within % self.block
     }
 
-    /// Groups within each of some stages: `extent` ranks with a distance of `stride` places. `extent x stride` must divide the stage's
-    /// ranks.
+    /// The pipeline stage of a rank.
     pub const fn stage(&self, rank: u32) -> u64 {
         rank as u64 % (self.block * self.stages) / self.block
     }
@@ -80,7 +77,8 @@ impl Numbering {
 const ONE: Axis = Axis { extent: 1, stride: 0 };
 
 impl Groups {
-    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` later.
+    /// Groups within each of some stages: `extent` ranks with a distance of `stride` places. `extent x stride` must divide the stage's
+    /// ranks.
     pub fn within(numbering: &Numbering, stages: Vec<u32>, extent: u64, stride: u64) -> Self {
         let (extent, stride) = (extent.max(1), stride.max(1));
         let whole = extent * stride;
@@ -95,7 +93,7 @@ impl Groups {
         }
     }
 
-    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` further on.
+    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` later.
     pub fn between(numbering: &Numbering, stages: Vec<u32>, offset: i64) -> Self {
         Self {
             members: Axis { extent: 2, stride: offset * numbering.stage_ranks.cast_signed() },

@@ -10,12 +10,12 @@ use railwright_spec::problem::{ALWAYS, Problem, Wanted};
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// Direction from devices upwards.
+/// Direction of the links of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From devices upwards.
+    /// Direction from devices upwards.
     Up,
     /// Down towards devices.
     Down,
@@ -31,9 +31,9 @@ pub struct LinkRow {
     pub layer: Layer,
     /// Direction.
     pub direction: Direction,
-    /// Number of these links with traffic.
+    /// Links.
     pub links: u64,
-    /// Those of them that carry anything.
+    /// Number of these links with traffic.
     pub used: u64,
     /// Bytes of all of them per step.
     pub bytes: Bytes,
@@ -60,10 +60,10 @@ pub struct BusiestLink {
     pub to: NodeId,
 }
 
-/// Bytes by link number.
+/// Bytes on links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loads {
-    /// By the link's number.
+    /// Bytes by link number.
     pub bytes: Vec<f64>,
     /// Bytes between pairs without a route.
     pub unjoined: f64,
@@ -110,7 +110,7 @@ impl Loads {
             }
             pairs += 1;
             if end.is_err() {
-                // Rows by layer and direction, from the devices upwards. Layers without links are omitted.
+                // No more routes are computed, so the rest of the walk is short.
                 return;
             }
             match topology.route(place.device(from), place.device(to), 0) {
@@ -125,7 +125,7 @@ impl Loads {
         end.map(|()| loads)
     }
 
-    /// Cables point upwards: of their two links the first leads up.
+    /// Rows by layer and direction, from the devices upwards. Layers without links are omitted.
     pub fn rows(&self, graph: &Graph) -> Vec<LinkRow> {
         let mut rows: Vec<LinkRow> = Vec::new();
         for (index, bytes) in self.bytes.iter().enumerate() {
@@ -173,7 +173,7 @@ impl LinkRow {
     }
 }
 
-/// Cables are laid upwards: of their two links the first leads up.
+/// Cables point upwards: of their two links the first leads up.
 const fn direction(layer: Layer, link: LinkId) -> Direction {
     match layer {
         Layer::Local | Layer::Global | Layer::Torus => Direction::Either,

@@ -16,17 +16,17 @@ const RANKS_AT_ONCE: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     numbering: Numbering,
-    /// Groups in which all members send equal bytes to all others.
+    /// Partners of rank `n` are `partners[starts[n]..starts[n + 1]]`, ascending.
     starts: Vec<usize>,
     partners: Vec<(u32, f64)>,
     blocks: Vec<Block>,
 }
 
-/// Bytes to each other member.
+/// Groups in which all members send equal bytes to all others.
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
     groups: Groups,
-    /// To each other member.
+    /// Bytes to each other member.
     bytes: f64,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Label {
 }
 
 impl Label {
-    /// Matrix of a step's traffic on the domains of a placement. O(partners), large groups by their members.
+    /// Bytes to a rank of another label, in addition to the listed ones.
     pub(super) fn to(self, other: Self) -> f64 {
         if self.group == other.group { self.bytes } else { 0.0 }
     }
@@ -52,7 +52,7 @@ impl Block {
 }
 
 impl Matrix {
-    /// Of a step's traffic on the domains of a place. O(partners), large groups by their members.
+    /// Matrix of a step's traffic on the domains of a placement. O(partners), large groups by their members.
     pub fn new(traffic: &Traffic, place: &Place) -> Self {
         let Ok(matrix) = Self::watched(traffic, place, ALWAYS);
         matrix
@@ -131,7 +131,7 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
-    /// Calls `visit(members, bytes)` for every group in which each member sends `bytes` to each other.
+    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in several groups.
     pub(super) fn labels(&self) -> Option<Vec<Label>> {
         let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
         let (mut group, mut again) = (0, false);
@@ -146,7 +146,7 @@ impl Matrix {
         (!again).then_some(labels)
     }
 
-    /// Calls `visit(members, bytes)` for every group in which everyone sends `bytes` to everyone.
+    /// Calls `visit(members, bytes)` for every group in which each member sends `bytes` to each other.
     pub(super) fn for_each_block(&self, mut visit: impl FnMut(&[u32], f64)) {
         let mut members = Vec::new();
         for block in &self.blocks {
@@ -187,10 +187,10 @@ impl Block {
     }
 }
 
-/// Rows of flows by ascending partner, each once.
+/// Offset of each rank's partners, and all partners with their bytes.
 type Rows = (Vec<usize>, Vec<(u32, f64)>);
 
-/// Flows as rows of ascending partners, each once.
+/// Rows of flows by ascending partner, each once.
 fn rows<E>(ranks: usize, flows: &[(u32, u32, f64)], wanted: Wanted<'_, E>) -> Result<Rows, E> {
     let mut ends = vec![0_usize; ranks + 1];
     for (from, ..) in flows {

@@ -1,6 +1,6 @@
 //! A second scenario in a report: the run with some arguments changed, as scenario B of the web UI.
 //!
-//! Responsible for: the second scenario under names of the web UI, and its answers, by running the commands.
+//! Responsible for: the second scenario under names of the web UI, and its results, by running the commands.
 //! Does not compare: the web UI shows both.
 
 use crate::args::Arguments;

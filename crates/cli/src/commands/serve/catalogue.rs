@@ -41,7 +41,7 @@ pub(super) fn asked(command: &Command, asker: Asker) -> impl Iterator<Item = &Co
     })
 }
 
-/// The arguments that a question may set.
+/// The arguments that a request may set.
 pub(super) fn settable(command: &Command, asker: Asker) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(move |argument| {
         !NOT_SET.contains(&argument.get_id().as_str()) && (asker == Asker::Linked || !writes(argument))

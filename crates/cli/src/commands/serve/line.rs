@@ -1,6 +1,6 @@
-//! Questions as command lines.
+//! Requests as command lines.
 //!
-//! Responsible for: arguments that the command-line parser reads exactly as the question. Has the errors of
+//! Responsible for: arguments that the command-line parser reads exactly as the request. Has the errors of
 //! the parser.
 
 use super::catalogue::{Asker, commands, find};
@@ -33,7 +33,7 @@ fn parse(words: &[String]) -> Result<Arguments, clap::Error> {
     parsed
 }
 
-/// A question in words for the parser.
+/// A request as words for the parser.
 pub(super) struct Asked {
     /// The words.
     pub(super) parsed: Vec<String>,

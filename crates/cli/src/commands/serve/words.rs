@@ -14,7 +14,7 @@ use serde_json::Value;
 /// The most values of a list.
 const MOST: usize = 10_000;
 
-/// The most arguments of a question: more than any command has.
+/// Maximum number of arguments of a request: more than any command has.
 const MOST_ARGUMENTS: usize = 400;
 
 /// The words of a command line: for the parser, and in the user's spelling.

@@ -210,7 +210,8 @@ fn litgpt_is_read() {
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
 }
 
-/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is open.
+/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is
+/// open.
 #[test]
 fn a_transformers_script_under_slurm() {
     const FILE: &[(&str, &str)] =

@@ -19,7 +19,8 @@ fn read(text: &str) -> Result<Vec<Listed>, Problem> {
     parse(text, "flows.csv", &|word| word.parse().ok().filter(|n| *n < 8))
 }
 
-/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s alone.
+/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s
+/// alone.
 #[test]
 fn flows_begin_after_others_and_share_links() {
     let flows = read(
