@@ -36,7 +36,7 @@ const BOUNDS: [(f64, f64); PLACES] = [
 ];
 const PLACES: usize = 12;
 
-/// Publication, software generation, whether models route tokens to experts, and accelerator.
+/// Publication, software generation, true for models with experts, and accelerator.
 type Key<'r> = (&'r str, &'r str, bool, &'r str);
 
 /// The runs of each stack.

@@ -46,7 +46,7 @@ struct Value {
     weight: f64,
 }
 
-/// A generation, its publications, and how well its runs determine its constants.
+/// A generation, its publications, and the information of its runs on its constants.
 pub(crate) struct Known<'c> {
     generation: &'c Software,
     publications: Vec<&'c str>,

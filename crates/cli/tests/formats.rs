@@ -6,7 +6,7 @@ use crate::support::run;
 
 const ROOT: &str = "../../../..";
 
-/// A format, a file of it (or a name), and what the formats lack: the machine, or the model with the machine.
+/// A format, a file of it (or a name), and the missing part of the run: the machine, or the model with the machine.
 const FILES: &[(&str, &str, Lacks)] = &[
     ("launch script", "examples/launch/llama3_70b.sh", Lacks::Machine),
     ("command line", "examples/launch/deepseek_v3_command.txt", Lacks::Machine),

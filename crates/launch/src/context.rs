@@ -37,7 +37,7 @@ impl Context<'_> {
         self.variables.is_empty() && self.arguments.is_none() && self.files.is_none()
     }
 
-    /// A further file, or why it is not read.
+    /// A further file, or the reason why it is not read.
     pub(crate) fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         match self.files {
             Some(files) => files.open(path, from),

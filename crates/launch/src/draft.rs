@@ -62,7 +62,7 @@ impl Draft {
         self.set_value(key, &value.write(), source, line);
     }
 
-    /// The same with a value without a type, as a file has it: whether it fits the key is checked.
+    /// The same for an untyped value of a file, with a check of its type.
     pub fn set_value(&mut self, key: &str, value: &Value, source: &str, line: Option<usize>) {
         let (file, line) = self.spot(line);
         let own = file.clone().unwrap_or_else(|| self.launch.file.clone());

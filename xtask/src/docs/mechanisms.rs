@@ -11,7 +11,7 @@ use railwright_spec::precision::DataType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// A group: its name, and whether a run belongs to it.
+/// A group: its name, and the test for its runs.
 type Group = (&'static str, fn(&Case) -> bool);
 
 /// Fewer runs have no percentiles.

@@ -140,7 +140,7 @@ fn production(text: &str) -> String {
     out
 }
 
-/// Every `use` of this crate: whether it re-exports, and the paths that it names.
+/// Every `use` of this crate: true for a re-export, and the paths that it names.
 fn uses(text: &str) -> Vec<(bool, Vec<Vec<String>>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("use ") {

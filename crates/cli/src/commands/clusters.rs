@@ -1,4 +1,4 @@
-//! `clusters`: presets, and how to write one's own.
+//! `clusters`: presets, and a template for new ones.
 
 use crate::args::{Listing, Showing};
 use crate::exit::{Failure, Outcome};

@@ -258,7 +258,7 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     document.table(Table { columns, rows: rows.collect() });
 }
 
-/// The cause of a rank's delay, or why it is not reported.
+/// The cause of a rank's delay, or the reason why it is not reported.
 fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
     match culprit.cost {
         _ if culprit.is_straggler => culprit.cause_name,

@@ -40,7 +40,7 @@ pub(crate) fn write(path: &str, bytes: Vec<u8>) -> Result<(), Problem> {
     refused(path).map_or_else(|| objects::write(path, bytes), Err)
 }
 
-/// The objects of an address, and whether it is the address of exactly one.
+/// The objects of an address; true if it is the address of exactly one.
 pub(crate) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     refused(path).map_or_else(|| objects::find(path), Err)
 }

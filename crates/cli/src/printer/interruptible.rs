@@ -46,7 +46,7 @@ impl fmt::Write for Interruptible<'_> {
 }
 
 impl Printer {
-    /// All that `write` writes, or why it ended early.
+    /// The text that `write` writes, or the reason why it ended early.
     pub(crate) fn written<E>(
         &self,
         write: impl FnOnce(&mut Interruptible<'_>) -> Result<(), E>,

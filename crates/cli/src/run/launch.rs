@@ -204,7 +204,7 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
     Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
 }
 
-/// Prints to stderr which settings were read and which not.
+/// Prints the settings that were read, and those that were not, to stderr.
 pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     printer.note(&format!(
         "{} is {}; `railwright detect {}` shows the meaning of each line",
@@ -233,7 +233,7 @@ pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     }
 }
 
-/// A writer by its name, or which there are.
+/// A writer by its name, or an error with the available ones.
 pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Writer, Problem> {
     let writers = railwright_launch::writers();
     writers.iter().find(|writer| writer.name() == name.to_ascii_lowercase()).copied().ok_or_else(|| {
@@ -248,7 +248,7 @@ pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Write
     })
 }
 
-/// A version of a writer's framework, or which there are.
+/// A version of a writer's framework, or an error with the available ones.
 pub(crate) fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Result<&'static str, Problem> {
     let versions = writer.versions();
     versions.iter().copied().find(|version| *version == name).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Words that the glossary avoids, and how often a text uses them. Shared by the tests of texts (here) and of code (`xtask`).
+//! Words that the glossary avoids, and their number in a text. Shared by the tests of texts (here) and of code (`xtask`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

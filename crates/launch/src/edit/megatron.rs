@@ -1,4 +1,4 @@
-//! Megatron-LM's flags as settings, and which of them another plan changes.
+//! Megatron-LM's flags as settings, and those that another plan changes.
 //!
 //! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's equivalent flags. Independent
 //! of shell syntax; see [`super::shell`].

@@ -11,7 +11,7 @@ const DEEPEST: usize = 40;
 /// Maximum number of consecutive operators: they become a tree of equal depth.
 const LONGEST: usize = 200;
 
-/// Operators by how tightly they bind, the loosest first.
+/// Operators by precedence, the lowest first.
 const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%", "@"]];
 
 /// A text as words, with a position.

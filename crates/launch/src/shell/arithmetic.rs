@@ -37,7 +37,7 @@ struct Parser<'a> {
     quiet: usize,
 }
 
-/// Outer: whether the text is an expression. Inner: whether it has a value.
+/// Outer `None`: the text is no expression. Inner `None`: it has no value.
 type Number = Option<Option<i64>>;
 
 /// Operators of two numbers, from loose to tight binding; longer spellings before their prefixes.

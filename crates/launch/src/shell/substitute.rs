@@ -15,7 +15,7 @@ const LONGEST_SEQUENCE: i64 = 4096;
 type Words = Result<Vec<String>, Why>;
 
 impl Variables {
-    /// The output of a command, or why it cannot be known.
+    /// The output of a command, or the reason why it is unknown.
     pub(super) fn substitute(&mut self, inner: &str, line: usize, depth: usize) -> Result<Vec<Piece>, Why> {
         if depth >= DEEPEST || inner.len() > 4096 {
             return Err(Why::Undecidable);

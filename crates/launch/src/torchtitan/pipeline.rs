@@ -1,4 +1,4 @@
-//! torchtitan's pipelines: schedules, and which layers each stage has.
+//! torchtitan's pipelines: schedules, and the layers of each stage.
 //!
 //! Responsible for: names of schedules, and torchtitan's rule of dividing layers, which counts the embedding and the head as layers of the
 //! first and the last stage. Divisions that torchtitan rejects are errors.

@@ -10,7 +10,7 @@ use crate::document::Data;
 use crate::fields::Fields;
 use railwright_spec::plan::{Recompute, Sharding};
 
-/// Matrices by the flags that give them adapters, and whether these are on by default.
+/// Matrices by the flags that give them adapters; true if these are on by default.
 const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_query", &["q_proj"], true),
     ("lora_key", &["k_proj"], false),

@@ -38,7 +38,7 @@ const FAMILIES: [(&str, &[&str]); 2] = [
     ("fabric-link", &["leaf-spine-link", "spine-core-link", "local-link", "global-link", "torus-link"]),
 ];
 
-/// One line: how often a part fails, and for how long.
+/// One line: failure rate and repair time of a part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {

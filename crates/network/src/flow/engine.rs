@@ -29,7 +29,7 @@ pub struct Flow {
 /// Messages that start now.
 pub type Start = Vec<Flow>;
 
-/// The links of a network, and which of them a message takes.
+/// The links of a network, and the route of a message on them.
 pub trait Wires {
     /// Capacity of every link, in bytes a second.
     fn capacities(&self) -> Vec<f64>;

@@ -166,7 +166,7 @@ impl Wiring {
         self.hashed.as_deref().unwrap_or(&self.topology)
     }
 
-    /// Alternatives to this wiring, and whether they use detours: the same network with detours only, and, if
+    /// Alternatives to this wiring, true for those with detours: the same network with detours only, and, if
     /// domains share NICs, without the NICs that lost ports.
     pub(super) fn others(&self) -> Vec<(&Self, bool)> {
         let detours = self.detours.as_deref().map(|wiring| (wiring, true));

@@ -4,7 +4,7 @@
 //! architectures. Excludes the graph and prices.
 //!
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
-//! architectures for how partly filled fabrics are built (`catalog/network/superpod_tables.csv` has their tables).
+//! architectures for the construction of partly filled fabrics (`catalog/network/superpod_tables.csv` has their tables).
 
 use railwright_spec::problem::Problem;
 use serde::Serialize;

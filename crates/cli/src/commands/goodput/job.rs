@@ -1,6 +1,6 @@
 //! The job of `goodput`: machine, GPUs and checkpoint, from options or from a run.
 //!
-//! Responsible for: which of them decides. Options override the run. Does not compute the goodput.
+//! Responsible for: their priority. Options override the run. Does not compute the goodput.
 
 use crate::args::goodput::Goodput as Arguments;
 use crate::args::{RunArguments, RunFlags};

@@ -1,4 +1,4 @@
-//! `validate --regret`: whether the calculator chooses well among measured layouts.
+//! `validate --regret`: quality of the calculator's choice among measured layouts.
 //!
 //! Responsible for: the views of [`Regret`]. Computes no verdict.
 

@@ -8,7 +8,7 @@ use railwright_spec::problem::Problem;
 pub(super) use railwright_remote::write;
 pub(crate) use railwright_remote::{Failure, Object, Reader};
 
-/// The objects of an address, and whether it is the address of exactly one.
+/// The objects of an address; true if it is the address of exactly one.
 pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     // In a web address `?` begins the query.
     let is_web = matches!(Scheme::of(path), Some((Scheme::Http, _)));

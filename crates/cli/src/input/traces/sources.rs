@@ -221,7 +221,7 @@ fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<
 /// Member of an archive: its name, and its bytes or the reason why they are missing.
 type Taking<'a> = dyn FnMut(&str, Result<&mut dyn Read, std::io::Error>) + 'a;
 
-/// Hands the members of a compressed archive on, or why it could not be read further.
+/// Passes on the members of a compressed archive, or the reason why it could not be read further.
 fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
     let mut archive = match readers::open(stream) {
         Ok(stream) => tar::Archive::new(stream),
