@@ -1,7 +1,7 @@
 //! `xtask docs`: pages that are made from the code and the catalogue, written or checked.
 //!
-//! Responsible for: knowing every generated page and every generated part of a page, so that one command brings all of them up to
-//! date and one test fails when any is stale. Refuses to hold words that could stand in the pages themselves.
+//! Responsible for: the list of every generated page and every generated part of a page. One command updates all of them and one test fails
+//! if any is stale. Excludes words that could be written in the pages themselves.
 
 mod accuracy;
 mod anchors;
@@ -26,7 +26,7 @@ fn read(path: &str) -> Result<String, String> {
     std::fs::read_to_string(root().join(path)).map_err(|e| format!("{path}: {e}"))
 }
 
-/// Every generated text: the path from the root, and what should stand there.
+/// Every generated text: the path from the root, and the expected content.
 fn pages() -> Result<Vec<(&'static str, String)>, String> {
     let schema = serde_json::to_string_pretty(&run::schema()).map_err(|e| e.to_string())?;
     let answer =
@@ -75,10 +75,10 @@ fn splice(path: &str, part: &str) -> Result<String, String> {
     Ok(format!("{before}{START}\n\n{}\n\n{END}{after}", part.trim_end()))
 }
 
-/// The description of the interface, which only the program itself can make.
+/// Path of the interface description, which only the program itself can generate.
 const INTERFACE: &str = "docs/reference/openapi.json";
 
-/// Descriptions of the program's interface: by the program that `RAILWRIGHT` names, else by one that cargo builds.
+/// Descriptions of the program's interface: from the program named by `RAILWRIGHT`, else from one that cargo builds.
 fn interface() -> Result<String, String> {
     let mut program = if let Ok(built) = std::env::var("RAILWRIGHT") {
         std::process::Command::new(root().join(built))
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn no_generated_page_is_stale() {
-        // The interface is looked at by the program's own tests: it would have to be built here.
+        // The program's own tests check the interface: it would have to be built here.
         bring_up_to_date(pages().expect("pages"), true).expect("pages as the code makes them");
     }
 
@@ -181,7 +181,7 @@ mod tests {
         assert!(links > 100, "only {links} links were seen");
     }
 
-    /// The anchor of a heading, as GitHub and mdBook make it.
+    /// The anchor of a heading, as on GitHub and in mdBook.
     fn slug(heading: &str) -> String {
         let plain: String = heading
             .trim_start_matches('#')

@@ -1,7 +1,7 @@
-//! Fits a generation's constants to measured runs, robustly and with a pull towards where they stand.
+//! Fits a generation's constants to measured runs, robustly and with a penalty on deviations from their present values.
 //!
-//! The loss is the mean over sources of the mean of a rounded absolute log error (so that one source with many rows, or one with
-//! wild rows, does not decide), plus a penalty on leaving the starting value: a constant that the data does not determine stays.
+//! The loss is the mean over sources of the mean of a rounded absolute log error, so that neither one source with many rows nor one with
+//! wild rows decides. A penalty on leaving the start value is added: a constant that the data does not determine stays.
 
 use railwright_calculator::memory::SoftwareCatalogue;
 use railwright_calculator::software::{self, Software};
@@ -10,7 +10,7 @@ use railwright_calculator::validation::statistics::{quantile, summarize};
 use railwright_calculator::validation::{Case, Machines, cases, evaluate_case};
 use std::collections::BTreeMap;
 
-/// Text of the constants of all generations, as they stand in the working tree: a constant can be tried without building anything.
+/// Text of the constants of all generations from the working tree: a constant can be tried without a build.
 pub(crate) fn constants() -> Result<String, String> {
     const CONSTANTS: &str = "catalog/software.toml";
     std::fs::read_to_string(CONSTANTS).map_err(|e| format!("{CONSTANTS}: {e}"))
@@ -21,13 +21,13 @@ pub(crate) fn generations() -> Result<Vec<Software>, String> {
     software::parse(&constants()?)
 }
 
-/// Whether a run belongs to a generation, with any features.
+/// Tests whether a run belongs to a generation, with any features.
 pub(crate) fn is_of(case: &Case, generation: &str) -> bool {
     software::generation_of(&case.plan.software) == generation
 }
 
-/// What is physically possible: no rate above the burst that was measured alone, no fewer passes than full fusion needs, a share within 0
-/// and 1.
+/// Physical bounds of a constant: no rate above the separately measured burst rate, no fewer passes than full fusion requires, a share
+/// within 0 and 1.
 fn bounds(key: &str) -> (f64, f64) {
     match key.split('/').next().unwrap_or(key) {
         "matmul" | "collective_rate" => (0.1, 1.0),
@@ -134,9 +134,9 @@ pub(crate) fn log_errors(list: &[&Case], machines: &mut Machines, software: &Sof
 /// A constant that is fitted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
-    /// Its name, as [`get`] takes it.
+    /// Its name, as used by [`get`].
     pub(crate) name: String,
-    /// Where it starts.
+    /// Start value of the fit.
     pub(crate) start: f64,
     /// Weight of the penalty on log(constant / start) squared.
     pub(crate) pull: f64,
@@ -165,7 +165,7 @@ fn loss(list: &[&Case], machines: &mut Machines, software: &Software, keys: &[Ke
     sum / weight + pull
 }
 
-/// Moves the constants by turns, in steps that halve when none helps until they are `finest`. Returns the loss.
+/// Moves the constants in turn, in steps that are halved when none helps, down to `finest`. Returns the loss.
 pub(crate) fn search(
     list: &[&Case],
     machines: &mut Machines,

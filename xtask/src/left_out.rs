@@ -1,8 +1,8 @@
-//! Leave-one-publication-out: what every measured run is predicted to take by constants that never saw its publication.
+//! Leave-one-publication-out: prediction of every measured run by constants fitted without its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations, and for the
-//! table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Refuses to judge them: `residuals` and the
-//! generated pages do.
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations,
+//! and for the table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Does not evaluate them: see
+//! `residuals` and the generated pages.
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};
@@ -22,28 +22,28 @@ pub(crate) struct LeftOut {
     pub(crate) id: String,
     /// Its publication: the source without edition, release and section.
     pub(crate) publication: String,
-    /// The software generation whose constants predict it.
+    /// The software generation with the constants of its prediction.
     pub(crate) generation: String,
-    /// Whether its model routes tokens to experts.
+    /// True if its model routes tokens to experts.
     pub(crate) mixture_of_experts: bool,
     /// Runs of other publications that the constants were fitted to; 0 means the centre of the other generations.
     pub(crate) fitted_to: usize,
     /// Measured step time in seconds.
     pub(crate) measured_s: f64,
-    /// Predicted with the shipped constants, which were fitted to this run too, in seconds.
+    /// Predicted with the shipped constants, which were also fitted to this run, in seconds.
     pub(crate) fitted_s: f64,
     /// Predicted with constants that never saw the publication, in seconds.
     pub(crate) left_out_s: f64,
     /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
     #[serde(default)]
     pub(crate) products: f64,
-    /// The same of memory-bound kernels.
+    /// The same for memory-bound kernels.
     #[serde(default)]
     pub(crate) streams: f64,
-    /// The same of the host's times.
+    /// The same for host times.
     #[serde(default)]
     pub(crate) host: f64,
-    /// The same of collectives.
+    /// The same for collectives.
     #[serde(default)]
     pub(crate) communication: f64,
 }
@@ -138,8 +138,8 @@ fn unfitted(
     (start, keys)
 }
 
-/// `xtask shares TABLE`: the table of left-out predictions with the shares of parts computed again, the predictions as they are. For changes
-/// that leave every prediction alone.
+/// `xtask shares TABLE`: computes the shares of parts in the table of left-out predictions again, and keeps the predictions. For changes
+/// that affect no prediction.
 pub(crate) fn rewrite_shares(arguments: &[String]) -> Result<(), String> {
     let [table] = arguments else { return Err("shares TABLE".into()) };
     let all = fit::load(table)?;
@@ -192,7 +192,7 @@ fn neutral(text: &str) -> Result<Software, String> {
     defaults.into_iter().next().ok_or_else(|| "no defaults".to_owned())
 }
 
-/// Predictions of one generation's runs, each publication by constants fitted to the others.
+/// Predictions of one generation's runs, each publication with constants fitted to the others.
 fn of_generation(
     generation: &Software,
     rows: &[&Case],
@@ -206,7 +206,7 @@ fn of_generation(
             rows.iter().partition(|c| publication(&c.source) == held_out);
         let (mut constants, keys) = unfitted(generation, held_out, known, neutral, rows, &rest);
         if !rest.is_empty() {
-            // Steps of 2% are finer than what a publication more or less moves.
+            // Steps of 2% are finer than the effect of one more or one fewer publication.
             fit::search(&rest, machines, &mut constants, &keys, 0.02);
         }
         let left_out = fit::log_errors(&held, machines, &constants);
@@ -240,7 +240,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), String> {
     let [table, only @ ..] = arguments else { return Err("loso TABLE [GENERATION...]".into()) };
     let all = fit::load(table)?;
     let neutral = neutral(&fit::constants()?)?;
-    // Generations do not share constants that are fitted here, so they can be fitted side by side.
+    // Generations share no constants that are fitted here, so they can be fitted concurrently.
     let generations = fit::generations()?;
     let mut machines = Machines::default();
     let every: Vec<&Case> = all.iter().collect();
@@ -294,7 +294,7 @@ mod tests {
         assert_ne!(publication("Paper Table 1"), publication("Paper Table 2"));
     }
 
-    /// Fits start at the centre of the other generations and the defaults, which have to read as a generation.
+    /// Fits start at the centre of the other generations and the defaults, which must be readable as a generation.
     #[test]
     fn the_defaults_are_a_generation_of_their_own() {
         let neutral = neutral(include_str!("../../catalog/software.toml")).expect("reads");

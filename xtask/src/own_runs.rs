@@ -1,9 +1,9 @@
-//! What a few measured step times of a stack are worth for its other runs, by publications that neither constants nor prior have seen.
+//! Effect of a few measured step times of a stack on errors of its other runs, on publications excluded from constants and prior.
 //!
 //! Responsible for: the prior of a calibration by step times, fitted to the residuals of left-out predictions (maximum likelihood, whole
-//! publications left out), the errors that remain after some runs, and the quantiles behind calibrated intervals. Refuses to predict.
+//! publications left out), the errors that remain after some runs, and the quantiles of calibrated intervals. Does not predict.
 //!
-//! A stack is what one calibration holds for: runs of one publication, software generation, kind of model and accelerator.
+//! A stack is the scope of one calibration: runs of one publication, software generation, kind of model and accelerator.
 
 use crate::left_out::LeftOut;
 use crate::residuals::weighted_quantile;
@@ -12,14 +12,14 @@ use railwright_calculator::validation::cases;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Fewer runs of one stack than this do not determine how far one of them predicts the others.
+/// Minimum number of runs of one stack: fewer do not determine the prediction of one by the others.
 const FEWEST: usize = 4;
 /// Measured runs of a stack that the table of errors has lines for.
 pub(crate) const LOGS: [usize; 3] = [0, 1, 3];
-/// Quantiles behind a 90% interval: wider than it by as much as tails of a few publications are heavier than they show.
+/// Quantiles of a 90% interval: wider than it because tails of a few publications are heavier than they appear.
 const TAILS: (f64, f64) = (0.04, 0.96);
-/// Between what the prior is looked for: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by more
-/// than a factor of e in one standard deviation.
+/// Bounds of the search for the prior: level, parts, share of the own runs, scatter, residual, freedom. No rate of a whole stack is off by
+/// more than a factor of e in one standard deviation.
 const BOUNDS: [(f64, f64); PLACES] = [
     (1e-4, 1.0),
     (1e-5, 1.0),
@@ -36,13 +36,13 @@ const BOUNDS: [(f64, f64); PLACES] = [
 ];
 const PLACES: usize = 12;
 
-/// Publication, software generation, whether models route tokens to experts, and accelerator.
+/// Publication, software generation, true for models with experts, and accelerator.
 type Key<'r> = (&'r str, &'r str, bool, &'r str);
 
 /// The runs of each stack.
 pub(crate) type Stacks<'r> = BTreeMap<Key<'r>, Vec<Observed>>;
 
-/// What a run runs on and what it has in common with others of its stack.
+/// Accelerator of a run, and its group within the stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Kind {
     /// The accelerator's identifier.
@@ -55,7 +55,7 @@ pub(crate) struct Kind {
 pub(crate) fn kinds(runs: &str) -> Result<BTreeMap<String, Kind>, String> {
     let all = cases(runs, "measured_runs.csv").map_err(|problem| problem.to_string())?;
     let known = all.into_iter().filter_map(|(_, case)| case.ok()).map(|case| {
-        // As a calibration distinguishes them.
+        // Distinguished as in a calibration.
         let parameters = case.model.parameters().total;
         let group = format!("{} {parameters} {}", case.model.name, case.plan.precision.compute.name());
         (case.id, Kind { accelerator: case.cluster.accelerator.id, group })
@@ -91,7 +91,7 @@ fn prior_of([level, a, b, c, d, own, e, f, g, h, residual, freedom]: [f64; PLACE
     Prior { level, parts: [a, b, c, d], own, scatter: [e, f, g, h], residual, freedom }
 }
 
-/// Where the search for a prior begins: a tenth for the level, more for the host and collectives.
+/// Start of the search for a prior: a tenth for the level, more for the host and collectives.
 const START: Prior = Prior {
     level: 0.005,
     parts: [0.01, 0.02, 0.1, 0.1],
@@ -151,13 +151,13 @@ pub(crate) struct After {
     pub(crate) weight: f64,
 }
 
-/// Which runs a prediction is made for.
+/// Set of predicted runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
-    /// Others of the same stack.
+    /// Other runs of the same stack.
     Stack,
-    /// Others of the same stack, model and format.
+    /// Other runs of the same stack, model and format.
     Model,
 }
 
@@ -196,7 +196,8 @@ impl<'r> Priors<'r> {
         Self { stacks, all, without }
     }
 
-    /// Predictions of each stack's runs after `logs` others of it (the next ones in the order of the table, starting at each run in turn).
+    /// Predictions of each stack's runs after `logs` other runs of it (the next ones in the order of the table, starting at each run in
+    /// turn).
     pub(crate) fn after(&self, logs: usize, scope: Scope) -> Vec<((&'r str, bool), After)> {
         let mut found = Vec::new();
         for ((publication, _, experts, _), all) in &self.stacks {
@@ -239,7 +240,7 @@ fn predictions(prior: &Prior, runs: &[Observed], logs: usize) -> impl Iterator<I
 /// Errors that remain after some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Remaining {
-    /// Which runs are predicted.
+    /// Set of predicted runs.
     pub(crate) scope: Scope,
     /// Runs that were measured before.
     pub(crate) logs: usize,
@@ -288,7 +289,7 @@ fn quantiles(after: &[((&str, bool), After)], experts: bool, without: Option<&st
     Some((weighted_quantile(&mut values, TAILS.0)?, weighted_quantile(&mut values, TAILS.1)?))
 }
 
-/// Predictions of all stacks after one and three runs: what quantiles are taken of.
+/// Predictions of all stacks after one and three runs: the input of the quantiles.
 fn measured<'r>(priors: &Priors<'r>) -> Vec<((&'r str, bool), After)> {
     let some = LOGS.into_iter().filter(|logs| *logs > 0);
     some.flat_map(|logs| priors.after(logs, Scope::Stack)).collect()
@@ -324,7 +325,7 @@ pub(crate) fn remaining(priors: &Priors<'_>) -> Vec<Remaining> {
     found
 }
 
-/// The tables behind calibrated intervals, for catalog/intervals.toml.
+/// The tables of calibrated intervals, for catalog/intervals.toml.
 pub(crate) fn tables(rows: &[LeftOut], runs: &str) -> Result<String, String> {
     use std::fmt::Write as _;
     let kinds = kinds(runs)?;
@@ -389,7 +390,7 @@ mod tests {
         assert!(one.width < none.width && one.inside > 0.7, "{found:?}");
     }
 
-    /// A slow network of each publication's own: a run that communicates and one that does not distinguish it from slow products.
+    /// A slow network of each publication: a run with and one without communication distinguish it from slow GEMMs.
     #[test]
     fn parts_are_distinguished() {
         let found = found(|p, at| {
@@ -400,7 +401,7 @@ mod tests {
         assert!(of(&found, 3).ninth < 0.3 * of(&found, 0).ninth, "{found:?}");
     }
 
-    /// Errors of the shipped table are smaller with measured runs than without, and intervals hold nine of ten.
+    /// Errors of the shipped table are smaller with measured runs than without, and intervals cover nine of ten.
     #[test]
     fn measured_runs_make_no_prediction_worse_on_the_whole() {
         let rows = read(include_str!("../../catalog/evidence/after_logs.csv")).expect("reads");

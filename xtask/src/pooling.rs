@@ -1,9 +1,8 @@
 //! Partial pooling of constants over software generations: start value and penalty of the fit of a
 //! generation.
 //!
-//! Responsible for: how well the runs of each generation determine each constant, the similarity of two
-//! generations, and from these the centre and the penalty of a fit without one publication. Does not fit: see
-//! [`crate::fit`].
+//! Responsible for: the information of each generation's runs on each constant, the similarity of two generations, and from these the
+//! centre and the penalty of a fit without one publication. Does not fit: see [`crate::fit`].
 
 use crate::fit::{self, Key};
 use crate::left_out::publication;
@@ -15,14 +14,14 @@ use std::collections::BTreeMap;
 /// left-out publications, rounded up.
 const RESIDUAL: f64 = 0.15;
 
-/// What a generation of another [`Execution`] weighs in constants that depend on it: launches of eager and of fused code are hardly
+/// Weight of a generation with another [`Execution`], for constants that depend on it: launches of eager and of fused code are hardly
 /// related.
 const OTHER_EXECUTION: f64 = 0.05;
 
-/// What it weighs in constants that belong to the chip or the cluster.
+/// Weight of another generation for constants that belong to the chip or the cluster.
 const OTHER: f64 = 0.5;
 
-/// What the neutral value, that of fused code, weighs for eager code.
+/// Weight of the neutral value, that of fused code, for eager code.
 const NEUTRAL_FOR_EAGER: f64 = 0.25;
 
 /// Standard deviation between generations of the logarithm of a constant: rates of one chip differ by a sixth, traffic of kernels and rates
@@ -35,7 +34,7 @@ pub(crate) fn spread(name: &str) -> f64 {
     }
 }
 
-/// Whether a constant depends on how code reaches the device.
+/// Tests whether a constant depends on the execution of kernels: eager or fused.
 fn is_of_execution(name: &str) -> bool {
     name.starts_with("host_us") || name == "elementwise_passes"
 }
@@ -47,7 +46,7 @@ struct Value {
     weight: f64,
 }
 
-/// A generation, its publications, and how well its runs determine its constants.
+/// A generation, its publications, and the information of its runs on its constants.
 pub(crate) struct Known<'c> {
     generation: &'c Software,
     publications: Vec<&'c str>,
@@ -55,7 +54,7 @@ pub(crate) struct Known<'c> {
     variances: BTreeMap<String, f64>,
 }
 
-/// The publications of some runs, each once.
+/// The publications of some runs, without duplicates.
 pub(crate) fn publications<'c>(rows: &[&'c Case]) -> Vec<&'c str> {
     let mut found: Vec<&str> = rows.iter().map(|case| publication(&case.source)).collect();
     found.sort_unstable();
@@ -66,8 +65,8 @@ pub(crate) fn publications<'c>(rows: &[&'c Case]) -> Vec<&'c str> {
 impl<'c> Known<'c> {
     /// Variance of the logarithm of a constant: `residual^2 / sum of w s^2`.
     ///
-    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its spread: a finite step, because
-    /// runs that the device binds still bound the host's cost from above. A run weighs `w = 1 / sqrt(runs of its publication)`.
+    /// `s = ln(t(c e^spread) / t(c)) / spread` is the sensitivity of a run to a growth of the constant by its spread. The step is finite,
+    /// because device-bound runs still bound the host's cost from above. A run weighs `w = 1 / sqrt(runs of its publication)`.
     pub(crate) fn new(
         generation: &'c Software,
         rows: &[&'c Case],
@@ -205,7 +204,7 @@ mod tests {
         let eager = start("megatron-deepspeed-2022", "none");
         let fused = start("megatron-core-2024", "none");
         assert!(eager > 40.0 && fused < 10.0, "{eager} {fused}");
-        // Nothing of it is left once its publication is held out.
+        // No influence is left once its publication is held out.
         assert!(start("megatron-deepspeed-2022", "a") < 10.0);
     }
 

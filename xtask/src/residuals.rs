@@ -1,8 +1,8 @@
-//! Residuals: the tables behind every printed interval and every tie of a search.
+//! Residuals: the tables for every printed interval and every tie of a search.
 //!
-//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the share of measured runs that such an interval
-//! holds when its own publication is left out of it too; and `catalog/differences.toml`, made with the shipped constants, because a level
-//! that two layouts share cancels in their comparison. Refuses to fit anything.
+//! Responsible for: `catalog/intervals.toml`, made from the predictions of `left_out`, with the coverage of measured runs by such an
+//! interval without their own publication; and `catalog/differences.toml`, made with the shipped constants, because a level common to two
+//! layouts cancels in their comparison. Does not fit.
 
 use crate::left_out::{LeftOut, TABLE, read};
 use railwright_calculator::intervals::FRAMEWORK;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 /// the class: a class of one publication is mostly pooled, one of six is nearly its own.
 const POOLED: f64 = 6.0;
 
-/// Quantiles of a 90% range. Tails of a few publications are heavier than they show: with these, nine of ten runs of a publication that is
-/// left out lie inside, and misses on both sides are about as frequent.
+/// Quantiles of a 90% range. Tails of a few publications are heavier than they appear. With these, nine of ten runs of a left-out
+/// publication are inside, and misses on both sides are about equally frequent.
 const TAILS: (f64, f64) = (0.02, 0.95);
 
 /// The class of a framework without measurements.
@@ -24,7 +24,7 @@ const ANY: &str = "any";
 /// Runs of a class: one software generation, or all of a framework by `framework:` and its name; dense models or mixtures of experts.
 pub(crate) type Class<'r> = (&'r str, bool);
 
-/// Whether a run belongs to a class.
+/// Tests whether a run belongs to a class.
 fn is_of(row: &LeftOut, class: Class<'_>) -> bool {
     let is_named = match class.0.strip_prefix(FRAMEWORK) {
         Some(framework) => framework_of(row) == Some(framework),
@@ -47,7 +47,7 @@ pub(crate) struct Range {
     pub(crate) high: f64,
 }
 
-/// The smallest value at or below which a share of the weight lies.
+/// The smallest value with a given share of the weight at or below it.
 pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option<f64> {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
     let wanted = share * values.iter().map(|v| v.1).sum::<f64>();
@@ -61,9 +61,9 @@ pub(crate) fn weighted_quantile(values: &mut [(f64, f64)], share: f64) -> Option
     values.last().map(|v| v.0)
 }
 
-/// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, however
-/// many runs it has; all others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks
-/// of both kinds scatter by similar amounts, and the few publications with experts do not show their tails.
+/// The 90% range of measured over predicted for a class, from all publications but one. Each publication of the class weighs 1, for any
+/// number of runs. All others, of dense models and of mixtures of experts, weigh [`POOLED`] over the number of these together. Stacks of
+/// both kinds scatter by similar amounts, and the few publications with experts do not show their tails.
 pub(crate) fn range(rows: &[LeftOut], class: Class<'_>, without: Option<&str>) -> Option<Range> {
     let mut publications: BTreeMap<(bool, bool, &str), Vec<f64>> = BTreeMap::new();
     for row in rows.iter().filter(|r| Some(r.publication.as_str()) != without) {
@@ -227,12 +227,12 @@ mod tests {
         let of = |rows: &[LeftOut]| range(rows, ("x", true), None).expect("rows");
         let (alone, pooled) = (of(&own), of(&rows));
         assert!(alone.high < 1.06 && pooled.high > 1.15 && pooled.low < 0.9, "{alone:?} {pooled:?}");
-        // Less than where the others are the class.
+        // Less than if the others are in the class.
         let few = range(&rows, ("x", false), None).expect("rows");
         assert!(pooled.high < few.high + 0.01, "{pooled:?} {few:?}");
     }
 
-    /// With its own publication left out a class is judged by the others alone, and a run far from them lies outside.
+    /// Without its own publication a class is evaluated by the others alone, and a run far from them is outside.
     #[test]
     fn coverage_leaves_the_judged_publication_out() {
         let mut rows: Vec<LeftOut> =
@@ -243,8 +243,8 @@ mod tests {
         assert_eq!(coverage(&rows, rows.iter().filter(|r| r.publication == "none")), None);
     }
 
-    /// The range of a framework, made without a publication of it, holds about nine in ten of that publication's runs: with the time of the
-    /// right version among those that an interval spans, it holds no fewer where the version is unknown.
+    /// The range of a framework, made without a publication of it, covers about nine in ten of that publication's runs. With the time of
+    /// the right version among those that an interval spans, it covers no fewer if the version is unknown.
     #[test]
     fn ranges_of_frameworks_hold_publications_that_they_never_saw() {
         const FRAMEWORK_CORE: &str = "framework:megatron-core";

@@ -1,7 +1,7 @@
 //! A bill of materials of the program: every crate that is linked into it, in CycloneDX 1.5 (JSON).
 //!
-//! Responsible for: names, versions, checksums, licences and who needs what, as `cargo metadata` and `Cargo.lock` have them; the same lock file gives the
-//! same bytes. Refuses tools for development and tests: they are not shipped.
+//! Responsible for: names, versions, checksums, licences and dependencies, from `cargo metadata` and `Cargo.lock`; the same lock file gives
+//! the same bytes. Excludes tools for development and tests: they are not shipped.
 
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,7 +47,7 @@ fn checksums(lock: &str) -> Result<BTreeMap<(String, String), String>, String> {
     Ok(sums.collect())
 }
 
-/// What a crate is linked with: neither tests nor tools that build it.
+/// Crates that a crate links: neither tests nor build tools.
 fn linked(node: &Value) -> Vec<&str> {
     let is_linked =
         |dependency: &&Value| list(dependency, "dep_kinds").iter().any(|kind| kind["kind"].is_null());

@@ -68,7 +68,7 @@ fn circles_of_modules_become_fewer() {
     assert!(seen > 700, "only {seen} modules were seen");
 }
 
-/// What the test above sees: a re-export is no use by the parent, but leads to where a name is defined.
+/// Cases of the test above: a re-export is no use by the parent, but leads to the definition of a name.
 #[test]
 fn circles_are_seen_through_re_exports() {
     let folder = std::env::temp_dir().join(format!("railwright-rooms-{}", std::process::id()));
@@ -88,7 +88,7 @@ fn circles_are_seen_through_re_exports() {
 /// The variants of the list of schedules.
 const SCHEDULES: [&str; 6] = ["Gpipe", "OneForwardOneBackward", "ZbH1", "ZbH2", "ZbV", "DualPipe"];
 
-/// A schedule stands in the two lists and in its own two files. Readers of launch files know what frameworks call schedules.
+/// A schedule appears in the two lists and in its own two files. Readers of launch files contain the frameworks' names of schedules.
 #[test]
 fn a_schedule_is_named_in_at_most_five_files() {
     let mut named: BTreeMap<&str, BTreeSet<PathBuf>> = BTreeMap::new();
@@ -117,7 +117,7 @@ fn a_schedule_is_named_in_at_most_five_files() {
     }
 }
 
-/// Production code of a file; nothing of a file that is a test.
+/// Production code of a file; empty for a test file.
 fn production(path: &Path) -> String {
     const TESTS: [&str; 6] = ["tests", "tests.rs", "testing.rs", "testing", "measured.rs", "properties.rs"];
     if path.iter().any(|part| part.to_str().is_some_and(|part| TESTS.contains(&part))) {
@@ -138,7 +138,7 @@ const READ_PROSE: &[&str] = &[
     "crates/tables/src/query/ask.rs",
 ];
 
-/// Messages are for people: code asks for a code, a key or a remedy.
+/// Messages are for users: code uses a code, a key or a remedy.
 #[test]
 fn no_code_reads_its_own_messages() {
     let mut found = BTreeSet::new();
@@ -159,7 +159,7 @@ fn no_code_reads_its_own_messages() {
     }
 }
 
-/// Most lines of a crate's sources, tests included: a crate that grows beyond is to be divided, or another to take something over.
+/// Maximum number of lines of a crate's sources, tests included: a larger crate must be divided, or another must take over a part.
 const ROOMS: &[(&str, usize)] = &[
     ("answers", 6_000),
     ("server", 3_000),

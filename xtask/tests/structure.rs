@@ -27,7 +27,7 @@ const FLOORS: &[&str] = &[
     "xtask",
 ];
 
-/// Crates on the same floor, which must not know each other.
+/// Crates on the same floor, which must not depend on each other.
 const APART: &[(&str, &str)] = &[
     ("railwright-profiler", "railwright-calculator"),
     ("railwright-network", "railwright-calculator"),
@@ -36,7 +36,7 @@ const APART: &[(&str, &str)] = &[
     ("railwright-launch", "railwright-calculator"),
 ];
 
-/// Crates that do no I/O.
+/// Crates without I/O.
 const CORE: &[&str] = &["spec", "step", "launch", "calculator", "tuner", "network", "profiler", "answers"];
 
 /// Files that may be longer than 600 lines, with the reason.
@@ -50,7 +50,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Every file below a folder with one of these suffixes, sorted; what is built or installed is left out.
+/// Every file below a folder with one of these suffixes, sorted, without build outputs and installed files.
 fn files_below(folder: &Path, suffixes: &[&str]) -> Vec<PathBuf> {
     const MADE: [&str; 4] = ["target", "node_modules", "dist", "artifacts"];
     let mut found = Vec::new();
@@ -76,8 +76,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     files_below(folder, &["rs"])
 }
 
-/// What the page is written in.
-/// The page's files that are written by hand.
+/// Hand-written source files of the web UI.
 fn page_files() -> Vec<PathBuf> {
     let generated = root().join("web/src/api/schema");
     let mut files = files_below(&root().join("web"), &["ts", "tsx", "mjs"]);
@@ -135,7 +134,7 @@ fn production_code(text: &str) -> String {
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a file is a test and nothing else.
+/// Tests whether a file contains only tests.
 fn is_test(path: &Path) -> bool {
     path.iter().any(|part| {
         part.to_str().is_some_and(|p| {
@@ -188,7 +187,7 @@ fn core_crates_do_no_io() {
     assert!(files > 100, "only {files} files were seen");
 }
 
-/// What looks at the disk.
+/// Calls that access the disk.
 const DISK: &[&str] = &[
     "std::fs",
     "fs::",
@@ -282,7 +281,7 @@ fn every_file_states_its_responsibility() {
     assert!(silent.is_empty(), "files of the page that do not open with a comment: {}", silent.join(", "));
 }
 
-/// What stands in backticks.
+/// Texts in backticks.
 fn quoted(text: &str) -> BTreeSet<&str> {
     text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)).collect()
 }
@@ -368,8 +367,7 @@ fn evidence() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Nothing in the code knows the name of a validation case (invariant 10): calibration is by accelerator, software generation
-/// and operator.
+/// No code contains the name of a validation case (invariant 10): calibration is by accelerator, software generation and operator.
 #[test]
 fn no_code_names_a_measured_run() {
     let mut names: BTreeSet<String> = BTreeSet::new();
@@ -416,7 +414,7 @@ fn no_code_names_a_measured_run() {
     }
 }
 
-/// Authors and collections that published runs: no piece of software, so nothing to choose by.
+/// Authors and collections that published runs: no software, so no basis for a choice.
 const COLLECTIONS: &[&str] = &[
     "bigscience",
     "chronicles",
@@ -445,7 +443,7 @@ fn choices(code: &str) -> impl Iterator<Item = &str> {
     )
 }
 
-/// What stands between double quotes, line by line.
+/// Texts between double quotes, line by line.
 fn string_literals(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| line.split('"').skip(1).step_by(2)).filter(|literal| literal.len() >= 6)
 }

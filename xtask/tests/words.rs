@@ -64,7 +64,7 @@ fn pieces(code: &str) -> Vec<Piece<'_>> {
     found
 }
 
-/// The delimiters of a raw string at a place: its letters and its end, as `r"##`; `None` if there is no raw string.
+/// The delimiters of a raw string at a position: its letters and its end, as `r"##`; `None` if there is no raw string.
 fn raw_fence(code: &str, at: usize) -> Option<String> {
     let rest = &code[at..];
     let is_inside_a_name = code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -77,7 +77,7 @@ fn raw_fence(code: &str, at: usize) -> Option<String> {
     is_raw.then(|| format!("{letters}\"{}", "#".repeat(hashes)))
 }
 
-/// The place of the quote that ends a string, which begins with a quote.
+/// Offset of the quote that ends a string, which begins with a quote.
 fn string_end(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {
@@ -129,7 +129,7 @@ fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether messages of a file are read by tests only.
+/// Tests whether messages of a file are read by tests only.
 fn is_test(path: &Path) -> bool {
     let path = path.to_string_lossy().replace('\\', "/");
     ["/tests/", "/benches/", "/testing/"].iter().any(|part| path.contains(part))

@@ -1,7 +1,8 @@
-//! The commands for a program that links this one, such as the Python package: a question in, values out, no process and no text between.
+//! The commands for a program that links this one, such as the Python package: a request as input, values as output, without a process or
+//! text between.
 //!
-//! Responsible for: one question to the command that answers it, its answer as values and as a person reads it, and the notes beside
-//! it. Refuses to answer anything itself, and commands about the terminal.
+//! Responsible for: one request to its command, the result as values and as text, and its notes. Computes nothing itself. Excludes commands
+//! about the terminal.
 //!
 //! ```
 //! let mut arguments = serde_json::Map::new();
@@ -19,29 +20,29 @@ use railwright_spec::problem::Problem;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Answer of a command.
+/// Result of a command.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
-    /// The kind of answer, such as `stragglers`; none where the answer is a text in a format of its own.
+    /// The kind of result, such as `stragglers`; `None` if the result is a text in its own format.
     pub kind: Option<&'static str>,
-    /// The fields of the answer, as `--json` names them; null where the answer is a text.
+    /// The fields of the result, with their names in `--json`; null if the result is a text.
     pub fields: Value,
     /// Printed output: the table, or the text in the requested format.
     pub text: String,
     /// Further output on stdout, such as a chart.
     pub data: String,
-    /// The table as a fragment of HTML; empty where the answer is a text.
+    /// The table as a fragment of HTML; empty if the result is a text.
     pub html: String,
     /// Exit code as a word: `yes`, `no`, `at-risk`, `cannot-tell` or `interrupted`.
     pub outcome: &'static str,
-    /// Notes in addition to the answer, such as files that could not be read.
+    /// Notes in addition to the result, such as files that could not be read.
     pub notes: Vec<String>,
-    /// The command line that asks the same.
+    /// The equivalent command line.
     pub command: String,
 }
 
-/// Answers a question on this thread: the words of a command, its arguments by the names of its flags without dashes or of its positions, and
-/// the form of the answer, by default values. `watch` stops it.
+/// Runs a command on this thread. Input is the words of the command, its arguments by the names of its flags without dashes or of its
+/// positions, and the form of the result, by default values. `watch` stops it.
 ///
 /// # Errors
 ///
@@ -55,7 +56,7 @@ pub fn ask(
     let (parsed, line) = serve::line_of(command, arguments, form, serve::Asker::Linked)?;
     let listener = Listener::typed(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
-    // Readers look at the limit; the process is not ours to end.
+    // Readers check the limit; the process is not ours to end.
     limits::bound_memory(parsed.global.memory_limit, true, &printer);
     crate::run::launch::forget();
     let end = commands::run(&parsed.command, &printer);
@@ -63,7 +64,7 @@ pub fn ask(
     let outcome = match end {
         Ok(end) => railwright_server::Outcome::from(end).name(),
         Err(Failure::Input(problems)) => return Err(problems),
-        // Nothing here is a pipe.
+        // This output is no pipe.
         Err(Failure::BrokenPipe) => return Err(vec![Problem::new("the result was lost")]),
     };
     let base = Answer { outcome, notes: listener.notes(), command: line, ..Answer::default() };
@@ -75,8 +76,8 @@ pub fn ask(
     })
 }
 
-/// Every command that can be asked, with its arguments and kinds of answers: OpenAPI as `docs/reference/openapi.json` has it, and the
-/// commands that write files.
+/// Every available command, with its arguments and kinds of results: OpenAPI as in `docs/reference/openapi.json`, and the commands that
+/// write files.
 pub fn description() -> String {
     serve::description()
 }

@@ -7,35 +7,35 @@ use railwright_calculator::memory::Fit;
 use railwright_spec::problem::Problem;
 use std::process::ExitCode;
 
-/// The command did what it was asked. A reader that stops listening (a broken pipe) counts as this.
+/// Success. A closed output (a broken pipe) counts as success.
 pub(crate) const OK: u8 = 0;
-/// The question has an answer, and the answer is no: the plan does not fit the devices, a limit is exceeded.
+/// A negative result: the plan does not fit the devices, a limit is exceeded.
 pub(crate) const NO: u8 = 1;
 /// The input is wrong: an unknown flag or name, a file that cannot be read, a plan that is impossible.
 pub(crate) const BAD_INPUT: u8 = 2;
 /// The program is wrong. Please report it.
 pub(crate) const INTERNAL: u8 = 3;
-/// The answer is neither yes nor no: the plan may fit the devices, with a probability below the one that counts as fitting.
+/// An uncertain result: the plan may fit the devices, with a probability below the one that counts as fitting.
 pub(crate) const AT_RISK: u8 = 4;
 /// Inconclusive: the recording does not determine the result.
 pub(crate) const CANNOT_TELL: u8 = 5;
-/// The user stopped a search (Ctrl-C); what it had found is printed and marked as incomplete. Shells use this number for SIGINT.
+/// The user stopped a search (Ctrl-C); its results so far are printed and marked as incomplete. Shells use this number for SIGINT.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// The answer of a command that worked.
+/// The outcome of a command that ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Yes, or there was no question.
+    /// Positive result, or no verdict.
     Yes,
-    /// No.
+    /// A negative result.
     No,
     /// Neither: it may fit.
     AtRisk,
-    /// Neither: the evidence does not carry an answer.
+    /// Neither: the evidence is insufficient.
     CannotTell,
-    /// A part of the input is wrong; the answer lists it together with the valid parts.
+    /// A part of the input is invalid; the result lists it together with the valid parts.
     Invalid,
-    /// Not all of it, because the user stopped the work.
+    /// A partial result, because the user stopped the work.
     Interrupted,
 }
 
@@ -62,7 +62,7 @@ impl From<Fit> for Outcome {
     }
 }
 
-/// Reason why a command did not work.
+/// Reason why a command failed.
 #[derive(Clone, Debug)]
 pub(crate) enum Failure {
     /// The input is at fault; all problems that were found, at least one.
@@ -90,7 +90,7 @@ impl From<Refused> for Failure {
 }
 
 impl From<Failure> for Refused {
-    /// A reader of a question never prints, so that a closed output is no failure of one.
+    /// Reading never prints, so a closed output is no failure of it.
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Input(problems) => Self(problems),
@@ -99,7 +99,7 @@ impl From<Failure> for Refused {
     }
 }
 
-/// The exit code of a command's end.
+/// The exit code of a command's result.
 pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
     ExitCode::from(match end {
         Ok(Outcome::Yes) | Err(Failure::BrokenPipe) => OK,
@@ -111,7 +111,7 @@ pub(crate) fn code(end: &Result<Outcome, Failure>) -> ExitCode {
     })
 }
 
-/// Ends the program from a thread that is not the command's own. What was half written is removed.
+/// Ends the program from another thread than the command's own. Partly written files are removed.
 #[expect(clippy::exit, reason = "no other thread can be made to return")]
 pub(crate) fn at_once(code: u8) -> ! {
     crate::input::writing::remove_unfinished();

@@ -1,7 +1,6 @@
 //! All reads from and writes to the disk. The libraries do no I/O.
 //!
-//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not
-//! interpret content.
+//! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
 
 pub(crate) mod access;
 pub(crate) mod beside;
@@ -65,11 +64,11 @@ pub(crate) const LOG_LIMIT: u64 = 1 << 30;
 static STDIN: OnceLock<String> = OnceLock::new();
 
 thread_local! {
-    /// A text that is read in the place of a file, for as long as it is tried.
+    /// A text that is read in place of a file, during a trial.
     static INSTEAD: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
-/// Works with a text in the place of what a file holds: an edit is tried before it is written.
+/// Calls `work` with a text in place of a file's content: an edit is tried before it is written.
 pub(crate) fn instead<T>(path: &str, text: &str, work: impl FnOnce() -> T) -> T {
     let before = INSTEAD.replace(Some((path.to_owned(), text.to_owned())));
     crate::run::launch::forget();
@@ -79,7 +78,7 @@ pub(crate) fn instead<T>(path: &str, text: &str, work: impl FnOnce() -> T) -> T 
     out
 }
 
-/// The disk as the door of the answers.
+/// Access of `railwright-answers` to the disk.
 pub(crate) struct Disk;
 
 impl Texts for Disk {
@@ -164,7 +163,7 @@ pub(crate) fn files_in(path: &str) -> Result<Vec<String>, Problem> {
     Ok(paths)
 }
 
-/// Makes a folder, if it is not there.
+/// Creates a folder, unless it exists.
 pub(crate) fn make_folder(path: &str) -> Result<(), Problem> {
     access::to_write(path)?;
     // Object stores have no folders.
@@ -180,7 +179,7 @@ pub(crate) fn write(path: &str, text: &str) -> Result<(), Problem> {
     write_with(path, |out| out.write_all(text.as_bytes()))
 }
 
-/// Writes a file as it is made, piece by piece.
+/// Writes a file piece by piece, as it is made.
 pub(crate) fn write_with(
     path: &str,
     make: impl FnOnce(&mut dyn Write) -> std::io::Result<()>,
@@ -194,7 +193,7 @@ pub(crate) fn write_with(
     writing::replace(Path::new(path), make).map_err(|error| cannot_write(&error, path))
 }
 
-/// A file of the page: part of the program, or handed over by the page itself in a browser.
+/// A file of the web UI: part of the program, or in a browser passed by the page itself.
 pub(crate) fn page_file(name: &str) -> Option<Vec<u8>> {
     #[cfg(not(target_family = "wasm"))]
     return railwright_server::page_file(name).map(std::borrow::Cow::into_owned);
@@ -214,7 +213,7 @@ fn cannot_write(error: &std::io::Error, path: &str) -> Problem {
     }
 }
 
-/// Reason why a file that is there cannot be read to its end. Plain files never end too early or hold what cannot be: only packed ones do.
+/// Reason why an existing file cannot be read to its end. Plain files never end too early or contain invalid data: only packed ones do.
 fn unread(error: &std::io::Error, label: &str) -> Problem {
     match error.kind() {
         ErrorKind::UnexpectedEof | ErrorKind::InvalidData | ErrorKind::InvalidInput => {
@@ -226,7 +225,7 @@ fn unread(error: &std::io::Error, label: &str) -> Problem {
     }
 }
 
-/// The inflated bytes of a source; what would be longer is refused before it is held.
+/// The inflated bytes of a source. A longer source is an error before it is in memory.
 fn bounded(source: impl Read, limit: u64, label: &str) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     let inflated = Bounded::new(readers::open(source).map_err(|error| unread(&error, label))?);
@@ -258,7 +257,7 @@ fn cause(error: &std::io::Error) -> String {
 }
 
 pub(crate) fn cannot(error: &std::io::Error, path: &str) -> Problem {
-    // What a request failed with has its own place and hint.
+    // A failed request has its own place and hint.
     if let Some(problem) = error.get_ref().and_then(|inner| inner.downcast_ref::<Problem>()) {
         return problem.clone();
     }
@@ -293,7 +292,7 @@ fn missing(path: &Path) -> String {
     }
 }
 
-/// Names in a folder, sorted; as many as a hint can use.
+/// Names in a folder, sorted; limited to the number that a hint can use.
 fn listing(folder: &Path) -> Vec<String> {
     let Ok(entries) = disk::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<String> =

@@ -3,7 +3,7 @@
 //! Responsible for: nothing but wiring. Arguments are in `args`, each command is a file in `commands`. All output passes `printer`, all
 //! input passes `input`. Exit codes are in `exit`.
 
-// Much of the program is about the terminal, which a page has not; some of it serves tables alone.
+// Much of the program is about the terminal, which a browser lacks; some of it serves tables alone.
 #![cfg_attr(any(target_family = "wasm", not(feature = "tables")), allow(dead_code))]
 
 mod args;
@@ -34,8 +34,7 @@ pub fn main() -> ExitCode {
     let arguments = match args::frameworks::parse(std::env::args_os()) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are answers, the rest is a mistake; clap prints each to its stream. A closed stream is no
-            // reason to complain.
+            // Help and version are successful results, the rest are errors; clap prints each to its stream. A closed stream is no error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { exit::OK });
         }

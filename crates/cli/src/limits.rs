@@ -21,14 +21,14 @@ const THREADS: &str = "RAYON_NUM_THREADS";
 const MEMORY: &str = "RAILWRIGHT_MEMORY_LIMIT";
 /// Above any real number of processors.
 const MISTAKEN: u128 = 1024;
-/// Without `--memory-limit`: this share of the memory of the machine, or of what its container may have.
+/// Default of `--memory-limit`: this share of the memory of the machine, or of its container's limit.
 const SHARE: (u64, u64) = (3, 4);
 /// Interval of the guard.
 const LOOK: Duration = Duration::from_millis(5);
 /// Bytes between two memory checks of a stream.
 const STRIDE: u64 = 1 << 20;
 
-/// The limit in bytes, once it is known.
+/// The limit in bytes, once known.
 static LIMIT: OnceLock<u64> = OnceLock::new();
 
 /// The processors that this program may use.
@@ -41,29 +41,29 @@ fn asked() -> Option<u128> {
     std::env::var(THREADS).ok()?.trim().parse().ok().filter(|asked| *asked > 0)
 }
 
-/// The threads of a pool: as many as are wanted or as the environment asks for, at most one for each processor.
+/// The threads of a pool: the requested number or that of the environment, at most one for each processor.
 pub(crate) fn threads(wanted: Option<usize>) -> usize {
     let most = processors();
     let asked = || asked().map_or(most, |asked| usize::try_from(asked).unwrap_or(most));
     wanted.unwrap_or_else(asked).clamp(1, most)
 }
 
-/// Keeps the threads that the environment asks for within the processors: more are slower, and thousands never get anything done.
+/// Limits the threads requested by the environment to the processors: more are slower, and thousands make no progress.
 pub(crate) fn bound_threads(printer: &Printer) {
     let most = processors();
     if asked().is_some_and(|asked| asked > most as u128) {
-        // Eight threads on two processors are an honest wish, and answers are the same; thousands are a mistake.
+        // Eight threads on two processors are a valid choice with the same results; thousands are a mistake.
         if asked().is_some_and(|asked| asked > MISTAKEN) {
             printer.note(&format!(
                 "{THREADS} exceeds the {most} processors of this machine; using {most} threads"
             ));
         }
-        // Fails only where threads were started already, which nothing does before this.
+        // Fails only if threads were started already, which does not happen before this.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(most).build_global();
     }
 }
 
-/// Sets the limit and starts the guard. A server outlives its questions, so it is not ended: its readers look at the limit.
+/// Sets the limit and starts the guard. A server outlives its requests, so it is not ended: its readers check the limit.
 pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printer) {
     let usual = || machine().map(|bytes| bytes / SHARE.1 * SHARE.0);
     let Some(limit) = asked.or_else(usual) else { return };
@@ -71,7 +71,7 @@ pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printe
         return;
     }
     let printer = printer.clone();
-    // Without a guard the limit holds for readers alone, which is no worse than before.
+    // Without a guard only readers enforce the limit.
     let _ = std::thread::Builder::new().name("memory".to_owned()).spawn(move || {
         while used().is_none_or(|used| used <= limit) {
             std::thread::sleep(LOOK);
@@ -81,7 +81,7 @@ pub(crate) fn bound_memory(asked: Option<u64>, is_server: bool, printer: &Printe
     });
 }
 
-/// An amount of memory as it is typed: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless they end in `B` alone.
+/// An amount of memory in the user's spelling: `8G`, `8GiB`, `500MiB`, `2GB`; binary units unless they end in `B` alone.
 pub(crate) fn amount(text: &str) -> Result<u64, String> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -117,7 +117,7 @@ fn exceeded(limit: u64) -> Problem {
         .hint("raise it with `--memory-limit`, or pass fewer or smaller files")
 }
 
-/// The problem of the limit, where it is reached.
+/// The error if the limit is reached.
 pub(crate) fn check() -> Result<(), Problem> {
     match LIMIT.get() {
         Some(&limit) if used().is_some_and(|used| used > limit.max(IDLE.load(Ordering::Relaxed))) => {
@@ -127,13 +127,13 @@ pub(crate) fn check() -> Result<(), Problem> {
     }
 }
 
-/// Memory in use when no question was being answered, the last time. What a question gave back stays with the allocator, and the next one takes it from there: a server
-/// whose memory stays above the limit refuses only what needs more.
+/// Memory in use at the last time without an active request. Memory freed by a request stays with the allocator for the next one. A server
+/// whose memory stays above the limit rejects only requests that need more.
 static IDLE: AtomicU64 = AtomicU64::new(0);
-/// Questions that are being answered.
+/// Number of active requests.
 static OPEN: AtomicUsize = AtomicUsize::new(0);
 
-/// A question to a server, while it is answered.
+/// An active request to a server.
 pub(crate) struct Open(());
 
 impl Open {
@@ -154,12 +154,12 @@ impl Drop for Open {
 /// Without a known limit, as on a machine of 8 GiB.
 const UNKNOWN: u64 = 6 << 30;
 
-/// The limit in bytes, for what is kept between questions.
+/// The limit in bytes, for data cached between requests.
 pub(crate) fn memory() -> u64 {
     LIMIT.get().copied().unwrap_or(UNKNOWN)
 }
 
-/// A stream that ends with an error where the limit is reached.
+/// A stream that ends with an error at the limit.
 pub(crate) struct Bounded<R> {
     stream: R,
     since: u64,
@@ -171,7 +171,7 @@ impl<R> Bounded<R> {
         Self { stream, since: 0, end: None }
     }
 
-    /// The problem that ended the stream: readers take what came before an error for a file that was cut, which this is not.
+    /// The problem that ended the stream: without it readers would treat the data before an error as a truncated file.
     pub(crate) fn end(self) -> Result<(), Problem> {
         self.end.map_or(Ok(()), Err)
     }

@@ -1,7 +1,7 @@
-//! The program inside a web page: WebAssembly that answers questions as the server does, without a server.
+//! The program inside a web page: WebAssembly that handles requests like the server, without a server.
 //!
-//! Responsible for: bytes across the border. The page writes a message into [`railwright_buffer`], calls a function with its length, and
-//! reads the reply at [`railwright_reply`]. Questions go to the same desk as those of `railwright serve`. Refuses to answer anything itself.
+//! Responsible for: bytes across the boundary. The page writes a message into [`railwright_buffer`], calls a function with its length, and
+//! reads the reply at [`railwright_reply`]. Requests use the same desk as those of `railwright serve`. Computes nothing itself.
 
 #![expect(unsafe_code, reason = "names of exported functions; no pointer is followed here")]
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use std::path::{Component, Path};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-/// Where uploads lie in memory.
+/// Folder of uploads in memory.
 const UPLOADS: &str = "uploads";
 
 /// Request of the page, and its response.
@@ -62,7 +62,7 @@ extern "C" fn railwright_buffer(length: usize) -> *mut u8 {
     buffer.as_mut_ptr()
 }
 
-/// Where the last reply lies: a line of JSON about it, then its bytes.
+/// Address of the last reply: a line of JSON with its properties, then its bytes.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_reply() -> *const u8 {
     REPLY.lock().unwrap_or_else(PoisonError::into_inner).as_ptr()
@@ -82,7 +82,7 @@ fn reply(about: &Value, body: &[u8]) -> usize {
     length
 }
 
-/// Answers the question in the buffer: `{"command": "network/cost", "arguments": {}, "format": "json"}`. Returns the length of the reply.
+/// Handles the request in the buffer: `{"command": "network/cost", "arguments": {}, "format": "json"}`. Returns the length of the reply.
 #[unsafe(no_mangle)]
 extern "C" fn railwright_ask() -> usize {
     let watch = Arc::new(Watch::reported_to(report));

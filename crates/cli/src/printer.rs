@@ -1,7 +1,7 @@
-//! Output formats of an answer (terminal, JSON, CSV, Markdown) and messages on stderr.
+//! Output formats of a result (terminal, JSON, CSV, Markdown) and messages on stderr.
 //!
-//! Responsible for: format and destination of answers and problems. Data goes to stdout or a file, messages
-//! to stderr. Does not compute: all numbers come from the libraries of the commands, and `railwright-report` renders documents.
+//! Responsible for: format and destination of results and problems. Data goes to stdout or a file, messages to stderr. Does not compute:
+//! all numbers come from the libraries of the commands, and `railwright-report` renders documents.
 
 mod interruptible;
 mod progress;
@@ -25,10 +25,10 @@ use std::fmt::Write as _;
 use std::io::{ErrorKind, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Version of the JSON of every command. It grows when a field changes its meaning or goes; new fields leave it.
+/// Version of the JSON of every command. It increases if a field changes its meaning or is removed; new fields do not change it.
 pub(crate) const SCHEMA_VERSION: u32 = 2;
 
-/// Where answers and talk go.
+/// Destinations of results and of messages.
 #[derive(Clone, Debug)]
 pub(crate) struct Printer {
     data: Terminal,
@@ -44,14 +44,14 @@ pub(crate) struct Listener {
     data: Mutex<String>,
     notes: Mutex<Vec<String>>,
     watch: Arc<Watch>,
-    /// Answer as values instead of text.
+    /// Result as values instead of text.
     typed: Option<Mutex<Option<Typed>>>,
 }
 
-/// An answer as values, and as people read it.
+/// A result as values, and as readable text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Typed {
-    /// The kind of answer.
+    /// The kind of result.
     pub(crate) kind: &'static str,
     /// Its fields.
     pub(crate) fields: Value,
@@ -67,17 +67,17 @@ impl Listener {
         Arc::new(Self { watch, ..Self::default() })
     }
 
-    /// Somebody who takes values.
+    /// A client that accepts values.
     pub(crate) fn typed(watch: Arc<Watch>) -> Arc<Self> {
         Arc::new(Self { watch, typed: Some(Mutex::default()), ..Self::default() })
     }
 
-    /// The answer as values, if one was given.
+    /// The result as values, if one was given.
     pub(crate) fn take_typed(&self) -> Option<Typed> {
         self.typed.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notes next to the answer: the first of them, each once.
+    /// Notes in addition to the result: the first ones, without duplicates.
     pub(crate) fn notes(&self) -> Vec<String> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -97,9 +97,9 @@ impl Listener {
     }
 }
 
-/// An answer, ready for any format.
+/// A result, ready for any format.
 pub(crate) trait Answer {
-    /// The `kind` of the answer in JSON.
+    /// The `kind` of the result in JSON.
     const KIND: &'static str;
 
     /// Its fields in JSON, after `schema_version`, `kind` and `railwright`.
@@ -107,30 +107,30 @@ pub(crate) trait Answer {
     where
         Self: 'a;
 
-    /// For machines.
+    /// Value of the result in JSON.
     fn json(&self) -> Self::Json<'_>;
 
-    /// Title for people.
+    /// The result as a document, for the report.
     fn document(&self, terminal: Terminal) -> Document;
 
-    /// As a page for a browser, if there is one.
+    /// The result as HTML; `None` without such a form.
     fn page(&self) -> Option<String> {
         None
     }
 
-    /// As metrics, if there are any.
+    /// The result as metrics; `None` without any.
     fn metrics(&self) -> Option<Vec<Metric>> {
         None
     }
 
-    /// As CSV; the first table of the document unless the answer knows better.
+    /// The result as CSV: by default the first table of the document.
     fn csv(&self) -> String {
         delimited::render(&self.document(Terminal::file(false)))
     }
 }
 
 impl Printer {
-    /// Looks at the environment and the flags.
+    /// Creates a printer from the environment and the flags.
     pub(crate) fn new(global: &Global) -> Self {
         use anstream::{AutoStream, ColorChoice};
         let wants = |auto: ColorChoice| match global.color {
@@ -146,13 +146,13 @@ impl Printer {
         }
     }
 
-    /// For clients other than a terminal: wide, plain, messages separate.
+    /// A printer for clients other than a terminal: wide, plain, messages separate.
     pub(crate) fn with_listener(listener: Arc<Listener>) -> Self {
         let plain = Terminal::file(true);
         Self { data: plain, talk: plain, quiet: true, listener: Some(listener) }
     }
 
-    /// Prints an answer in the requested format to the requested destination.
+    /// Prints a result in the requested format to the requested destination.
     pub(crate) fn answer<A: Answer>(&self, answer: &A, output: &Output) -> Result<(), Failure> {
         let path = output.output.as_deref();
         let terminal = if path.is_some() { Terminal::file(self.data.unicode) } else { self.data };
@@ -184,7 +184,7 @@ impl Printer {
         self.put(&text, path)
     }
 
-    /// Fields that are no report: as JSON, or as values beside a text for who takes values.
+    /// Prints fields without a report: as JSON, or as values in addition to a text for a client that accepts values.
     pub(crate) fn fields(
         &self,
         kind: &'static str,
@@ -208,7 +208,7 @@ impl Printer {
         Ok(())
     }
 
-    /// An answer as values.
+    /// A result as values.
     fn typed<A: Answer>(&self, answer: &A) -> Typed {
         let document = clean::document(answer.document(self.data));
         Typed {
@@ -220,8 +220,8 @@ impl Printer {
         }
     }
 
-    /// Writes data to stdout or a file. A picture or a page is clean wherever it goes; any other text, such as a launch file, is written as it is,
-    /// but must not steer the terminal.
+    /// Writes data to stdout or a file. A chart or a page is safe for any destination. Any other text, such as a launch file, is written
+    /// unchanged to files, but must not control the terminal.
     pub(crate) fn data(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
         if text.starts_with('<') {
             return self.put(&clean::markup(text), path);
@@ -230,7 +230,7 @@ impl Printer {
         if is_shown { self.put(&clean::lines(text), path) } else { self.put(text, path) }
     }
 
-    /// Writes what is clean.
+    /// Writes safe text.
     fn put(&self, text: &str, path: Option<&str>) -> Result<(), Failure> {
         match path.filter(|path| *path != "-") {
             Some(path) => {
@@ -298,8 +298,7 @@ impl Printer {
         Watching { progress: self.progress(template, doing, 0), stop: self.stop() }
     }
 
-    /// The end of work that was stopped before a result: a message on the terminal, a problem for a client of
-    /// the server.
+    /// The end of work cancelled before a result: a message on the terminal, an error for a client of the server.
     pub(crate) fn stopped(&self, problem: Problem) -> Result<Outcome, Failure> {
         if self.listener.is_some() {
             return Err(problem.into());
@@ -308,7 +307,7 @@ impl Printer {
         Ok(Outcome::Interrupted)
     }
 
-    /// Whether work is cancelled: by Ctrl-C, from the first call on, or by the client.
+    /// Cancellation of the work: by Ctrl-C, from the first call on, or by the client.
     pub(crate) fn stop(&self) -> Stop {
         match &self.listener {
             Some(listener) => Stop::Asked(Arc::clone(&listener.watch)),
@@ -316,7 +315,7 @@ impl Printer {
         }
     }
 
-    /// Whether who asked takes values, and text beside them.
+    /// Tests whether the client accepts typed values in addition to text.
     pub(crate) fn takes_values(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.typed.is_some())
     }
@@ -326,18 +325,17 @@ impl Printer {
         self.listener.as_ref().map(|listener| Arc::clone(&listener.watch))
     }
 
-    /// Whether the client of the server disconnected: work can stop.
+    /// Tests whether the client of the server disconnected, so that work can stop.
     pub(crate) fn is_quiet(&self) -> bool {
         self.listener.as_ref().is_some_and(|listener| listener.watch.is_stopped())
     }
 
-    /// Cancellation check: a problem after the client of the server disconnected. On a terminal, Ctrl-C ends
-    /// the program.
+    /// Cancellation check: an error after the client of the server disconnected. On a terminal, Ctrl-C ends the program.
     pub(crate) fn wanted(&self) -> Result<(), Problem> {
         if self.is_quiet() { Err(Problem::new("stopped: the client closed the connection")) } else { Ok(()) }
     }
 
-    /// Whether data would land on a terminal.
+    /// Tests whether data would be written to a terminal.
     pub(crate) fn is_on_terminal(&self) -> bool {
         use std::io::IsTerminal as _;
         self.listener.is_none() && std::io::stdout().is_terminal()
@@ -354,7 +352,7 @@ impl Printer {
     }
 }
 
-/// Whether an answer is to be a page for a browser.
+/// Tests whether the output format is HTML.
 pub(crate) fn is_page(output: &Output) -> bool {
     matches!(format(output), Ok(Format::Html))
 }
@@ -383,24 +381,24 @@ fn format(output: &Output) -> Result<Format, Problem> {
     }
 }
 
-/// JSON that has a schema; the schema is generated in tests alone.
+/// JSON with a schema; the schema is generated in tests alone.
 #[cfg(test)]
 pub(crate) trait Described: schemars::JsonSchema {}
 #[cfg(test)]
 impl<T: schemars::JsonSchema> Described for T {}
-/// JSON that has a schema; the schema is generated in tests alone.
+/// JSON with a schema; the schema is generated in tests alone.
 #[cfg(not(test))]
 pub(crate) trait Described {}
 #[cfg(not(test))]
 impl<T> Described for T {}
 
-/// Common fields of every answer.
+/// Common fields of every result.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Envelope<'a, T> {
-    /// Grows when a field changes or goes; new fields may come at any time.
+    /// Increases if a field changes or is removed; new fields may appear at any time.
     schema_version: u32,
-    /// The kind of answer.
+    /// The kind of result.
     kind: &'a str,
     /// Version of the program.
     railwright: &'a str,

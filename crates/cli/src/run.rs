@@ -19,7 +19,7 @@ use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::{ModelSpec, RunSpec, key};
 
-/// The cluster where none is named and no run has one: by far the most measured runs are of it.
+/// Default cluster of a run without one: by far the most measured runs used it.
 pub(crate) const USUAL_CLUSTER: &str = "dgx-h100";
 
 /// Resolves the command line; problems refer to its flags.
@@ -27,7 +27,7 @@ pub(crate) fn resolve(arguments: &RunArguments) -> Result<Resolved, Failure> {
     resolve_as(arguments, |_| ())
 }
 
-/// The same, with layers that do not divide evenly spread as evenly as possible, unless that was refused.
+/// The same, with layers that do not divide evenly spread as evenly as possible, unless that was disabled.
 pub(crate) fn resolve_spread(arguments: &RunArguments) -> Result<Resolved, Failure> {
     resolve_as(arguments, railwright_answers::spread)
 }
@@ -48,7 +48,7 @@ pub(crate) fn in_words(arguments: &RunArguments, problem: Problem) -> Problem {
     flags::in_flags(problem, arguments.run.is_some())
 }
 
-/// The values of each setting that are valid with the rest of a run. The run itself may be refused, its model and cluster may not.
+/// The values of each setting that are valid with the rest of a run. The run itself may be invalid; its model and cluster must be valid.
 pub(crate) fn valid_values_of(arguments: &RunArguments) -> Result<Vec<Valid>, Failure> {
     let spec = layered(arguments)?;
     let cluster = spec.cluster.resolve().map_err(|problem| in_words(arguments, spec.placed(problem)))?;

@@ -21,7 +21,7 @@ fn number(value: &Value, key: &str) -> f64 {
     value[key].as_f64().unwrap_or_else(|| panic!("no {key} in {value}"))
 }
 
-/// How far a prediction of the step is off, without and with the calibration.
+/// Relative errors of the predicted step, without and with the calibration.
 fn step_errors(answer: &Value) -> (f64, f64) {
     let step = line(answer, "steps", "step");
     let measured = number(step, "measured");
@@ -83,7 +83,7 @@ fn an_h100_run_predicts_another_one_after_calibration() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// Every step time in an answer.
+/// Every step time in a result.
 fn step_times(answer: &Value) -> Vec<f64> {
     match answer {
         Value::Object(map) => map
@@ -98,7 +98,7 @@ fn step_times(answer: &Value) -> Vec<f64> {
     }
 }
 
-/// What was measured on one accelerator is no calibration of a run on another, and nothing is written.
+/// Measurements on one accelerator cannot calibrate a run on another, and nothing is written.
 #[test]
 fn measurements_of_another_accelerator_than_the_runs_are_refused() {
     let file = scratch("other-accelerator.toml");
@@ -150,7 +150,7 @@ fn a_v100_pair_is_predicted_closer_and_its_waits_stay_apart() {
     let held = line(&held, "held_out", "all_reduce x2");
     assert!(number(held, "error_after") < number(held, "error_before"), "{held}");
     assert!(number(held, "error_after") < 0.10, "{held}");
-    // What the ranks did not wait for each other is what a prediction can hit.
+    // A prediction excludes the time in which ranks waited for each other.
     let step = number(line(&answer, "steps", "step"), "measured");
     let waits = number(line(&answer, "steps", "waiting"), "measured");
     let outcome = |key: &str| number(line(&answer, "steps", "step"), key) / (step - waits);
@@ -175,7 +175,7 @@ fn an_mi300x_layer_is_predicted_no_worse_where_it_is_held_out() {
     for part in ["products.bf16: the default is kept", "attention.forward: the default is kept"] {
         assert!(remarks.contains(part), "{remarks}");
     }
-    // A file of nothing is not written.
+    // A file without content is not written.
     let file = scratch("nothing.toml");
     let outcome = run(&["calibrate", &trace, "--hold-out", "-o", &file]);
     assert!(outcome.code == 2 && outcome.stderr.contains("nothing to write"), "{}", outcome.stderr);
@@ -239,7 +239,7 @@ fn logs_of_nccl_tests_become_laws_and_a_network() {
     let across = path("nccl_tests/a100-all_reduce-16.log");
     let answer = json(&["calibrate", "--nccl-tests", &across, "--cluster", "a100-sxm4-40gb", "--json"], 0);
     let evidence = &answer["calibration"]["network"]["evidence"];
-    // Two nodes of this kind were known well before: a fit must not lose that.
+    // Two nodes of this kind were predicted well before: a fit must not lose that.
     assert!(number(evidence, "error_after") < number(evidence, "error_before") + 1e-3, "{evidence}");
     assert!(number(evidence, "error_after") < 0.06, "{evidence}");
     // The file records the measured range.
@@ -394,7 +394,7 @@ fn bad_input_is_reported() {
     );
     assert!(expected(&["calibrate", &h100, &mi300]).contains("2 jobs found"));
     assert!(expected(&["calibrate", &path("runs/tiny-gpt-tp2.toml")]).contains("a recording is expected"));
-    // One of another accelerator is refused.
+    // A calibration of another accelerator is rejected.
     let file = scratch("wrong.toml");
     assert_eq!(run(&["calibrate", &h100, "-o", &file]).code, 0);
     let refused =

@@ -1,4 +1,4 @@
-//! `check`: verdicts and exit codes of launch files, the change against an earlier version, and the script of the GitHub Action.
+//! `check`: verdicts and exit codes of launch files, the change from an earlier version, and the script of the GitHub Action.
 
 use crate::support::{json, run, scratch};
 use std::fs;
@@ -46,7 +46,7 @@ fn the_worst_file_decides_the_exit_code() {
     }
 }
 
-/// Values that Megatron refuses make a file invalid, even where a default could be priced.
+/// Values that Megatron rejects make a file invalid, even if a default could be priced.
 #[test]
 fn values_that_the_framework_refuses_are_invalid() {
     for (from, to, name) in [

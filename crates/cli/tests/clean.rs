@@ -57,7 +57,7 @@ fn names_in_traces_do_not_steer() {
     let outcome = run(&["save", &path, "-o", &saved]);
     assert_eq!(outcome.code, 0, "{}", outcome.stderr);
     assert!(!outcome.stderr.chars().any(steers), "{:?}", outcome.stderr);
-    // Damages and names come back from the saved profile.
+    // Damages and names are restored from the saved profile.
     clean(&["profile", &saved]);
     let page = folder.at("page.html");
     assert_eq!(run(&["profile", &saved, "-o", &page]).code, 0);

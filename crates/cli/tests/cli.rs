@@ -1,4 +1,4 @@
-//! Runs the program as its users do: one file per command or promise.
+//! Runs the program like its users: one file per command or promise.
 //!
 //! One binary for all files: each would link the whole program again.
 

@@ -1,4 +1,4 @@
-//! Collectives over message sizes: tables, charts, placements, and questions without an answer.
+//! Collectives over message sizes: tables, charts, placements, and invalid requests.
 
 use crate::support::{json, run, transcript};
 
@@ -83,7 +83,7 @@ fn collectives_on_topologies() {
             "--format",
             "csv",
         ],
-        // Questions without an answer.
+        // Invalid requests.
         &["network", "collective", "all-reduce"],
         &["network", "collective", "all-reduce", "--gpus", "8", "--bytes", "1Q"],
         &["network", "collective", "all-reduce", "--ranks", "0-7,7"],

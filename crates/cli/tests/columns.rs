@@ -26,7 +26,7 @@ fn numbers(track: &Value, column: &str) -> Vec<i64> {
     track[column].as_array().map_or(Vec::new(), |all| all.iter().filter_map(Value::as_i64).collect())
 }
 
-/// Every track is sorted, none overlaps itself, all columns are as long as the first, and every place is there.
+/// Every track is sorted and without overlaps, all columns have equal length, and every index is valid.
 fn holds_together(columns: &Value) -> Vec<&Value> {
     assert_eq!((&columns["kind"], &columns["schema_version"]), (&"timeline".into(), &2.into()));
     let tracks: Vec<&Value> = columns["tracks"].as_array().expect("tracks").iter().collect();

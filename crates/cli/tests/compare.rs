@@ -1,4 +1,4 @@
-//! `compare` with training logs: against the prediction of their run, against each other, and what is refused.
+//! `compare` with training logs: with the prediction of their run, with each other, and rejected inputs.
 
 use crate::support::{json, run};
 

@@ -14,7 +14,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     out.finish().expect("packed")
 }
 
-/// A frame of zstd of blocks as they are (RFC 8878, 3.1.1).
+/// A frame of zstd with uncompressed blocks (RFC 8878, 3.1.1).
 fn zstd(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![0x28, 0xb5, 0x2f, 0xfd, 0xa0];
     out.extend((bytes.len() as u32).to_le_bytes());
@@ -154,7 +154,7 @@ fn a_compressed_log_gives_the_run_of_the_plain_one() {
     assert!(plain.as_f64().is_some_and(|flop| flop > 1e15), "{plain}");
     assert_eq!(of(&folder.put("a.log.gz", gzip(&log))), plain);
     assert_eq!(of(&folder.put("a.log.zst", zstd(&log))), plain);
-    // A configuration that would fill the memory is refused at its limit.
+    // A configuration that would fill the memory is rejected at its limit.
     let bomb = folder.put("config.json.gz", gzip(&vec![b' '; (64 << 20) + 2]));
     let outcome = run(&["estimate", &bomb, "--cluster", "dgx-h100"]);
     assert_eq!(outcome.code, 2, "{}", outcome.stdout);

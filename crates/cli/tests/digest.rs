@@ -1,4 +1,4 @@
-//! `digest`: small files, one per rank, that give the answers of their traces.
+//! `digest`: small files, one per rank, with the same results as their traces.
 
 use crate::support::{Folder, run};
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ fn fixture(name: &str) -> String {
     format!("{ROOT}/fixtures/traces/{name}")
 }
 
-/// The files of a folder, below it too, by name.
+/// The files of a folder and its subfolders, by name.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
@@ -27,7 +27,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     found
 }
 
-/// An answer with the names of its files without folder and ending: a digest is called like its trace.
+/// A result with the names of its files without folder and suffix: a digest has the name of its trace.
 fn answer(command: &str, path: &str) -> (i32, String) {
     let outcome = run(&[command, path, "--json"]);
     let mut text = outcome.stdout.replace(path, "PATH");
@@ -123,7 +123,7 @@ fn an_unreadable_digest_is_a_missing_rank() {
     );
 }
 
-/// As Slurm would start them: any number of processes gives the same bytes.
+/// Started as by Slurm: any number of processes gives the same bytes.
 #[test]
 fn one_and_four_tasks_write_the_same_bytes() {
     let folder = Folder::new("digest-tasks");
@@ -179,7 +179,7 @@ fn one_and_four_tasks_write_the_same_bytes() {
     assert_eq!(whole, moved.collect());
     let nothing = start(&folder.at("none"), &[]);
     assert_eq!(nothing.status.code(), Some(2));
-    // More tasks than files: nothing to do is no error.
+    // More tasks than files: a task without files is no error.
     let idle = [("SLURM_PROCID", "60".into()), ("SLURM_NTASKS", "64".into())];
     assert!(start(&folder.at("idle"), &idle).status.success());
 }

@@ -1,4 +1,4 @@
-//! The program as a library: the same answers as on the command line, and the same problems.
+//! The program as a library: the same results as on the command line, and the same problems.
 
 use railwright::door::{Watch, ask, description};
 use serde_json::{Map, Value, json};
@@ -42,7 +42,7 @@ fn answers_are_those_of_the_command_line() {
         for name in ["schema_version", "railwright"] {
             whole.remove(name);
         }
-        // Through text like the other: its numbers are read back to within their last digit.
+        // Converted through text like the other: its numbers are read back to within their last digit.
         let fields: Value = serde_json::from_str(&answer.fields.to_string()).expect("JSON");
         assert!(fields == Value::Object(whole), "the values of {line} are not those of its JSON");
         assert!(answer.html.starts_with("<div>") && answer.text.lines().count() > 3, "{line}");

@@ -1,12 +1,12 @@
-//! Every command with every format of file: it works, or it names the option that is missing or the command that is meant.
+//! Every command with every format of file: it works, or it names the missing option or the right command.
 //!
-//! Responsible for: one table of files and one of commands. A refusal without a hint is a fault here, whatever its reason.
+//! Responsible for: one table of files and one of commands. An error without a hint is a fault here, for any reason.
 
 use crate::support::run;
 
 const ROOT: &str = "../../../..";
 
-/// A format, a file of it (or a name), and what the formats lack: the machine, or the model with the machine.
+/// A format, a file of it (or a name), and the missing part of the run: the machine, or the model with the machine.
 const FILES: &[(&str, &str, Lacks)] = &[
     ("launch script", "examples/launch/llama3_70b.sh", Lacks::Machine),
     ("command line", "examples/launch/deepseek_v3_command.txt", Lacks::Machine),
@@ -26,7 +26,7 @@ enum Lacks {
     Model,
 }
 
-/// Commands that price a run, with what they need beyond it.
+/// Commands that price a run, with their further arguments.
 const PREDICT: &[&[&str]] = &[
     &["estimate"],
     &["memory"],
@@ -45,7 +45,7 @@ fn at(file: &str) -> String {
     if file.contains('/') { format!("{ROOT}/{file}") } else { file.to_owned() }
 }
 
-/// The exit codes of an answer: predicted, does not fit, at risk.
+/// The exit codes of a result: predicted, does not fit, at risk.
 fn is_answer(code: i32) -> bool {
     matches!(code, 0 | 1 | 4)
 }

@@ -1,4 +1,4 @@
-//! Goodput of a job: the report, settings that were not given, and questions without an answer.
+//! Goodput of a job: the report, settings left at defaults, and invalid requests.
 
 use crate::support::{Folder, json, run, transcript};
 
@@ -53,7 +53,7 @@ fn shares_sum_to_the_calendar() {
     assert!(low < number("/goodput") && number("/goodput") < high, "{low} {high}");
 }
 
-/// A run file has one goodput: `estimate` spreads its steps over the calendar by the share that `goodput` answers.
+/// A run file has one goodput: `estimate` spreads its steps over the calendar by the share that `goodput` reports.
 #[test]
 fn the_goodput_of_a_run_is_that_of_estimate() {
     let text = "[model]\nname = \"bloom-176b\"\n[cluster]\npreset = \"dgx-a100\"\ndevices = 384\n[plan]\ntp = 4\npp = 12\nuneven_stages = true\n\
@@ -70,7 +70,7 @@ fn the_goodput_of_a_run_is_that_of_estimate() {
     assert_eq!(asked["range"]["lowest_ettr"], estimated["failures"]["lowest"]);
 }
 
-/// A specified MTBF takes the place of the published rates: nothing of them is shown.
+/// A specified MTBF replaces the published rates: none of them is shown.
 #[test]
 fn a_specified_mtbf_has_no_published_range() {
     let answer = goodput(&["--gpus", "1024", "--checkpoint-time", "60s", "--mtbf", "12h"]);

@@ -1,7 +1,7 @@
-//! Output that a guide prints beneath a command is what the command prints.
+//! The output beneath a command in a guide is the command's output.
 //!
 //! A block marked `text` belongs to the `$ railwright ...` in its first line, else to the last command of the `console` block before it.
-//! Its lines stand in the output in this order; `...` alone in a line leaves lines out. Spacing is not compared: terminals differ.
+//! Its lines occur in the output in this order; `...` alone in a line represents omitted lines. Spacing is not compared: terminals differ.
 //!
 //! `GUIDES_UPDATE=1` rewrites stale lines with the nearest lines of the output, in order; read the diff.
 
@@ -104,8 +104,8 @@ fn words(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Rewrites the block of `lines` that ends before `end` with what is printed: lines that stand there stay, others become the nearest that
-/// follow.
+/// Rewrites the block of `lines` that ends before `end` with the command's output: lines that occur in it stay, others become the nearest
+/// that follow.
 fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
     let output: Vec<&str> = printed.lines().collect();
     let alike = |a: &str, b: &str| {
@@ -129,7 +129,7 @@ fn update(page: &Path, end: usize, lines: &[String], printed: &str) {
     }
     let text = std::fs::read_to_string(page).expect("readable");
     let mut all: Vec<String> = text.lines().map(str::to_owned).collect();
-    // As many lines as before, so that the places of later blocks stay.
+    // The number of lines stays, so that the positions of later blocks stay.
     fresh.resize(lines.len(), String::new());
     all.splice(end - 1 - lines.len()..end - 1, fresh);
     std::fs::write(page, all.join("\n") + "\n").expect("written");

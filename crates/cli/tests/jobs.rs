@@ -50,7 +50,7 @@ fn tables_beside_traces_are_not_dropped_silently() {
     assert_eq!(output.status.code(), Some(0), "{expected}");
     assert!(expected.contains("left out: fr_ok_* (flight record, 4 ranks"), "{expected}");
     assert!(expected.contains("`railwright hang"), "{expected}");
-    // Dumps that are there as JSON and as pickle are one job, each rank taken once.
+    // Dumps present as JSON and as pickle are one job, with each rank used once.
     let hang = run(&["hang", &mixed]);
     // Gloo dumps have no world size, and there is no sign of a missing dump.
     assert_eq!(hang.status.code(), Some(0), "{}", talk(&hang));

@@ -60,7 +60,7 @@ fn monitors_are_asked_as_traces_are() {
     );
 }
 
-/// Speeds of kernels show no late host: where no chip is slow the answer is open, not no.
+/// Speeds of kernels show no late host: without a slow chip the result is inconclusive, not no.
 #[test]
 fn speeds_alone_rule_out_no_straggler() {
     let folder = std::env::temp_dir().join(format!("railwright-speeds-{}", std::process::id()));
@@ -108,7 +108,7 @@ fn mistakes_are_reported() {
     insta::assert_snapshot!(text);
 }
 
-/// What precedes a first step is no part of it where no other step has it: the end of a warm-up.
+/// Time before the first step is excluded if no other step has it: the end of a warm-up.
 #[test]
 fn stragglers_and_profile_have_one_step_time() {
     for job in ["resnet18", "sst_long_a2a_optimizer_3", "sst_long_a2a_optimizer_4"] {

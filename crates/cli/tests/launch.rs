@@ -36,7 +36,7 @@ fn a_log_gives_prediction_and_truth() {
     let flop_measured = of(2, "measured") * of(0, "measured");
     let flop_predicted = of(2, "predicted") * of(0, "predicted");
     assert!((flop_predicted / flop_measured - 1.0).abs() < 0.02, "{flop_predicted} {flop_measured}");
-    // Memory is within a quarter of what the ranks reported.
+    // Memory is within a quarter of the value that the ranks reported.
     assert!(of(3, "difference").abs() < 0.25 && of(4, "difference").abs() < 0.25, "{rows:?}");
     let report = run(&["estimate", LOG, "--cluster", "dgx-h100"]);
     assert!(

@@ -1,4 +1,4 @@
-//! Limits of what the program takes of the machine: memory, threads, time.
+//! Limits of the program's use of the machine: memory, threads, time.
 
 #![cfg(target_os = "linux")]
 
@@ -9,7 +9,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// A file that goes with the value.
+/// A file that is removed with the value.
 struct File(PathBuf);
 
 impl File {
@@ -61,7 +61,7 @@ fn a_decompression_bomb_ends_at_the_limit() {
     for command in [&["profile"][..], &["comm"], &["stragglers"], &["query", "SELECT count(*) FROM gpu"]] {
         is_at_the_limit(&run(&[command, &[file.path(), "--memory-limit", "64MiB"]].concat()));
     }
-    // A text is held as a whole.
+    // A text is kept as a whole.
     let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     let line = b"iteration 1/ 10 | elapsed time per iteration (ms): 1.0 |\n".repeat(10_000);
     for _ in 0..400 {
@@ -71,7 +71,7 @@ fn a_decompression_bomb_ends_at_the_limit() {
     is_at_the_limit(&run(&["log", log.path(), "--memory-limit", "64MiB"]));
 }
 
-/// Memory that a large question gave back serves the next one: it is no reason to refuse.
+/// Memory freed by a large request serves the next one: it is no reason to reject it.
 #[test]
 fn a_server_answers_after_a_question_that_reached_the_limit() {
     let (large, small) =
@@ -97,7 +97,7 @@ fn a_limit_needs_a_unit_and_room() {
     assert_eq!(run(&["models", "list", "--memory-limit", "1GiB"]).code, 0);
 }
 
-/// How many threads a command had at most while it ran.
+/// Maximum number of threads of a command while it ran.
 fn threads(arguments: &[&str], asked: &str) -> usize {
     let mut child = program(arguments)
         .env("RAYON_NUM_THREADS", asked)
@@ -135,7 +135,7 @@ fn threads_are_at_most_the_processors_whatever_the_environment_sets() {
     assert!(String::from_utf8_lossy(&outcome.stderr).contains("RAYON_NUM_THREADS exceeds the"));
 }
 
-/// Ctrl-C ends long work soon, with what there is.
+/// Ctrl-C ends long work soon, with the results so far.
 #[test]
 fn long_work_stops_on_ctrl_c() {
     let config = File::new(

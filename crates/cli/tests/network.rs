@@ -1,8 +1,8 @@
-//! Networks: designs in numbers and pictures, bills side by side, and what cannot be built.
+//! Networks: designs in numbers and diagrams, bills in comparison, and designs that cannot be built.
 
 use crate::support::{json, rejected, run, transcript};
 
-/// Small designs, whose counts were checked by hand.
+/// Small designs, with counts checked by hand.
 #[test]
 fn designs_in_numbers() {
     let mut text = String::new();
@@ -226,7 +226,7 @@ fn a_design_needs_no_cluster() {
     assert_eq!(rows(&open.stdout), rows(&named.stdout));
 }
 
-/// The command at the end of a design simulates the cheapest network with its plan, and comes to the same step.
+/// The command at the end of a design simulates the cheapest network with its plan, and gives the same step.
 #[test]
 fn the_next_command_of_a_design_runs() {
     let design = [
@@ -298,7 +298,7 @@ fn what_makes_no_sense_is_reported() {
     insta::assert_snapshot!(text);
 }
 
-/// A network that was prepared for its growth discards nothing; as needed, it is the same network as without growth today.
+/// A network prepared for its growth discards nothing; as needed, today's network is the same as without growth.
 #[test]
 fn growth_compares_two_ways_to_a_larger_network() {
     fn cost<'a>(more: &[&'a str]) -> Vec<&'a str> {

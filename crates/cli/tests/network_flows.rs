@@ -1,4 +1,4 @@
-//! Tables of flows and fabrics from files: reports, and what is wrong with bad ones.
+//! Tables of flows and fabrics from files: reports, and errors of invalid ones.
 
 use crate::support::{json, transcript};
 
@@ -43,7 +43,7 @@ fn flows_on_designs_and_fabrics() {
             "--bytes",
             "64M,256M",
         ],
-        // Questions without an answer.
+        // Invalid requests.
         &["network", "flows", FLOWS, "--fabric", FABRIC, "--topology", "clos"],
         &["network", "flows", FLOWS, "--fabric", FABRIC, "--routing", "adaptive"],
         &["network", "flows", FABRIC, "--fabric", FABRIC],

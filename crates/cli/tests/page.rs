@@ -1,4 +1,4 @@
-//! An estimate as one HTML file: everything inside, nothing from elsewhere, the same numbers as in JSON.
+//! An estimate as one HTML file: self-contained, with the same numbers as in JSON.
 
 use crate::support::run;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 const LINE: [&str; 9] =
     ["estimate", "llama-3.1-8b", "--cluster", "dgx-h100", "--gpus", "8", "--tp", "2", "--tokens=1T"];
 
-/// What the page holds for its scripts.
+/// Results in the page for its scripts.
 fn inside(page: &str) -> Value {
     let (_, rest) = page.split_once("id=\"railwright-report\">").expect("a place for answers");
     let (text, _) = rest.split_once("</script>").expect("an end");

@@ -1,4 +1,4 @@
-//! Pipeline pages of recorded jobs, pictures, predictions, and what cannot be shown.
+//! Pipeline views of recorded jobs, charts, predictions, and invalid inputs.
 
 use crate::support::{json, run};
 
@@ -8,7 +8,7 @@ fn primus() -> String {
     format!("{TRACES}/primus_pp8_mi300/pp8")
 }
 
-/// What a command prints when it does what it should.
+/// Output of a command with the expected exit code.
 fn prints(arguments: &[&str]) -> String {
     let outcome = run(arguments);
     assert_eq!(outcome.code, 0, "{arguments:?}: {}", outcome.stderr);

@@ -1,4 +1,4 @@
-//! Runs on the hosts of an allocation: reports, orders of hosts, a second run, and what cannot be placed.
+//! Runs on the hosts of an allocation: reports, orders of hosts, a second run, and invalid placements.
 
 use crate::support::{Folder, json, run};
 
@@ -42,7 +42,7 @@ fn reports_have_the_ranks_of_leaf_groups() {
     }
 }
 
-/// Where an allocation lies, and how far its bytes go, is one answer of two commands.
+/// Two commands report the same position of an allocation and the same distances of its traffic.
 #[test]
 fn simulate_and_traffic_agree_on_an_allocation() {
     let placed = json(&with("simulate", &[&IN_TURN, &["--json"]]), 0)["placed"].clone();
@@ -77,7 +77,7 @@ fn orders_of_hosts_are_compared() {
     let written = std::fs::read_to_string(&hosts).expect("written");
     assert_eq!(written.lines().count(), 32);
     assert!(written.lines().all(|line| line.starts_with("gpu0") && line.ends_with(" slots=8")), "{written}");
-    // What it writes it reads: the same hosts in the best order, which no other order beats.
+    // The written file is read back: the same hosts in the best order, which no other order improves.
     let again = json(&with("simulate", &[&["--hostfile", path, "--first-node", "1", "--json"]]), 0);
     let best = step(placed["best"].as_str().expect("a name"));
     assert!((number(&again["step_time"]) / best - 1.0).abs() < 1e-9);

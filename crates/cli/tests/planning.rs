@@ -1,30 +1,30 @@
-//! Eleven planning questions of practice: the first row is a layout that an expert would launch.
+//! Eleven planning tasks of practice: the first row is a layout that an expert would launch.
 //!
-//! Properties of any good answer, and the range that published runs of the same kind reach. The publications are rows of
+//! Properties of any good result, and the range of published runs of the same kind. The publications are rows of
 //! `catalog/evidence/measured_runs.csv` and `tuned_layouts.csv`, by identifier.
 
 use crate::support::json;
 use serde_json::Value;
 
-/// What a published run reached, the least and the most.
+/// Lowest and highest published result of a run.
 enum Published {
     /// MFU.
     Mfu(f64, f64),
     /// Seconds of a step of the same model, batch and machine.
     Seconds(f64, f64),
-    /// No run of this kind is published with its figures.
+    /// No published run of this kind has figures.
     None,
 }
 
 struct Question {
-    /// The command behind `search`.
+    /// The arguments of `search`.
     asked: &'static str,
     /// Devices of a scale-up domain.
     domain: u64,
     published: Published,
 }
 
-/// Relative margin around what was published: machines, batches and software differ.
+/// Relative margin around published values: machines, batches and software differ.
 const MARGIN: f64 = 0.2;
 /// Tokens of a sequence from which a context-parallel rank has enough work, as in published Llama 3 recipes.
 const FEWEST_TOKENS: u64 = 4096;
@@ -96,7 +96,7 @@ fn number(value: &Value, pointer: &str) -> f64 {
     value.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer} in {value}"))
 }
 
-/// What an expert would object to in the first row.
+/// Objections of an expert to the first row.
 fn objections(question: &Question, first: &Value) -> Vec<String> {
     let ranked = &first["ranked"];
     let candidate = &ranked["candidate"];
@@ -148,7 +148,7 @@ fn experts_would_launch_the_first_row() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Search, sizing and the design of networks train with the batch and the sequences of the model's publication where neither is set.
+/// Search, sizing and the design of networks use the batch and the sequences of the model's publication if neither is set.
 #[test]
 fn one_published_batch_for_three_commands() {
     let pinned = "--cluster dgx-h100 --gpus 1024 --tp 8 --pp 16 --cp 1 --mbs 1 --recompute full --uneven-stages --json --quiet";

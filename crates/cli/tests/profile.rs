@@ -1,4 +1,4 @@
-//! Profiles of real traces, two of them side by side, and what cannot be profiled.
+//! Profiles of real traces, two of them compared, and invalid inputs.
 
 use crate::support::{json, run, transcript};
 
@@ -56,8 +56,8 @@ fn comparisons_of_real_traces() {
     insta::assert_snapshot!(text);
 }
 
-/// A run has format, ranks and process groups; a log of another run causes a warning.
-/// Two steps on one H100 with torch 2.11, recorded for this repository: advice follows what the kernels show.
+/// A run has format, ranks and process groups; a log of another run causes a warning. Two steps on one H100 with torch 2.11, recorded for
+/// this repository: advice matches the recorded kernels.
 #[test]
 fn advice_on_steps_measured_here_follows_their_kernels() {
     let profile =
@@ -66,7 +66,7 @@ fn advice_on_steps_measured_here_follows_their_kernels() {
         let all = profile["findings"].as_array().expect("findings");
         all.iter().find(|finding| finding["id"] == id).unwrap_or_else(|| panic!("no {id}: {all:?}")).clone()
     };
-    // AdamW with `fused=True` on one rank: nothing is left to fuse, and there is no replica to shard over.
+    // AdamW with `fused=True` on one rank: nothing remains to fuse, and there is no replica to shard over.
     let compiled = profile("titan-compile-tiny");
     let optimizer = finding(&compiled, "optimizer");
     let advice = optimizer["advice"].as_str().expect("advice");
@@ -134,7 +134,7 @@ fn the_prediction_beside_traces_is_calibrated_and_changed() {
     let _ = std::fs::remove_file(&file);
 }
 
-/// A rank that comes late is no transfer: its wait stands apart from what the model predicts of communication, with its name.
+/// A late rank is no transfer: its wait is separate from the predicted communication, with its name.
 #[test]
 fn waiting_for_a_rank_is_no_exposed_communication() {
     let compared = json(
@@ -164,7 +164,7 @@ fn waiting_for_a_rank_is_no_exposed_communication() {
     assert!(alone.stdout.contains("not traced"), "{}", alone.stdout);
 }
 
-/// Traces of another run cause a warning for their number of ranks and their device; those of the run do not.
+/// Traces of another run cause a warning about their number of ranks and their device; those of the run do not.
 #[test]
 fn traces_of_another_run_are_doubted() {
     let runs = format!("{TRACES}/../runs");
@@ -185,7 +185,7 @@ fn traces_of_another_run_are_doubted() {
         let own = doubts(run_file, traces);
         assert!(!own.contains("another run"), "{run_file}: {own}");
     }
-    // A mixture on one of two sides: one of its jobs takes its place, and then the command works.
+    // A mixture on one of two sides: with one of its jobs instead, the command works.
     let mixed = run(&["compare", TRACES, CURRENT]);
     assert_eq!(mixed.code, 2, "{}", mixed.stdout);
     let hint = mixed.stderr.lines().find(|line| line.starts_with("hint:")).expect("a hint").to_owned();
@@ -234,7 +234,7 @@ fn a_rank_cut_short_costs_itself() {
     let ids: Vec<&str> =
         value["warnings"].as_array().expect("warnings").iter().filter_map(|w| w["id"].as_str()).collect();
     assert!(ids.contains(&"trace-no-device"), "{ids:?}");
-    // Nothing of the host stands for the device: the kernels are kernels.
+    // Host rows are not read as device rows: the kernels are kernels.
     let kernels = value["kernels"].as_array().expect("kernels");
     assert!(kernels.iter().all(|k| !k["name"].as_str().unwrap_or("aten::").starts_with("aten::")));
 }
@@ -250,7 +250,7 @@ fn exports_of_nsight_are_read_from_files_folders_and_archives() {
     std::fs::write(&file, &bytes).expect("written");
     let of = |path: &std::path::Path| {
         let mut value = json(&["profile", &path.to_string_lossy(), "--json"], 0);
-        // What it is called and where it lies is all that may differ.
+        // Only title and warnings may differ.
         value.as_object_mut().expect("an object").retain(|key, _| key != "title" && key != "warnings");
         value
     };
@@ -334,7 +334,7 @@ fn mistakes_are_reported() {
 fn tables_of_another_tool() {
     let ranks = format!("{TRACES}/megatron_tp2_v100/rank*");
     let answer = json(&["profile", &ranks, "--compat", "hta", "--json"], 0);
-    // As HTA reports for rank 1, whose device waits for rank 0.
+    // The values that HTA reports for rank 1, whose device waits for rank 0.
     assert_eq!(answer["temporal"][1]["non_compute_time"], 48303);
     assert_eq!(answer["temporal"][1]["non_compute_percent"], 82.82);
     assert_eq!(answer["overlap"][0]["overlap_percent"], 37.15);

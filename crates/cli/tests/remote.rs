@@ -1,4 +1,4 @@
-//! Traces behind addresses: the answers of local files, also when the server fails, and clear errors when it keeps failing.
+//! Traces at addresses: the results of local files, also with failing requests, and clear errors if the server keeps failing.
 
 use crate::support::bucket::{Bucket, Fault};
 use crate::support::{Folder, Outcome, run};
@@ -20,7 +20,7 @@ fn job() -> (Bucket, String) {
     (bucket, folder)
 }
 
-/// An answer with the addresses of files as if they were local.
+/// A result with the addresses of files as if they were local.
 fn local(outcome: &Outcome, address: &str, folder: &str) -> (i32, String) {
     (
         outcome.code,
@@ -87,7 +87,7 @@ fn a_server_that_keeps_failing_is_reported_with_address_status_and_remedy() {
             assert!(alone.stderr.contains(part), "{fault:?}, {part}: {}", alone.stderr);
         }
     }
-    // Among others it is a missing rank, not a trace that ends early.
+    // As one of several it is a missing rank, not a trace that ends early.
     let near = Folder::new("remote-missing");
     for (name, bytes) in bucket.objects("job/").iter().filter(|(name, _)| **name != key) {
         near.put(name.trim_start_matches("job/"), bytes);
@@ -151,7 +151,7 @@ fn web_servers_send_files_in_parts_or_whole() {
     let bucket = Bucket::start();
     let name = first("param_dlrm_8r");
     let packed = std::fs::File::open(fixture(&format!("param_dlrm_8r/{name}"))).expect("a trace");
-    // Several parts, the next on its way while one is read.
+    // Several parts, the next requested while one is read.
     let mut trace = Vec::new();
     flate2::read::GzDecoder::new(packed).read_to_end(&mut trace).expect("a trace");
     assert!(trace.len() > 600_000, "{} bytes", trace.len());
@@ -182,7 +182,7 @@ fn first(job: &str) -> String {
     entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).min().expect("a file")
 }
 
-/// One, four and sixty-four processes write the same bytes from a bucket to a bucket, and answers are those of the traces.
+/// One, four and sixty-four processes write the same bytes from a bucket to a bucket, with the results of the traces.
 #[test]
 fn digests_in_a_bucket_are_the_same_from_any_number_of_processes() {
     let (bucket, folder) = job();

@@ -1,5 +1,5 @@
-//! Reports: their shape, that they fit, and that their numbers are plausible. Predicted numbers are not pinned here: the
-//! calculator's own tests hold them to measurements.
+//! Reports: their shape, their width, and plausible numbers. Predicted numbers are not pinned here: the calculator's own tests compare them
+//! with measurements.
 
 use crate::support::{json, run, run_with_stdin, transcript};
 
@@ -382,13 +382,13 @@ fn every_example_runs() {
     for name in ["llama-3-8b-fsdp", "llama-3.1-405b", "gpt3-175b", "deepseek-v3"] {
         let text = run(&["examples", name]).stdout;
         let outcome = run_with_stdin(&["estimate", "--run", "-", "--json"], &text);
-        // Fits, does not, or is at risk.
+        // Fits, does not fit, or is at risk.
         assert!([0, 1, 4].contains(&outcome.code), "{name}: {}", outcome.stderr);
     }
 }
 #[test]
 fn executed_arithmetic_is_divided_among_all_ranks() {
-    // Attention dominates at this length; executed without recompute it is what the causal mask leaves.
+    // Attention dominates at this length; without recompute the executed part is that below the causal mask.
     for degree in [["--cp", "8"], ["--tp", "8"]] {
         let line =
             ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "64", "--seq", "131072", "--json"];
@@ -398,7 +398,7 @@ fn executed_arithmetic_is_divided_among_all_ranks() {
             |pointer: &str| answer.pointer(pointer).and_then(serde_json::Value::as_f64).expect("a share");
         let executed = share("/efficiency/hardware/0/share");
         let causal = share("/efficiency/model_flop/1/utilisation/0/share");
-        // Flash attention computes its scores a second time in the backward pass, and blocks on the diagonal whole.
+        // Flash attention computes its scores again in the backward pass, and blocks on the diagonal completely.
         assert!((0.98..1.25).contains(&(executed / causal)), "{degree:?}: {executed} {causal}");
     }
 }

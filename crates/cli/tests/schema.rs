@@ -1,4 +1,4 @@
-//! Answers against their published schemas, by another implementation of JSON Schema.
+//! Results validated with their published schemas, by another implementation of JSON Schema.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ const INPUTS: &[(&str, &str)] = &[
     ("{SNAPSHOT}", "fixtures/memory_snapshot/training.pickle"),
 ];
 
-/// Every kind of answer, with questions that lead to it; `{TRACES}` and the like stand for bundled inputs.
+/// Every kind of result, with commands that lead to it; `{TRACES}` and similar names are replaced by bundled inputs.
 const QUESTIONS: &[(&str, &str)] = &[
     ("accelerator", "gpus show h100-sxm5-80gb"),
     ("accelerators", "gpus list"),
@@ -96,7 +96,7 @@ fn root(path: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
-/// The words of a question; quotes hold a text with blanks together.
+/// The words of a command; quotes keep a text with blanks together.
 fn words(question: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in question.replace("{LLAMA}", LLAMA).split('\'').enumerate() {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// A space that is searched in a moment.
+/// A space that is searched quickly.
 const SMALL: [&str; 12] = [
     "search",
     "llama-3-8b",
@@ -78,7 +78,7 @@ fn numbers_are_those_of_the_estimate_and_parts_add_up() {
         let parts: f64 =
             one["ranked"]["spent"].as_array().expect("parts").iter().map(|p| number(p, "/time")).sum();
         assert!((parts / time - 1.0).abs() < 1e-6, "{parts} of {time}");
-        // The line to paste leads back to the same plan.
+        // The printed command line gives the same plan.
         let command = one["command"].as_str().expect("a command");
         let words: Vec<&str> = command.split(' ').skip(1).chain(["--json"]).collect();
         let estimate = json(&words, 0);
@@ -203,7 +203,7 @@ fn what_does_not_fit_names_the_nearest_and_a_remedy() {
     let misses = answer.pointer("/nothing_fits/nearest_misses").and_then(Value::as_array).expect("misses");
     assert!(!misses.is_empty() && number(&misses[0], "/miss/missing") > 0.0);
     let remedies = answer.pointer("/nothing_fits/remedies").and_then(Value::as_array).expect("remedies");
-    // More machines of the same kind hold any model.
+    // Any model fits on more machines of the same kind.
     let more = remedies.iter().find(|r| r["change"] == "more_devices").expect("more devices help");
     assert!(number(more, "/devices") >= 16.0 && number(more, "/step_time") > 0.0);
 }
@@ -335,7 +335,7 @@ fn an_interrupt_keeps_the_best_so_far() {
     let output = child.wait_with_output().expect("ends");
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     let verdict = &answer["why_not"][0]["why_not"]["verdict"];
-    // A machine that is faster than the interrupt has the whole answer.
+    // A machine that is faster than the interrupt has the whole result.
     if answer["complete"] == true {
         assert!(matches!(output.status.code(), Some(0 | 130)));
     } else {

@@ -1,4 +1,4 @@
-//! `railwright serve`: questions over HTTP mean what command lines mean, and reach nothing that was not given.
+//! `railwright serve`: requests over HTTP have the meaning of command lines, and access only given files.
 
 use crate::support::run;
 use crate::support::served::Served;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const TRACES: &str = "../../../../fixtures/traces";
 const RUNS: &str = "../../../../examples/runs";
 
-/// A question, and the words of the same command line.
+/// A request, and the words of the equivalent command line.
 struct Same {
     command: &'static str,
     arguments: Value,
@@ -216,7 +216,7 @@ fn answers_are_the_bytes_of_the_command_line() {
         assert_eq!(reply.text, typed.stdout, "{command} {arguments}");
         assert_eq!(reply.header("railwright-outcome"), Some(outcome), "{command} {arguments}");
         assert_eq!(reply.header("content-type"), Some("application/json"));
-        // Asked again, it is the kept answer, and the same.
+        // The second request returns the same, cached reply.
         assert_eq!(server.ask(command, arguments).text, typed.stdout, "{command} {arguments}, again");
     }
     assert!(questions.len() >= 25);
@@ -251,7 +251,7 @@ fn the_command_line_of_a_question_is_reported() {
     );
     let expected =
         |command: &str, arguments: Value| server.ask(command, &arguments).json()["command"].clone();
-    // Also of one that cannot be answered, quoted as a shell wants it.
+    // Also for an invalid request, quoted for a shell.
     assert_eq!(
         expected("query", json!({ "sql": "SELECT 'a b'", "paths": ["x y"] })),
         r"railwright query 'SELECT '\''a b'\''' 'x y'"
@@ -360,7 +360,7 @@ fn a_question_without_end_is_given_up() {
     let events = server.events(&job);
     assert_eq!(events.last().expect("an end").0, "problems", "{events:?}");
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
-    // And one whose rows would fill the memory ends by itself.
+    // A query whose rows would fill the memory ends by itself.
     let sql = sql.replace("count(*)", "i");
     let arguments =
         json!({ "sql": sql, "paths": ["../../../../fixtures/traces/megatron_tp2_v100"], "limit": 0 });
@@ -446,7 +446,7 @@ fn the_interface_is_described_as_it_is() {
         else {
             continue;
         };
-        // Every described command exists: it is answered, or the missing arguments are reported.
+        // Every described command exists: it returns a result, or the missing arguments are reported.
         let reply = server.send("POST", path.trim_start_matches('/'), b"{}");
         assert!([200, 422].contains(&reply.status), "{path}: {} {}", reply.status, reply.text);
         let arguments = arguments_of(&described, operation);
@@ -495,7 +495,7 @@ fn an_interrupt_ends_it_in_good_order() {
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(status.code(), Some(0));
-    // Other tests have folders of the same form; at least one of those seen is gone, and it was this server's.
+    // Other tests have folders of the same form; at least one of those seen is removed, which was this server's.
     assert!(folders.iter().any(|folder| !folder.exists()), "{folders:?}");
 }
 
@@ -508,7 +508,7 @@ fn a_taken_port_is_reported() {
     assert!(ended.stderr.contains("--port") && ended.stderr.contains("omit it"), "{}", ended.stderr);
 }
 
-/// Unusual values, one for each argument of each command in turn: each is answered or rejected.
+/// Unusual values, one for each argument of each command in turn: each gives a result or an error.
 #[test]
 fn absurd_values_are_answered_or_refused() {
     let server = Served::new(&[TRACES]);
@@ -531,7 +531,7 @@ fn absurd_values_are_answered_or_refused() {
         json!(true),
         json!("1e400"),
     ];
-    // What searches for long with any values is left out.
+    // Commands that search for long with any values are left out.
     let long = ["search", "size", "validate", "network/design", "network/simulate", "network/rail-only"];
     let mut next = absurd.iter().cycle();
     let mut asked = 0;

@@ -1,4 +1,4 @@
-//! What `railwright serve` reads and writes: what was given and what was sent, and nothing.
+//! Files read and written by `railwright serve`: only those given at the start or sent by the client.
 
 use crate::support::program;
 use crate::support::served::Served;
@@ -158,7 +158,7 @@ fn only_what_was_given_is_read() {
         let reply = server.ask("query", &json!({ "sql": sql, "paths": [at("open")] }));
         assert_eq!(reply.status, 422, "{sql}: {}", reply.text);
     }
-    // What leads out of a folder is left out of it.
+    // Links that lead out of a folder are excluded.
     let reply = server.ask("models/show", &json!({ "name": folder }));
     assert!(reply.status == 422 && !reply.text.contains("root:"), "{}", reply.text);
     // Its existence is not revealed.
@@ -204,7 +204,7 @@ fn an_answer_follows_the_file_it_was_made_of() {
     let top = house("follows");
     let file = top.join("open/run.toml");
     let text = fs::read_to_string(&file).expect("a run");
-    // Long ago, so that the answer may be kept.
+    // Long ago, so that the result may be cached.
     let old = |text: &str| {
         fs::write(&file, text).expect("written");
         let at = std::time::SystemTime::now() - Duration::from_secs(3600);
@@ -218,7 +218,7 @@ fn an_answer_follows_the_file_it_was_made_of() {
     fs::write(&file, text.replace("\"llama-3-8b\"", "\"llama-3.2-3b\"")).expect("written");
     let second = ask();
     assert_ne!(second, first, "the old answer was given");
-    // Changed just now: every answer is computed again, even without a newer timestamp.
+    // Changed just now: every result is computed again, even without a newer timestamp.
     old(&text);
     assert_eq!(ask(), first);
     fs::remove_file(&file).expect("removed");
@@ -258,7 +258,7 @@ fn views_of_one_job_that_ask_together_are_answered_as_the_command_line_answers()
         ("stragglers", layout, vec!["stragglers", "--layout", "dp=2,pp=2"]),
     ];
     let server = Served::new(&[&folder]);
-    // Twice: from the disk and from what is kept.
+    // Twice: from the disk and from the cache.
     for _ in 0..2 {
         let replies: Vec<String> = std::thread::scope(|scope| {
             let asked = questions.each_ref().map(|(command, arguments, _)| {

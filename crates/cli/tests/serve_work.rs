@@ -1,4 +1,4 @@
-//! Long work through `railwright serve`: progress, cancellation, and no delay of quick questions.
+//! Long work through `railwright serve`: progress, cancellation, and no delay of quick requests.
 
 use crate::support::served::Served;
 use serde_json::{Value, json};
@@ -64,7 +64,7 @@ fn large_answers_end_when_the_client_leaves() {
         let given_up = used(&server);
         rests(&server, Duration::from_secs(30), command);
         let more = used(&server) - given_up;
-        // A fifth to a half of what is left; CI's machines are shared, and their processors slow down.
+        // A fifth to a half of the remainder; CI's machines are shared, and their processors slow down.
         assert!(more < 2.5, "{command} went on for {more} s");
     }
 }
@@ -76,7 +76,7 @@ fn endless_questions_keep_estimates_quick_and_end_when_the_client_leaves() {
     let arguments = json!({ "sql": ENDLESS, "paths": [TP2] });
     let estimate = |n: usize| {
         let begin = Instant::now();
-        // Another question every time, so that no kept answer is given.
+        // Another request every time, so that no cached reply is returned.
         let reply = server.ask(
             "estimate",
             &json!({ "model": "llama-3.1-8b", "cluster": "dgx-h100", "gpus": 8, "global-batch": 64 + n }),
@@ -90,7 +90,7 @@ fn endless_questions_keep_estimates_quick_and_end_when_the_client_leaves() {
     let mut times: Vec<Duration> = (1..=60).map(estimate).collect();
     times.sort_unstable();
     let p95 = times[times.len() * 95 / 100];
-    // 50 ms on a machine that does nothing else; CI's machines are shared.
+    // 50 ms on an otherwise idle machine; CI's machines are shared.
     assert!(p95 < Duration::from_millis(500), "p95 {p95:?}");
     drop(endless);
     rests(&server, Duration::from_secs(20), "a query");
@@ -220,7 +220,7 @@ fn patterns_reach_what_was_given_and_nothing_else() {
     let _ = fs::remove_dir_all(top);
 }
 
-/// Questions whose numbers ask for more than a machine has: each is refused or bounded, and the server stays up.
+/// Requests with numbers beyond the resources of a machine: each is rejected or bounded, and the server stays up.
 #[test]
 fn heavy_arguments_are_refused_at_once() {
     let server = Served::new(&[TRACES]);

@@ -1,4 +1,4 @@
-//! Steps as flows on topologies: reports, what they cost, and what cannot be simulated.
+//! Steps as flows on topologies: reports, their cost, and invalid requests.
 
 use crate::support::{json, run, transcript};
 
@@ -117,7 +117,7 @@ fn estimates_price_collectives_by_flows() {
     assert!(thin > closed * 1.001, "{thin} {closed}");
 }
 
-/// A search ranked by flows: the same at any number of threads, never faster than without contention, and its command asks the same.
+/// A search ranked by flows: the same at any number of threads, never faster than without contention, and its command has the same result.
 #[test]
 fn a_search_ranks_by_flows() {
     let search = |more: &[&'static str]| {

@@ -1,10 +1,9 @@
-//! `size` as a user runs it: choices meet goals, nothing cheaper does, and a negative result has the closest
-//! size.
+//! `size` in use: choices meet goals, no cheaper size does, and a negative result has the closest size.
 
 use crate::support::{json, rejected, run, transcript};
 use serde_json::Value;
 
-/// Narrow enough to be searched in a moment.
+/// Small enough for a quick search.
 const SMALL: [&str; 18] = [
     "size",
     "llama-3-8b",
@@ -145,7 +144,7 @@ fn the_batch_is_the_published_one_where_there_is_one() {
     assert!(title.contains("15,360 x 4,096 (as published: ") && title.contains("2412.19437"), "{title}");
     assert_eq!(number(&rows(&answer)[0], "/plan/global_batch"), 15_360.0);
     assert_eq!(number(&rows(&answer)[0], "/plan/sequence_length"), 4096.0);
-    // As many tokens in longer sequences; a batch that is set stays.
+    // Equally many tokens in longer sequences; a specified batch stays.
     assert_eq!(number(&on(&["--seq", "8192"]), "/global_batch"), 7680.0);
     let uneven = on(&["--seq", "7000"]);
     assert_eq!(number(&uneven, "/global_batch"), 9216.0);
@@ -156,7 +155,7 @@ fn the_batch_is_the_published_one_where_there_is_one() {
     let own = on(&["--global-batch", "1024"]);
     assert_eq!(number(&rows(&own)[0], "/plan/global_batch"), 1024.0);
     assert!(own["title"].as_str().is_some_and(|title| title.contains("set by the user")));
-    // Others have the usual batch, and line 1 names it an assumption.
+    // Other models have the default batch, and line 1 names it an assumption.
     let usual = json(&small(&["--gpus", "8", "--json"]), 0);
     assert!(usual["title"].as_str().is_some_and(|title| title.contains("assumed; ")), "{usual}");
 }

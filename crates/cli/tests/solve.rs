@@ -27,8 +27,8 @@ fn number(answer: &Value, pointer: &str) -> f64 {
     answer.pointer(pointer).and_then(Value::as_f64).expect(pointer)
 }
 
-/// The first case study: nothing recomputed does not fit, everything does, and the answer is a fifth faster at least.
-/// Gradients as the published study of recompute had them; Megatron-Core keeps them in fp32 unless asked.
+/// The first case study: without recompute it does not fit, with full recompute it does, and the result is at least a fifth faster.
+/// Gradients as in the published study of recompute; Megatron-Core keeps them in fp32 by default.
 const SIXTEEN_BIT_GRADIENTS: [&str; 4] =
     ["--precision-gradients", "bf16", "--precision-gradient-reduce", "bf16"];
 
@@ -49,7 +49,7 @@ fn selective_recompute_of_405b_gains_a_fifth() {
         assert!(number(stage, "/probability_of_fitting") > 0.9 - 1e-6, "{stage}");
         assert!(number(stage, "/memory") <= number(&answer, "/recompute/limit") * 1.000_001);
     }
-    // The plan of the answer is a plan: estimating it gives the same step.
+    // The plan of the result is valid: estimating it gives the same step.
     let path = std::env::temp_dir().join(format!("railwright-solve-{}.toml", std::process::id()));
     let file = path.to_str().expect("a path");
     let saved = run(&[&["recompute"][..], &large, &["--save", file]].concat());
@@ -90,7 +90,7 @@ fn a_heavy_head_is_balanced() {
     assert_eq!(csv.stdout.lines().count(), 9, "{}", csv.stdout);
 }
 
-/// Layers that do not divide evenly are what `balance` is for; its memory is that of an estimate, in both solvers.
+/// Layers that do not divide evenly are the purpose of `balance`; its memory is that of an estimate, in both solvers.
 #[test]
 fn balance_spreads_by_itself_and_memory_is_that_of_an_estimate() {
     let gemma = ["gemma-3-27b", "--cluster", "dgx-h100", "--gpus", "256", "--tp", "4", "--pp", "8"];

@@ -1,6 +1,6 @@
-//! The same bytes at any number of threads, from every command that reads what was recorded.
+//! The same bytes at any number of threads, from every command that reads recordings.
 //!
-//! Responsible for: answers and written files at 1 and at 8 threads. Refuses to look into them: other tests do.
+//! Responsible for: results and written files at 1 and at 8 threads. Excludes their content: see the other tests.
 
 use crate::support::program;
 

@@ -75,7 +75,7 @@ fn published_traffic_comes_out() {
     };
     assert!((bytes("data", "reduce_scatter") / 5.5e9 - 1.0).abs() < 0.02);
     assert!((bytes("pipeline", "send") / 6e6 - 1.0).abs() < 0.05);
-    // What the rail-only paper claims of its own exchanges, as these are carried out here.
+    // The rail-only paper's claims about its own exchanges, as executed here.
     assert!(answer["silent_share"].as_f64().expect("a share") > 0.99);
     assert!(answer["inside_share"].as_f64().expect("a share") > 0.85);
 }
@@ -122,7 +122,7 @@ fn files_hold_what_the_answer_sums() {
     assert_eq!((reader.info().width, reader.info().height), (1270, 1108), "with ranks and a scale around it");
 }
 
-/// A page's heat map of rails: what the rows of the rails sum.
+/// The web UI's heat map of rails has the sums of the rows of rails.
 #[test]
 fn rails_against_rails_are_the_rails() {
     let answer = json(&[&SMALL[..], &["--by", "rail", "--json", "--quiet"]].concat(), 0);

@@ -1,4 +1,4 @@
-//! `tune` on launch files, and one loader behind every command that takes a run.
+//! `tune` on launch files, and one loader for every command that takes a run.
 
 use crate::support::{json, run, scratch};
 use std::fs;
@@ -103,7 +103,7 @@ fn variants_are_written_into_a_folder() {
     let _ = fs::remove_dir_all(&folder);
 }
 
-/// Files of every kind with what they leave open: settings of the model and the GPUs.
+/// Files of every kind with the settings that they leave open: settings of the model and the GPUs.
 const FORMATS: &[(&str, &str, &[&str])] = &[
     ("Megatron script", "examples/launch/llama3_70b.sh", &[]),
     ("Megatron command", "examples/launch/deepseek_v3_command.txt", &["cluster.devices=1024"]),
@@ -139,7 +139,7 @@ fn every_command_takes_every_format() {
             let mut words: Vec<&str> = command.to_vec();
             words.extend(set.iter().map(String::as_str));
             let outcome = run(&words);
-            // A layout that does not fit is an answer.
+            // A layout that does not fit is a valid result.
             assert!(outcome.code <= 1, "{kind}: {}: {}", words.join(" "), outcome.stderr);
         }
     }
@@ -252,7 +252,7 @@ fn a_search_of_a_script_frees_what_the_script_pins() {
     assert!(nothing.code == 2 && nothing.stderr.contains("--keep"), "{}", nothing.stderr);
 }
 
-/// A launch file dates a framework and does not name its generation: every command has the interval of all versions of the framework for it,
+/// A launch file dates a framework and does not name its generation. Every command uses the interval of all versions of the framework,
 /// until one is named.
 #[test]
 fn software_of_a_launch_file_is_inferred_for_every_command() {
@@ -285,7 +285,7 @@ fn software_of_a_launch_file_is_inferred_for_every_command() {
     assert!(open > 1.03 * named && open < 1.3 * named, "{open} {named}");
 }
 
-/// The run file of a search over a launch file keeps that its generation was not specified: the interval does not narrow by writing it.
+/// The run file of a search over a launch file records that its generation was not specified: writing it does not narrow the interval.
 #[test]
 fn a_run_file_of_a_launch_file_keeps_its_interval() {
     let found = json(&["search", &at(SCRIPT), "--cluster", "dgx-h100", "--top", "1", "--json", "--quiet"], 0);

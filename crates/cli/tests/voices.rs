@@ -145,7 +145,7 @@ fn colour_changes_no_text() {
 
 #[test]
 fn a_reader_that_stops_listening_is_no_error() {
-    // Far more than a pipe holds.
+    // Far more than the capacity of a pipe.
     let mut child = program(&["timeline", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--pp", "4"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -53,7 +53,7 @@ fn each_change_alone_and_all_together() {
     }
 }
 
-/// The step before the changes is the one that `estimate` answers for the same line.
+/// The step before the changes is that of `estimate` for the same line.
 #[test]
 fn the_step_before_changes_is_that_of_estimate() {
     let before = &json(&line("whatif", &["--change", "nic=x2", "--json"]), 0)["before"];
@@ -88,7 +88,7 @@ fn impossible_changes_are_reported_beside_the_others_and_fail() {
         "{}",
         rivals.stdout
     );
-    // A change that does not fit is a no, too.
+    // A change that does not fit also gives a negative outcome.
     let large = run(&line("whatif", &["--change", "micro_batch=16"]));
     assert_eq!(large.code, 1);
     assert!(large.stdout.contains("which does not fit"), "{}", large.stdout);

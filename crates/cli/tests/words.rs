@@ -1,7 +1,7 @@
 //! Help, documentation and snapshots use the words of the glossary, and help has short sentences.
 //!
 //! Responsible for: reading the words to avoid from `docs/glossary.md`, and counting them. Help may have none. Every other text may have as
-//! many as `words.counts` lists for it, which may only fall: `WORDS_UPDATE=1` writes lower counts and refuses higher ones.
+//! many as `words.counts` lists for it, which may only fall: `WORDS_UPDATE=1` writes lower counts and rejects higher ones.
 
 #[path = "support/glossary.rs"]
 mod glossary;
@@ -113,7 +113,7 @@ fn help_fits_a_narrow_terminal() {
             let mut program = crate::support::program(&words);
             let output = program.env("COLUMNS", NARROWEST.to_string()).output().expect("the program starts");
             let help = String::from_utf8(output.stdout).expect("the program writes UTF-8");
-            // Examples are command lines to copy, which must not break, and neither do words.
+            // Examples are command lines to copy, which must not be broken, and words are never broken.
             let (text, _) = help.split_once("\nExamples:\n").unwrap_or((&help, ""));
             let wide_line = |line: &&str| line.chars().count() > NARROWEST && line.trim().contains(' ');
             for line in text.lines().filter(wide_line) {

@@ -10,14 +10,14 @@ use std::time::Duration;
 const ESTIMATE: [&str; 8] =
     ["estimate", "llama-3-8b", "--cluster", "dgx-h100", "--gpus", "8", "--json", "-o"];
 
-/// A command that writes one file, whose path stands last.
+/// A command that writes one file, whose path is the last argument.
 fn quietly(arguments: &[&str], path: &str) -> Command {
     let mut command = program(arguments);
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
 }
 
-/// Kills a command at many moments: the file is the old or the new one each time, and no temporary file is left.
+/// Kills a command at many times: the file is the old or the new one each time, and no temporary file is left.
 fn killed(file: &str, arguments: &[&str], moments: u32) {
     let folder = Folder::new(&format!("killed-{file}"));
     let path = folder.at(file);
@@ -32,7 +32,7 @@ fn killed(file: &str, arguments: &[&str], moments: u32) {
         fs::write(&path, "old").expect("written");
         let mut child = quietly(arguments, &path).spawn().expect("starts");
         std::thread::sleep((took * moment * 6 / 5 / moments).min(Duration::from_secs(2)));
-        // By SIGKILL, which cannot be caught, and by SIGTERM.
+        // With SIGKILL, which cannot be caught, and with SIGTERM.
         if moment % 2 == 0 {
             child.kill().expect("killed");
         } else {
@@ -47,7 +47,7 @@ fn killed(file: &str, arguments: &[&str], moments: u32) {
         }
     }
     assert!(olds > 0, "{file}: {olds} old, {news} new");
-    // What a killed process left is removed by the next one.
+    // The next process removes a file that a killed process left.
     whole();
     assert_eq!(folder.names(), [file]);
 }

@@ -1,7 +1,7 @@
 //! The YAML of Hugging Face accelerate: FSDP, DeepSpeed, Megatron-LM, plain replicas.
 //!
-//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them.
-//! Does not guess settings that such files never contain, and reports the flags for them.
+//! Responsible for: accelerate's settings, and arguments of Hugging Face's trainer if the file contains them. Does not guess settings that
+//! such files never contain, and reports the flags for them.
 
 pub(crate) mod fsdp;
 mod keys;
@@ -230,7 +230,7 @@ fn precision(fields: &mut Fields<'_>) {
     }
 }
 
-/// The optimizer that a name of Hugging Face's `optim`, in lower case, stands for.
+/// The optimizer of a name of Hugging Face's `optim`, in lower case; `None` if unknown.
 pub(crate) fn trainer_optimizer(name: &str) -> Option<Optimizer> {
     let known = [
         ("adafactor", Optimizer::Adafactor),

@@ -1,7 +1,7 @@
-//! Fine-tuning with adapters: rank and target modules of every reader, and back.
+//! Fine-tuning with adapters: rank and target modules for every reader and writer.
 //!
-//! Responsible for: keeping adapters apart from full fine-tuning, the frameworks' defaults, and names of modules that a plan does not have.
-//! Refuses dropout in front of adapters and their scale: neither changes time and memory much.
+//! Responsible for: distinguishing adapters from full fine-tuning, the frameworks' defaults, and module names that a plan lacks. Excludes
+//! the dropout and the scale of adapters, which have little effect on time and memory.
 
 use crate::fields::Fields;
 use crate::{Draft, RemarkKind};
@@ -21,7 +21,7 @@ pub(crate) fn quantized(draft: &mut Draft, source: &str, line: Option<usize>, bi
     draft.remark(RemarkKind::NotModelled, source, line, message);
 }
 
-/// A framework's adapters where a file leaves them open.
+/// A framework's defaults for adapter settings that a file leaves open.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {
     /// The framework.
@@ -61,15 +61,14 @@ pub(crate) const CANONICAL: Usual = Usual {
 pub(crate) const ALL_OF_RANK_8: Usual =
     Usual { of: "the trainer", rank: 8, targets: &[LoraTarget::AllLinear] };
 
-/// Reads rank and targets from the first of some keys that are there; what is open has the framework's default. Nothing unless adapters
-/// are trained.
+/// Reads rank and targets from the first present keys; open ones have the framework's default. Does nothing unless adapters are trained.
 pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], usual: Usual) {
     let rank = ranks.iter().find_map(|path| Some((*path, fields.count(path)?)));
     let names = targets.iter().find_map(|path| Some((*path, fields.words(path)?)));
     if fields.draft.spec().plan.optimizer != Some(Optimizer::Lora) {
         return;
     }
-    // A rank of 0, which no trainer accepts, is refused with the plan.
+    // A rank of 0, which no trainer accepts, is rejected with the plan.
     if let Some((path, rank)) = rank {
         fields.set("plan.lora_rank", &rank, path);
     }
@@ -80,7 +79,7 @@ pub(crate) fn read(fields: &mut Fields<'_>, ranks: &[&str], targets: &[&str], us
     defaults(&mut fields.draft, usual);
 }
 
-/// The modules of a regular expression whose last part has alternatives: `...(mlp|self_attn).(up|down|q|v)_proj`. `None` for a name,
+/// The modules of a regular expression whose last part has alternatives: `...(mlp|self_attn).(up|down|q|v)_proj`. `None` for a plain name
 /// and for other expressions.
 fn of_pattern(name: &str) -> Option<Vec<String>> {
     let (before, end) = name.trim().rsplit_once(')')?;
@@ -92,7 +91,7 @@ fn of_pattern(name: &str) -> Option<Vec<String>> {
     is_list.then(|| parts.into_iter().map(|part| format!("{part}{end}")).collect())
 }
 
-/// Sets the targets of a list of module names, and remarks on those that a plan does not have.
+/// Sets the targets of a list of module names, with remarks on those that a plan lacks.
 pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, line: Option<usize>) {
     let mut found = BTreeSet::new();
     let mut unknown = Vec::new();
@@ -128,7 +127,7 @@ pub(crate) fn set_targets(draft: &mut Draft, names: &[String], source: &str, lin
     }
 }
 
-/// Fills in what a file leaves open of its adapters.
+/// Sets defaults of adapter settings that a file leaves open.
 pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
     if draft.value("plan.lora_rank").is_none() {
         draft.set("plan.lora_rank", &usual.rank, &format!("the rank by default of {}", usual.of), None);
@@ -142,7 +141,7 @@ pub(crate) fn defaults(draft: &mut Draft, usual: Usual) {
 /// Names of modules.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// PEFT's: every matrix has a name of its own.
+    /// PEFT: every matrix has its own name.
     Peft,
     /// Megatron's: queries, keys and values are one matrix, and so are gate and up.
     Megatron,
@@ -169,9 +168,10 @@ const NAMES: [(LoraTarget, &[&str], &[&str]); 17] = [
     (LoraTarget::MixerOut, &["out_proj"], &["out_proj"]),
 ];
 
-/// The rank of a plan's adapters and the names of their targets, for a writer. `None` where the plan trains everything.
+/// The rank of a plan's adapters and the names of their targets, for a writer. `None` if the plan trains all parameters.
 ///
-/// A target without a name of its own gets the names that cover its weights: such adapters differ in whether parts share `A`.
+/// Names of the adapters' modules for a framework. A target without an exact name is covered by several names: such adapters differ in the
+/// parts that share `A`.
 pub(crate) fn written(plan: &Plan, names: Names) -> Option<(u64, Vec<&'static str>)> {
     let lora = plan.adapters()?;
     let mut list: Vec<&'static str> = Vec::new();

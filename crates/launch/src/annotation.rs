@@ -1,8 +1,8 @@
 //! Settings without a framework equivalent, in comments that are read back.
 //!
-//! Responsible for: properties of the environment (the software generation, the rack segment of the
-//! scheduler) and of the data (length of documents, balance of experts), as `# railwright: plan.software =
-//! "..."`. Excludes everything else: settings with a flag are never comments.
+//! Responsible for: properties of the environment (the software generation, the rack segment of the scheduler) and of the data (length of
+//! documents, balance of experts), as `# railwright: plan.software = "..."`. Excludes all other settings: those with a flag are never
+//! comments.
 
 use crate::Draft;
 use railwright_spec::cluster::Cluster;
@@ -16,7 +16,7 @@ const KEYS: &[&str] = &["software", "segment", "document_length", "expert_imbala
 /// The comments of a plan on a cluster, a line each.
 pub(crate) fn write(plan: &Plan, cluster: &Cluster) -> String {
     let spec = PlanSpec::from_plan(plan);
-    // On domains that the job does not fill evenly a reader may know other nodes, and take another segment for the usual one.
+    // If the job does not fill domains evenly, a reader with other nodes could choose another default segment.
     let is_even = plan.world_size().is_multiple_of(cluster.scale_up.domain_size.max(1));
     let is_usual = is_even && plan.segments(cluster).next() == Some(plan.segment);
     let mut out = String::new();

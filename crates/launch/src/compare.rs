@@ -1,17 +1,17 @@
 //! Comparison of a prediction with a log.
 //!
-//! Responsible for: differences in one direction (above zero: predicted more than measured), and whether a measurement lies in the
-//! interval. Refuses to predict.
+//! Responsible for: differences with one sign (above zero: predicted more than measured), and whether a measurement lies in the interval.
+//! Does not predict.
 
 use crate::Measured;
 use serde::Serialize;
 
-/// What was predicted, as far as logs measure it.
+/// Predicted values of the figures that logs contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Predicted {
     /// Seconds of a step.
     pub step_time: f64,
-    /// Between what bounds a measurement is expected, in seconds.
+    /// Bounds of the expected measurement, in seconds.
     pub interval: (f64, f64),
     /// Tokens of a step.
     pub tokens_per_step: f64,
@@ -19,7 +19,7 @@ pub struct Predicted {
     pub tflops_per_device: Option<f64>,
     /// Bytes that tensors occupy on the rank that needs most.
     pub allocated: f64,
-    /// Bytes that the allocator holds there.
+    /// Bytes reserved by the allocator on that rank.
     pub reserved: f64,
     /// Devices.
     pub devices: f64,
@@ -29,7 +29,7 @@ pub struct Predicted {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
-    /// Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`.
+    /// Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`.
     pub figure: &'static str,
     /// Measured, in seconds, tokens a second, TFLOP/s or bytes.
     pub measured: f64,
@@ -37,7 +37,7 @@ pub struct Comparison {
     pub predicted: f64,
     /// Predicted over measured, less 1.
     pub difference: f64,
-    /// Whether the measurement lies in the interval, for figures that have one.
+    /// True if the measurement lies in the interval. `None` for figures without one.
     pub inside: Option<bool>,
 }
 

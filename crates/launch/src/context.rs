@@ -17,7 +17,7 @@ pub struct Context<'a> {
     pub variables: Vec<(String, String)>,
     /// Arguments of a script; `None` if unknown.
     pub arguments: Option<Vec<String>>,
-    /// The door to further files; without it none is read.
+    /// Access to further files; without it none is read.
     pub files: Option<&'a dyn Files>,
 }
 
@@ -32,12 +32,12 @@ impl std::fmt::Debug for Context<'_> {
 }
 
 impl Context<'_> {
-    /// Whether the context is empty.
+    /// Tests whether the context is empty.
     pub fn is_empty(&self) -> bool {
         self.variables.is_empty() && self.arguments.is_none() && self.files.is_none()
     }
 
-    /// A further file, or why it is not read.
+    /// A further file, or the reason why it is not read.
     pub(crate) fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         match self.files {
             Some(files) => files.open(path, from),
@@ -68,7 +68,7 @@ impl Sources {
         self.push(name.to_owned(), text, 1)
     }
 
-    /// Takes a text that stands in a file that is known, from a line on.
+    /// Adds a text that is part of a known file, with its first line.
     pub(crate) fn add_at(&mut self, line: usize, text: &str) -> usize {
         let (name, line) = match self.of(line) {
             Some((source, line)) => (source.name.clone(), line),
@@ -100,7 +100,7 @@ impl Sources {
         }
     }
 
-    /// The text that a line lies in, then the first one, each with the number of its first line.
+    /// The text that contains a line, then the first one, each with the number of its first line.
     pub(crate) fn around(&self, line: usize) -> Vec<(&str, usize)> {
         let own = self.files.iter().rposition(|source| source.base <= line);
         let mut all: Vec<&Source> = own.and_then(|own| self.files.get(own)).into_iter().collect();

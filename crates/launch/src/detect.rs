@@ -11,7 +11,7 @@ use serde::Serialize;
 /// Bytes in which a configuration shows its kind. Logs are longer, and may name their run late.
 const LONGEST_CONFIGURATION: usize = 1 << 20;
 
-/// A kind of file that a text looks like.
+/// A detected kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sighting {
@@ -22,7 +22,7 @@ pub struct Sighting {
     pub evidence: Evidence,
 }
 
-/// Every kind of file that a text looks like, the most certain first; empty when nothing is recognised.
+/// Every detected kind of file, the most certain first; empty if none is recognised.
 pub fn detect(text: &str) -> Vec<Sighting> {
     let text = text.trim_start_matches('\u{feff}');
     let head = head(text);
@@ -38,7 +38,7 @@ pub fn detect(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Reads a launch file of any kind. `None` if no reader knows the text, or for another kind of file.
+/// Reads a launch file of any kind. `None` if no reader recognises the text.
 pub fn read(text: &str, file: &str) -> Option<Result<Launch, Vec<Problem>>> {
     read_with(text, file, &Context::default())
 }
@@ -50,7 +50,7 @@ pub fn read_with(text: &str, file: &str, context: &Context<'_>) -> Option<Result
     Some(reader.read_with(text.trim_start_matches('\u{feff}'), file, context))
 }
 
-/// The start of a text, as far as configurations reach.
+/// The start of a text, up to the usual length of configurations.
 fn head(text: &str) -> &str {
     let longest = text.len().min(LONGEST_CONFIGURATION);
     let end = (0..=longest).rev().find(|&end| text.is_char_boundary(end)).unwrap_or(0);
@@ -85,7 +85,7 @@ fn others(text: &str) -> Vec<Sighting> {
     seen
 }
 
-/// Whether a JSON text has a key, without reading the numbers of a large one.
+/// Tests whether a JSON text has a top-level key, without parsing the numbers of a large one.
 fn top_level(text: &str, key: &str) -> bool {
     text.contains(&format!("\"{key}\""))
 }

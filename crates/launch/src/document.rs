@@ -32,13 +32,13 @@ pub(crate) const MOST_VALUES: usize = 50_000;
 pub(crate) struct Entry {
     /// The dotted key, in today's spelling.
     pub(crate) path: String,
-    /// The dotted key as it is written.
+    /// The dotted key in the file's spelling.
     pub(crate) name: String,
     /// The value.
     pub(crate) data: Data,
-    /// Where it stands.
+    /// Line and column of the value.
     pub(crate) spot: Spot,
-    /// Whether it was used.
+    /// True if a reader used it.
     pub(crate) taken: bool,
 }
 
@@ -53,7 +53,7 @@ impl Entry {
 pub(crate) struct Document {
     /// The values.
     pub(crate) entries: Vec<Entry>,
-    /// Keys that stand twice, with the places of the last, which counts.
+    /// Repeated keys, with the place of the last occurrence, which counts.
     pub(crate) repeated: Vec<(String, Spot)>,
 }
 
@@ -77,7 +77,7 @@ impl Document {
         }
     }
 
-    /// Gives keys of older versions today's names, where today's is not there as well.
+    /// Renames keys of older versions, unless the current name is also present.
     pub(crate) fn rename(&mut self, aliases: &[(&str, &str)]) {
         for (old, new) in aliases {
             if self.get(new).is_none() {
@@ -88,12 +88,12 @@ impl Document {
         }
     }
 
-    /// The value of a key. Of a key that stands twice (in overrides), the later.
+    /// The value of a key. For a repeated key (in overrides), the last one.
     pub(crate) fn get(&self, path: &str) -> Option<&Entry> {
         self.entries.iter().rev().find(|entry| entry.path == path)
     }
 
-    /// Whether a table or a value stands at a key.
+    /// Tests whether a key has a table or a value.
     pub(crate) fn has(&self, path: &str) -> bool {
         self.entries.iter().any(|entry| {
             entry.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -101,7 +101,7 @@ impl Document {
     }
 }
 
-/// Refuses a text that is too long for a configuration.
+/// Returns an error for a text that is too long for a configuration.
 pub(crate) fn check_length(text: &str, file: &str) -> Result<(), Problem> {
     if text.len() > LONGEST {
         return Err(Problem::new(format!("larger than {} MiB, the limit of configurations", LONGEST >> 20))

@@ -1,7 +1,7 @@
-//! A launch under construction: what every reader fills in.
+//! A launch under construction, filled by the readers.
 //!
-//! Responsible for: keeping a value, its origin and the place for later messages together, and bounding what a hostile file can
-//! make it hold. Refuses to know any framework.
+//! Responsible for: a value with its origin and its place for later messages, and bounds on the memory that a hostile file can use.
+//! Independent of frameworks.
 
 use crate::context::Sources;
 use crate::launch::{Measured, Open, Remark, RemarkKind};
@@ -18,7 +18,7 @@ const MOST: usize = 500;
 pub struct Draft {
     launch: Launch,
     problems: Vec<Problem>,
-    /// Which file a line lies in, where the launch has several.
+    /// Mapping of lines to files, for a launch with several.
     sources: Option<Sources>,
 }
 
@@ -39,7 +39,7 @@ impl Draft {
         Self { launch, problems: Vec::new(), sources: None }
     }
 
-    /// From now on lines count through several files.
+    /// Numbers lines through several files from now on.
     pub(crate) fn lines_of(&mut self, sources: Sources) {
         self.sources = Some(sources);
     }
@@ -62,7 +62,7 @@ impl Draft {
         self.set_value(key, &value.write(), source, line);
     }
 
-    /// The same with a value without a type, as a file has it: whether it fits the key is checked.
+    /// The same for an untyped value of a file, with a check of its type.
     pub fn set_value(&mut self, key: &str, value: &Value, source: &str, line: Option<usize>) {
         let (file, line) = self.spot(line);
         let own = file.clone().unwrap_or_else(|| self.launch.file.clone());
@@ -82,7 +82,7 @@ impl Draft {
         }
     }
 
-    /// Whether a value comes from a line.
+    /// Tests whether a value comes from a line.
     pub fn is_origin(&self, source: &str, line: Option<usize>) -> bool {
         let source = shorten(source);
         let (file, line) = self.spot(line);
@@ -90,7 +90,7 @@ impl Draft {
         self.launch.origins.iter().any(is_here)
     }
 
-    /// Where each value comes from.
+    /// Origin of each value.
     pub(crate) fn origins(&self) -> &[Origin] {
         &self.launch.origins
     }
@@ -105,24 +105,24 @@ impl Draft {
         self.launch.partial.get_or_insert_with(|| why.to_owned());
     }
 
-    /// Whether the file shows only a part of the run.
+    /// Tests whether the file shows only a part of the run.
     pub(crate) fn is_partial(&self) -> bool {
         self.launch.partial.is_some()
     }
 
-    /// The file names a model that the catalogue does not have.
+    /// Records a model name that is not in the catalogue.
     pub(crate) fn unknown_model(&mut self, name: &str, source: &str, line: Option<usize>) {
         let message = "not in the catalogue, so the model is open: pass its config.json";
         self.remark(RemarkKind::Unresolved, source, line, message);
         self.leave_open("model.name", source, line, format!("`{}` is not in the catalogue", shorten(name)));
     }
 
-    /// Whether a value was left open.
+    /// Tests whether a value was left open.
     pub(crate) fn is_open(&self, key: &str) -> bool {
         self.launch.open.iter().any(|open| open.key == key)
     }
 
-    /// Takes values back.
+    /// Removes values.
     pub(crate) fn take_back(&mut self, keys: &[String]) {
         let open = self.launch.open.len();
         for key in keys {
@@ -131,7 +131,7 @@ impl Draft {
         self.launch.open.truncate(open);
     }
 
-    /// A value stays open: what was set for it is taken back.
+    /// Leaves a value open and removes its previous setting.
     pub(crate) fn leave_open(
         &mut self,
         key: &str,
@@ -154,7 +154,7 @@ impl Draft {
                 let file = origin.file.clone().unwrap_or_else(|| self.launch.file.clone());
                 let source = Some(origin.source.clone());
                 let place = Place { file, line: origin.line, key: source, ..Place::default() };
-                // It was set before, so it fits.
+                // It was set before, so it is valid.
                 let _ = spec.set_at(&origin.key, &value, place);
             }
         }
@@ -169,7 +169,7 @@ impl Draft {
         self.launch.spec.get(key)
     }
 
-    /// What was set so far.
+    /// Settings so far.
     pub fn spec(&self) -> &RunSpec {
         &self.launch.spec
     }
@@ -197,7 +197,7 @@ impl Draft {
         }
     }
 
-    /// Takes back that these words are unknown.
+    /// Removes the remark that these words are unknown.
     pub(crate) fn forget_unknown(&mut self, source: &[&str]) {
         self.launch
             .remarks
@@ -209,31 +209,31 @@ impl Draft {
         self.launch.remarks.retain(|remark| !source.iter().any(|source| remark.source.starts_with(source)));
     }
 
-    /// Takes back what was concluded without a line of the file: a partial file concludes nothing.
+    /// Removes conclusions without a line of the file: a partial file allows none.
     pub(crate) fn forget_conclusions(&mut self) {
         self.launch.remarks.retain(|remark| remark.kind != RemarkKind::Assumed || remark.line.is_some());
     }
 
-    /// Takes assumptions back that were settled later: those whose message holds a text.
+    /// Removes assumptions that were settled later: those whose message contains a text.
     pub fn forget_assumptions(&mut self, text: &str) {
         self.launch
             .remarks
             .retain(|remark| remark.kind != RemarkKind::Assumed || !remark.message.contains(text));
     }
 
-    /// Something that makes the file useless. It gets the file's name.
+    /// Adds an error that makes the file unusable. Its file name is added.
     pub fn problem(&mut self, problem: Problem) {
         if self.problems.len() < MOST {
             self.problems.push(problem.in_file(self.launch.file.clone()));
         }
     }
 
-    /// What a log reports that the run took.
+    /// Sets the measurements that a log contains.
     pub fn measured(&mut self, measured: Measured) {
         self.launch.measured = Some(measured);
     }
 
-    /// A model with dimensions but without a vocabulary gets that of its style, with a remark.
+    /// Sets the vocabulary of a model with dimensions but without one to that of its style, with a remark.
     fn vocabulary(&mut self) {
         let model = &self.launch.spec.model;
         let is_given = self.launch.partial.is_some()
@@ -253,8 +253,8 @@ impl Draft {
         }
     }
 
-    /// Whether a file without a date is of the framework whose generation the calculator assumes for its plan: Megatron's arguments and
-    /// configurations, unless they ask for full sharding, for which another framework is assumed.
+    /// Tests whether an undated file belongs to the framework whose generation the calculator assumes for its plan. These are Megatron's
+    /// arguments and configurations, except with full sharding, for which another framework is assumed.
     fn is_of_assumed_framework(&self) -> bool {
         let is_megatron = matches!(
             self.launch.format,
@@ -271,11 +271,11 @@ impl Draft {
         is_megatron && self.launch.spec.plan.sharding.is_none_or(|sharding| sharding.zero_stage < 3)
     }
 
-    /// The launch, or all that is wrong with it. Remarks come in the order of what weighs most, then of lines.
+    /// The launch, or all errors. Remarks are sorted by importance, then by line.
     pub fn finish(mut self) -> Result<Launch, Vec<Problem>> {
         if self.problems.is_empty() {
             self.vocabulary();
-            // No launch file names a generation: what is set of it was inferred.
+            // No launch file names a generation: it is inferred.
             let is_inferred = self.launch.spec.plan.software.is_some() || self.is_of_assumed_framework();
             self.launch.spec.unspecified_software = is_inferred.then_some(Unspecified::Inferred);
             self.launch.remarks.sort_by_key(|remark| (remark.kind, remark.line));

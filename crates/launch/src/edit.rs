@@ -1,9 +1,9 @@
 //! Changing a plan in the user's own launch file.
 //!
-//! Responsible for: the smallest edit of a text after which the framework's settings are those of another plan, with everything
-//! else untouched: variables, arrays, wrappers, comments, flags that no reader knows. Works by proposing edits and reading each
-//! one back with the reader of the format: an edit counts when exactly the wanted settings changed. Refuses an edit whose text
-//! does not read back as the wanted plan, and formats that nothing writes.
+//! Responsible for: the smallest edit of a text that changes the framework's settings to those of another plan. Everything else is kept:
+//! variables, arrays, wrappers, comments, unknown flags. Proposed edits are read back with the reader of the format: an edit is valid if
+//! exactly the wanted settings changed. An edit that does not read back as the wanted plan is rejected, and so are formats without a
+//! writer.
 
 mod document;
 mod language;
@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Edited {
     /// The whole text.
     pub text: String,
-    /// What changed, in the framework's words.
+    /// Changed settings, in the framework's words.
     pub changes: Vec<Change>,
 }
 
@@ -36,9 +36,9 @@ pub struct Edited {
 pub struct Change {
     /// The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`.
     pub name: String,
-    /// What the file has; `None` where it leaves the setting out.
+    /// Value in the file; `None` if the setting is absent.
     pub before: Option<String>,
-    /// What it is to have; `None` where the setting goes.
+    /// New value; `None` if the setting is removed.
     pub after: Option<String>,
 }
 
@@ -48,15 +48,15 @@ pub struct Change {
 pub struct Refused {
     /// Reason, as a lowercase fragment.
     pub reason: String,
-    /// The changes to make by hand, in the framework's words.
+    /// The manual changes, in the framework's words.
     pub by_hand: Vec<Change>,
 }
 
-/// Candidates that are read back for one setting. A script with more places that look like a value is refused, not searched on.
+/// Maximum number of candidates that are read back for one setting. A script with more possible places is rejected.
 const MOST_TRIED: usize = 1500;
 
-/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the
-/// original, and returns why its plan is not the wanted one.
+/// Edits the text of a launch file that runs `from` so that it runs `to`. `is_right` reads the edited text as the caller read the original.
+/// It returns the reason if the plan is not the wanted one.
 pub fn edit(
     format: Format,
     text: &str,
@@ -161,7 +161,7 @@ fn changes(language: &dyn Language, targets: &[Target], now: &Settings) -> Vec<C
     between(language, now, &then)
 }
 
-/// What differs between two texts.
+/// Differences between two texts.
 fn between(language: &dyn Language, now: &Settings, then: &Settings) -> Vec<Change> {
     let joined = |values: Option<&Vec<String>>| values.map(|values| values.join(" "));
     names(now, then)

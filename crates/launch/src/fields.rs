@@ -14,27 +14,27 @@ use std::collections::BTreeSet;
 /// Maximum number of reported keys without effect, and of unknown keys, per file.
 const MOST_REPORTED: usize = 200;
 
-/// What a framework's key is to a plan.
+/// Meaning of a framework's key for a plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Meaning {
     /// A run-file key with the same name and meaning.
     Key(&'static str),
-    /// The reader's code knows what to make of it.
+    /// Handled by the reader's code.
     Read,
     /// Without effect on the time and memory of a step. The key may end in `.*` for a whole section.
     Ignored,
-    /// Has an effect that the calculator has no word for, unless it has one of these values.
+    /// Has an effect that the calculator cannot express, unless it has one of these values.
     Lost(&'static [&'static str], &'static str),
 }
 
-/// A key that a framework knows.
+/// A key of a framework, with its meaning.
 pub(crate) type Known = (&'static str, Meaning);
 
 /// A configuration and the launch that it becomes.
 pub(crate) struct Fields<'a> {
-    /// What is read.
+    /// Parsed document.
     pub(crate) document: Document,
-    /// What it becomes.
+    /// Draft of the launch made from it.
     pub(crate) draft: Draft,
     file: &'a str,
     text: &'a str,
@@ -55,7 +55,7 @@ impl<'a> Fields<'a> {
         self.text
     }
 
-    /// The value of a key, which then counts as used. Nothing (`null`) is as good as absent.
+    /// The value of a key, which then counts as used. `null` is treated as absent.
     pub(crate) fn take(&mut self, path: &str) -> Option<Entry> {
         let mut last = None;
         for entry in self.document.entries.iter_mut().filter(|entry| entry.path == path) {
@@ -98,7 +98,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// True or false, in YAML's older words too.
+    /// True or false, including YAML's older words.
     pub(crate) fn flag(&mut self, path: &str) -> Option<bool> {
         let entry = self.take(path)?;
         match &entry.data {
@@ -124,7 +124,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of texts; a single text is a list of what stands between its commas.
+    /// A list of texts; a single text is split at its commas.
     pub(crate) fn words(&mut self, path: &str) -> Option<Vec<String>> {
         let entry = self.take(path)?;
         let texts = |items: &[crate::document::Node]| {
@@ -145,7 +145,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// Whether a key is `auto`.
+    /// Tests whether a key is `auto`.
     pub(crate) fn is_auto(&self, path: &str) -> bool {
         self.document.get(path).is_some_and(|e| matches!(&e.data, Data::Text(text) if text.trim() == "auto"))
     }
@@ -219,7 +219,7 @@ impl<'a> Fields<'a> {
                 continue;
             }
             let value = match entry.data.value() {
-                // Words of a list of overrides, and YAML that quotes everything.
+                // Words of a list of overrides, and YAML with quotes around all values.
                 Some(Value::Text(text)) => Data::of_word(text.trim()).value(),
                 value => value,
             };
@@ -243,7 +243,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn rest(&mut self, known: &[Known]) {
         let (taken, left): (Vec<Entry>, Vec<Entry>) =
             self.document.entries.iter().cloned().partition(|entry| entry.taken);
-        // Sections of which something matters.
+        // Sections with any relevant key.
         let used: BTreeSet<&str> = taken
             .iter()
             .flat_map(|entry| entry.path.match_indices('.').map(|(at, _)| &entry.path[..at]))
@@ -286,12 +286,12 @@ impl<'a> Fields<'a> {
             .filter(|(name, _)| !name.ends_with(".*"))
             .map(|(name, _)| (*name, split(name).0, split(name).1))
             .collect();
-        // What stands in the same section; the same name, or one like it, in another.
+        // The nearest key of the same section, else an equal or similar name in another section.
         let beside = nearest(last, names.iter().filter(|n| n.1 == parent).map(|n| n.2)).first().copied();
         let near = match beside {
             Some(near) => names.iter().find(|n| n.1 == parent && n.2 == near),
             None => names.iter().find(|n| n.2 == last).or_else(|| {
-                // Short names are near to everything.
+                // Short names are similar to all others.
                 let all = names.iter().map(|n| n.2).filter(|_| last.len() > 4);
                 let near = nearest(last, all).first().copied()?;
                 names.iter().find(|n| n.2 == near)
@@ -305,7 +305,7 @@ impl<'a> Fields<'a> {
         self.draft.remark(RemarkKind::Unknown, &source, entry.spot.line(), message);
     }
 
-    /// The launch, or all that is wrong with it.
+    /// The launch, or all errors.
     pub(crate) fn finish(self) -> Result<Launch, Vec<Problem>> {
         self.draft.finish()
     }

@@ -1,9 +1,9 @@
-//! Files of tools that use the key names of others.
+//! Files of tools with the key names of other tools.
 //!
-//! Responsible for: the marks by which such a file is known, so that a reader of one format does not claim the file of another tool
-//! because a key has the same name. Refuses to read them.
+//! Responsible for: features that identify such a file, so that a reader does not claim the file of another tool because of an equal key
+//! name. Does not read them.
 
-/// Keys that begin a line, all of which a file has, and the tool that it belongs to.
+/// Keys that begin a line, all of which a file must have, and the tool of the file.
 const MARKS: &[(&[&str], &str)] = &[
     (&["actor_rollout_ref:"], "verl"),
     (&["work_group:", "modules:"], "Primus"),
@@ -20,7 +20,7 @@ const MARKS: &[(&[&str], &str)] = &[
 const NEOX: &[&str] =
     &["\"pipe-parallel-size\"", "\"pipe_parallel_size\"", "pipe-parallel-size:", "pipe_parallel_size:"];
 
-/// The tool whose file a text is, if it is one of those that share key names with a format that is read.
+/// The tool of a text, among those that share key names with a supported format; `None` for others.
 pub(crate) fn owner(text: &str) -> Option<&'static str> {
     let has = |key: &str| text.lines().any(|line| line.starts_with(key));
     let found = MARKS.iter().find(|(keys, _)| keys.iter().all(|key| has(key))).map(|(_, tool)| *tool);

@@ -9,11 +9,11 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// The log of a Megatron-LM run: the dump of its arguments, and what each iteration took.
+    /// The log of a Megatron-LM run: the dump of its arguments, and the time of each iteration.
     MegatronLog,
     /// A shell script that starts Megatron-LM.
     MegatronScript,
-    /// A Megatron-LM command line, or flags alone.
+    /// A Megatron-LM command line, or only flags.
     MegatronCommand,
     /// Megatron-LM's `--yaml-cfg`.
     MegatronYaml,
@@ -84,7 +84,7 @@ impl Format {
         }
     }
 
-    /// What it is, in words behind "this is".
+    /// Description that follows "this is".
     pub const fn title(self) -> &'static str {
         match self {
             Self::MegatronLog => "the log of a Megatron-LM run",

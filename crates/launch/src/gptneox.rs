@@ -1,7 +1,7 @@
 //! GPT-NeoX's YAML, which is mostly written as JSON.
 //!
-//! Responsible for: its names for the model and the degrees, and the DeepSpeed keys in the same file. Does
-//! not guess the vocabulary, which depends on the tokenizer.
+//! Responsible for: its names for the model and the parallel sizes, and the DeepSpeed keys in the same file. Does not guess the vocabulary,
+//! which depends on the tokenizer.
 
 #[cfg(test)]
 mod tests;
@@ -162,7 +162,7 @@ impl Reader for NeoxReader {
             let message = "the type overrides the section's name: computes in bf16";
             fields.remark(RemarkKind::Assumed, path, message);
         }
-        // `set_batch_parameters` in `megatron/neox_arguments/arguments.py`: what is not set is one step.
+        // `set_batch_parameters` in `megatron/neox_arguments/arguments.py`: an unset value is one step.
         let plan = &fields.draft.spec().plan;
         if plan.micro_batch.is_some() && plan.global_batch.is_none() {
             fields.default("plan.micro_batches", &1_u64, "GPT-NeoX has 1 accumulation step by default");
@@ -253,7 +253,7 @@ fn model(fields: &mut Fields<'_>) {
         if is_glu && !gated {
             gated_width(fields);
         } else if fields.draft.spec().model.ffn.is_none() {
-            // Both kinds take two thirds of four times the width, in ways that differ between versions.
+            // Both kinds use two thirds of four times the width, with rounding that differs between versions.
             let message = "`intermediate_size` is not set: the calculator's default for the MLP width is \
                 used";
             fields.remark(RemarkKind::Unresolved, if gated { "mlp_type" } else { "activation" }, message);

@@ -1,12 +1,12 @@
 //! Models by the names under which Hugging Face has them.
 //!
-//! Responsible for: the repository of a model of the catalogue, for writers whose frameworks load a model by it. Refuses a repository for
-//! dimensions that differ from the catalogue's.
+//! Responsible for: the repository of a model of the catalogue, for writers whose frameworks load a model by it. None if the dimensions
+//! differ from the catalogue's.
 
 use crate::Lost;
 use railwright_spec::model::{Model, by_name, catalogue};
 
-/// The repository that has a model of these dimensions.
+/// The repository with a model of these dimensions; `None` if unknown.
 pub(crate) fn repository(model: &Model) -> Option<&'static str> {
     let entry = catalogue().iter().find(|entry| entry.name == model.name)?;
     let known = by_name(entry.name).ok()?;

@@ -7,28 +7,27 @@ use railwright_spec::problem::Warning;
 use railwright_spec::run::RunSpec;
 use serde::Serialize;
 
-/// What was read from a launch file.
+/// Content of a launch file.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The kind of file.
     pub format: Format,
-    /// The file, or what stands for it.
+    /// The file, or a name in its place.
     pub file: String,
     /// Its run settings; all others are open.
     pub spec: RunSpec,
-    /// The text of a `config.json`, where the keys of a run file cannot express the model.
-    /// `spec.model.config` then holds [`Launch::file`], and the caller that resolves the specification
-    /// provides this text under that name.
+    /// The text of a `config.json`, if the keys of a run file cannot express the model. `spec.model.config` is then [`Launch::file`], and
+    /// the caller that resolves the specification provides this text under that name.
     pub model_config: Option<String>,
-    /// Where each value comes from, in the order in which they were read.
+    /// Origin of each value, in the order of reading.
     pub origins: Vec<Origin>,
     /// All remarks.
     pub remarks: Vec<Remark>,
-    /// Reason why the file shows only a part of the run, if it does. Then nothing that it leaves open has a default.
+    /// Reason why the file shows only a part of the run; `None` for a complete file. Open settings of a partial file have no defaults.
     pub partial: Option<String>,
     /// Values that the file decides and that could not be found out, or that a partial file leaves open.
     pub open: Vec<Open>,
-    /// What the file reports that the run took, if it is a log.
+    /// Measurements of the run, if the file is a log.
     pub measured: Option<Measured>,
 }
 
@@ -38,13 +37,13 @@ pub struct Launch {
 pub struct Origin {
     /// The key of a run file, such as `plan.tensor_parallel`.
     pub key: String,
-    /// Its value, as a run file has it.
+    /// Value in the form of a run file.
     pub value: String,
     /// The text of the file, such as `--tensor-model-parallel-size 8`, or the default.
     pub source: String,
     /// The line, from 1; `None` for a default of the framework.
     pub line: Option<usize>,
-    /// The file of that line, where it is not the launch file itself but one that it reads.
+    /// The file of that line; `None` if it is the launch file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -53,13 +52,13 @@ pub struct Origin {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Open {
-    /// The key of a run file that would hold it.
+    /// The key of a run file for it.
     pub key: String,
     /// The text of the file; empty if none.
     pub source: String,
     /// The line, from 1, if there is one.
     pub line: Option<usize>,
-    /// The file of that line, where it is not the launch file itself.
+    /// The file of that line; `None` if it is the launch file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Reason why it is open, as a lowercase fragment.
@@ -70,7 +69,7 @@ pub struct Open {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Remark {
-    /// Of what kind.
+    /// Kind.
     pub kind: RemarkKind,
     /// Its subject: a flag, a key, a variable.
     pub source: String,
@@ -78,7 +77,7 @@ pub struct Remark {
     pub line: Option<usize>,
     /// The remark, a lowercase fragment without the subject.
     pub message: String,
-    /// The file of that line, where it is not the launch file itself.
+    /// The file of that line; `None` if it is the launch file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
 }
@@ -92,7 +91,7 @@ pub enum RemarkKind {
     Conflict,
     /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
     Unresolved,
-    /// A value that its option does not accept: the framework refuses to start.
+    /// A value that its option does not accept: the framework fails to start.
     Invalid,
     /// A name that is not known; the nearest known one is in the message.
     Unknown,
@@ -105,7 +104,7 @@ pub enum RemarkKind {
 }
 
 impl RemarkKind {
-    /// The identifier of the warning that it becomes, which `railwright explain` knows.
+    /// Identifier of the resulting warning, as described by `railwright explain`.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Conflict => "launch-conflict",
@@ -151,16 +150,16 @@ pub struct Measured {
     /// Model TFLOP/s of one device as the log has it, the median of the reports that were kept.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "TFLOP/s")))]
     pub tflops_per_device: Option<f64>,
-    /// The largest memory that the allocator had handed out on a rank, in bytes.
+    /// Maximum memory allocated on a rank, in bytes.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub allocated: Option<f64>,
-    /// The largest memory that the allocator held on a rank, in bytes.
+    /// Maximum memory reserved by the allocator on a rank, in bytes.
     #[cfg_attr(feature = "schema", schemars(extend("x-unit" = "B")))]
     pub reserved: Option<f64>,
 }
 
 impl Launch {
-    /// Whether it sets the model.
+    /// Tests whether the file sets the model.
     pub fn has_model(&self) -> bool {
         self.spec.model != railwright_spec::run::ModelSpec::default()
     }

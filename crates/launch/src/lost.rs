@@ -14,7 +14,7 @@ pub(crate) const TOWER_IS_LEFT_OUT: &str =
 /// Keys that a format cannot express, and why.
 pub(crate) type Reasons = &'static [(&'static str, &'static str)];
 
-/// Everything in which the plan differs that `reader` makes of a written text.
+/// All differences between the plan and the one that `reader` reads from a written text.
 pub(crate) fn lost(reader: &dyn Reader, text: &str, name: &str, run: &Run, reasons: Reasons) -> Vec<Lost> {
     let back = match reader.read(text, name) {
         Ok(launch) => launch.spec.plan.resolve(&run.model, &run.cluster),

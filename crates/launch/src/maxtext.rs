@@ -1,7 +1,7 @@
 //! MaxText's YAML, and `key=value` overrides of it.
 //!
-//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and what its base
-//! file sets. Refuses scales of a model that are no power of two, as MaxText does.
+//! Responsible for: MaxText's axes, which multiply over the links inside and between slices, its names of dimensions, and settings of its
+//! base file. Scales of a model that are no power of two are errors, as in MaxText.
 
 mod base;
 mod keys;
@@ -87,7 +87,7 @@ impl Reader for MaxTextReader {
     }
 }
 
-/// What a configuration's keys mean to a plan.
+/// Applies a configuration's keys to a plan.
 pub(crate) fn fill(fields: &mut Fields<'_>) {
     fields.copy(keys::KNOWN);
     model::read(fields);
@@ -97,7 +97,7 @@ pub(crate) fn fill(fields: &mut Fields<'_>) {
     software(fields);
 }
 
-/// Whether a key is known.
+/// Tests whether a key is known.
 pub(crate) fn knows(path: &str) -> bool {
     let is_axis = path.ends_with("_parallelism") && (path.starts_with("ici_") || path.starts_with("dcn_"));
     is_axis || keys::KNOWN.iter().any(|(name, _)| *name == path)
@@ -113,7 +113,7 @@ fn is_key(text: &str) -> bool {
 /// The axis that takes all remaining devices by default.
 const REST: &str = "ici_fsdp_parallelism";
 
-/// Degrees by what they do; `None` for an axis that takes what is left.
+/// Parallel sizes by purpose; `None` for an axis with the remaining devices.
 struct Mesh {
     data: Option<u64>,
     /// Total ranks, if every axis is set.
@@ -129,7 +129,7 @@ fn axis(fields: &mut Fields<'_>, name: &str) -> Result<u64, ()> {
     for place in ["ici", "dcn"] {
         let path = format!("{place}_{name}_parallelism");
         match fields.integer(&path) {
-            // Its base file gives what is left to this axis.
+            // Its base file assigns the remaining devices to this axis.
             None if path == REST && fields.document.get(&path).is_none() => is_rest = true,
             None => {}
             Some(-1) => is_rest = true,
@@ -181,7 +181,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
         let Some(path) = source(names, fields) else { return };
         match value {
             Ok(value) => fields.set(key, &value, &path),
-            // What is left to the sharded axis only replicates; what is left to another one shards the model.
+            // A remainder on the sharded axis only replicates. A remainder on another axis shards the model.
             Err(()) if !names.contains(&"fsdp") => {
                 let is_rest = |path: &String| {
                     fields.document.get(path).is_some_and(|entry| entry.data == document::Data::Integer(-1))
@@ -200,7 +200,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
     };
     let all_tensor = product(&[tensor, tensor_transposed, tensor_sequence]);
     let all_context = product(&[sequence, context]);
-    // The batch is cut along the experts' axis, too, so its ranks are replicas of everything else.
+    // The batch is also sharded along the experts' axis, so its ranks are replicas of everything else.
     let all_data = product(&[data, fsdp, transposed, expert]);
     put("plan.tensor_parallel", all_tensor, &["tensor", "tensor_transpose", "tensor_sequence"]);
     put("plan.context_parallel", all_context, &["context", "sequence"]);
@@ -225,7 +225,7 @@ fn mesh(fields: &mut Fields<'_>) -> Mesh {
             Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true })
         }
         (Ok(shards), _) => Some(Sharding { zero_stage: 3, group: Some(shards), reshard_after_forward: true }),
-        // Replicas of shards over the rest of the devices, whose number is not known here.
+        // Replicas of shards over the remaining devices, whose number is unknown here.
         (Err(()), _) => None,
     };
     match (sharding, source(&["fsdp", "fsdp_transpose", "data"], fields)) {
@@ -262,7 +262,7 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
         fields.integer("num_pipeline_microbatches").and_then(|n| u64::try_from(n).ok()).filter(|&n| n > 0);
     let pipeline = fields.draft.spec().plan.pipeline_parallel.unwrap_or(1);
     let Some(per_device) = fields.number(path) else { return };
-    // The batch of one pass, over all devices; fractions are whole sequences among several devices.
+    // The batch of one pass, over all devices; fractions are whole sequences shared by several devices.
     let (Some(ranks), Some(data)) = (mesh.ranks, mesh.data) else {
         return per_replica(fields, mesh, per_device, pieces, steps);
     };
@@ -289,8 +289,8 @@ fn batch(fields: &mut Fields<'_>, mesh: &Mesh) {
     }
 }
 
-/// The batch where an axis takes all remaining devices: a replica has `tensor x context x pipeline` of them, however many replicas there
-/// are, so its micro batch and their number are known, and the global batch follows from the number of devices.
+/// The batch if an axis takes all remaining devices. A replica has `tensor x context x pipeline` of them, for any number of replicas. So
+/// its micro-batch and their number are known, and the global batch follows from the number of devices.
 fn per_replica(fields: &mut Fields<'_>, mesh: &Mesh, per_device: f64, pieces: Option<u64>, steps: u64) {
     let path = "per_device_batch_size";
     let Some(model) = mesh.model else {

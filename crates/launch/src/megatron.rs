@@ -1,8 +1,8 @@
 //! Megatron-LM: command lines, shell scripts, logs and YAML in; a script out.
 //!
-//! Responsible for: what each flag means to a plan, and what holds without it. Refuses to run anything.
+//! Responsible for: the meaning of each flag for a plan, and defaults of absent flags. Runs nothing.
 //!
-//! Every carrier ends in `arguments`, which `meaning` turns into a run.
+//! Every source of arguments ends in `arguments`, which `meaning` converts to a run.
 
 pub(crate) mod arguments;
 mod dialect;

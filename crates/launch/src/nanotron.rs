@@ -1,7 +1,7 @@
 //! nanotron's YAML in and out, and the Python from which its users write it.
 //!
-//! Responsible for: nanotron's degrees, its two schedules, its Hugging Face names of model dimensions. Refuses configurations
-//! without the sections that nanotron asks for.
+//! Responsible for: nanotron's parallel sizes, its two schedules, its Hugging Face names of model dimensions. Configurations without the
+//! sections that nanotron requires are errors.
 
 mod keys;
 mod model;
@@ -262,7 +262,7 @@ fn optimizer(fields: &mut Fields<'_>) {
 
 fn recompute(fields: &mut Fields<'_>) {
     let path = "parallelism.recompute_layer";
-    // Until 2024 a word: nanotron recomputed attention's core or whole layers.
+    // Until 2024 a word: nanotron recomputed the attention core or whole layers.
     let word = match fields.document.get(path).map(|entry| &entry.data) {
         Some(Data::Text(_)) => fields.word(path).map(|word| word.to_ascii_lowercase()),
         _ => None,
@@ -290,7 +290,7 @@ fn recompute(fields: &mut Fields<'_>) {
     }
 }
 
-/// What always holds of nanotron.
+/// Properties common to all runs of nanotron.
 fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.software", &SOFTWARE.to_owned(), "nanotron");
     let chosen = format!("inferred: `{SOFTWARE}`, the only measured generation of nanotron");

@@ -1,7 +1,7 @@
 //! Megatron-Bridge's and NeMo's YAML, and overrides of either.
 //!
-//! Responsible for: bringing both vocabularies to Megatron-LM's, whose meaning is [`crate::megatron`]'s to know, and references
-//! inside a file. Refuses to follow references out of it, and to fill in defaults of what only overrides another file.
+//! Responsible for: translation of both vocabularies to Megatron-LM's, which [`crate::megatron`] reads, and references inside a file. Does
+//! not follow references out of it. Sets no defaults for a file that only overrides another one.
 
 mod names;
 mod recipe;
@@ -101,7 +101,7 @@ impl Reader for NemoReader {
     }
 }
 
-/// Whether a section begins with a line: `key:` alone, or what it holds in braces behind it.
+/// Tests whether a section begins at a line: `key:` alone, or followed by its content in braces.
 fn has_section(text: &str, key: &str) -> bool {
     text.lines().filter_map(|line| line.strip_prefix(key)).any(|rest| {
         let inside = rest.trim();
@@ -109,7 +109,7 @@ fn has_section(text: &str, key: &str) -> bool {
     })
 }
 
-/// Whether some word of a text is `prefix...=`.
+/// Tests whether some word of a text is `prefix...=`.
 fn is_override(text: &str, prefix: &str) -> bool {
     text.split_whitespace().any(|word| {
         word.trim_start_matches(['+', '\'', '"']).strip_prefix(prefix).is_some_and(|rest| {
@@ -149,7 +149,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             open.insert(path);
         }
     }
-    // A file that leaves one of them to another file may leave other settings to it too.
+    // A file that leaves one of them to another file may also leave other settings to it.
     let sizes = ["model.num_layers", "model.hidden_size", "model.num_attention_heads"];
     let absent = sizes.into_iter().find(|path| document.get(path).is_none());
     let is_whole = recipe.is_none() && absent.is_none();
@@ -193,7 +193,7 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     draft.finish()
 }
 
-/// Single dimensions without the number of layers change a model that another place names: a run file has a whole model or none.
+/// Removes single dimensions without the number of layers, which change a model named elsewhere: a run file has a whole model or none.
 fn whole_models_only(draft: &mut Draft) {
     if draft.spec().model.layers.is_some() {
         return;
@@ -318,7 +318,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
     if document.get("model.num_query_groups").is_some_and(|entry| matches!(entry.data, Data::Integer(_))) {
         add("group_query_attention", "True".to_owned(), "model.num_query_groups", draft);
     }
-    // The one model class of Megatron-Bridge whose embedding and head are not shared by default.
+    // The only model class of Megatron-Bridge whose embedding and head are not shared by default.
     let is_hybrid = text("model._target_").is_some_and(|class| class.ends_with("hybridmodelprovider"));
     if is_hybrid && document.get("model.share_embeddings_and_output_weights").is_none() {
         add("untie_embeddings_and_output_weights", "True".to_owned(), "model._target_", draft);
@@ -346,7 +346,7 @@ fn derived(document: &Document, arguments: &mut Arguments, draft: &mut Draft) {
         }
         let is_narrow = precision.contains("fp8") || precision.contains("fp4") || precision.contains("_mx");
         if is_narrow && !precision.contains("16") {
-            // A narrow format alone stands on bf16.
+            // A narrow format alone is based on bf16.
             add("bf16", "True".to_owned(), path, draft);
         }
         if precision.contains("mxfp8") || precision.contains("fp8_mx") {
@@ -449,7 +449,7 @@ pub(crate) fn transfer(
     }
 }
 
-/// The generation: NeMo's last, or Bridge's, of this year where its newest fields are in use.
+/// The generation: NeMo's last, or Bridge's; this year's if its newest fields are used.
 fn generation(format: Format, arguments: &Arguments, draft: &mut Draft) {
     let is_new = |name: &str| flags::by_name(name).is_some_and(|flag| flag.since == "2026");
     let newest = arguments.iter().find(|(name, argument)| {

@@ -1,7 +1,7 @@
 //! Primus' YAML: Megatron-LM's arguments as overrides of a module and a model.
 //!
-//! Responsible for: a module's overrides over the files that it builds on, under the names of its framework, and defaults of variables
-//! of the environment. Without these files settings stay open. Refuses modules of frameworks that no reader knows.
+//! Responsible for: a module's overrides over its base files, under the names of its framework, and defaults of environment variables.
+//! Without these files settings stay open. Modules of frameworks without a reader are errors.
 
 mod inherit;
 
@@ -138,7 +138,7 @@ impl Merged {
         }
     }
 
-    /// The model by the name of its file, where the file itself is not at hand.
+    /// Sets the model by the name of its file, if the file itself is missing.
     fn name_model(&self, draft: &mut Draft) {
         let Some(entry) = &self.model else { return };
         let (source, line) = (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
@@ -214,14 +214,14 @@ fn megatron(merged: &Merged, framework: &str, file: &str) -> Result<Launch, Vec<
     draft.finish()
 }
 
-/// A module of a framework with a reader of its own.
+/// A module of a framework with its own reader.
 fn other(merged: &Merged, framework: &str, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
     let is_known = |path: &str| match framework {
         "torchtitan" => torchtitan::knows(path),
         _ => maxtext::knows(path),
     };
     let mut document = Document::default();
-    // What the files of Primus have besides concerns Primus alone.
+    // Other content of Primus's files concerns Primus alone.
     let own = merged.own;
     document.entries.extend(
         merged
@@ -265,7 +265,7 @@ fn environment(entry: &mut Entry, remarks: &mut Vec<(RemarkKind, String, Option<
 /// Defaults inside of each other at most.
 const DEEPEST: usize = 8;
 
-/// A text with the defaults of its variables; `None` where one has none. A default may hold variables itself: `${A:${B:2}}`.
+/// A text with the defaults of its variables; `None` if one has none. A default may contain variables: `${A:${B:2}}`.
 fn value(
     text: &str,
     source: &str,

@@ -1,8 +1,8 @@
-//! Configurations written in Python, read literally: what is assigned, not what a program would compute.
+//! Configurations written in Python, read literally: assigned values, not computed ones.
 //!
-//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the keys that are open, and the calls of
-//! other code that may change it; functions and constants of modules in the same repository are followed. Refuses to run anything,
-//! and to choose among several configurations.
+//! Responsible for: finding the configuration that a text builds, as dotted keys with lines, the open keys, and the calls of other code
+//! that may change it. Functions and constants of modules in the same repository are followed. Runs nothing, and does not choose among
+//! several configurations.
 
 mod calls;
 mod compute;
@@ -28,7 +28,7 @@ use railwright_spec::problem::{Problem, did_you_mean};
 use run::{Escape, Program};
 use value::Value;
 
-/// The comment by which a text chooses one of its configurations.
+/// The comment with which a text chooses one of its configurations.
 const MARK: &str = "# railwright: recipe =";
 /// Functions that are looked at, and names that are listed.
 const MOST_FUNCTIONS: usize = 400;
@@ -37,10 +37,10 @@ const MOST_NAMED: usize = 40;
 /// A configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct Recipe {
-    /// The function or variable that holds it.
+    /// The function or variable that contains it.
     pub(crate) name: String,
     pub(crate) document: Document,
-    /// Keys whose values are not known.
+    /// Keys with unknown values.
     open: Vec<OpenKey>,
     /// Calls of other code that may change it.
     calls: Vec<Call>,
@@ -56,12 +56,12 @@ pub(crate) struct Recipe {
 #[derive(Clone, Debug)]
 struct Call {
     name: String,
-    /// The key of what it is handed, empty for the whole.
+    /// The key of its argument, empty for the whole.
     path: String,
     line: usize,
 }
 
-/// Calls that only look at a configuration, or set where it is saved.
+/// Calls that only read a configuration, or set where it is saved.
 const HARMLESS: &[&str] = &[
     "validate",
     "finalize",
@@ -85,9 +85,9 @@ const HARMLESS: &[&str] = &[
     "fields",
 ];
 
-/// Whether a text is Python that imports a module, or something below it.
+/// Tests whether a text is Python that imports a module or one of its submodules.
 pub(crate) fn imports(text: &str, module: &str) -> bool {
-    // One quick look at what is long and names it nowhere.
+    // A quick search for long texts that never name the module.
     text.contains(module)
         && text.lines().any(|line| {
             let line = line.trim_start();
@@ -99,8 +99,8 @@ pub(crate) fn imports(text: &str, module: &str) -> bool {
         })
 }
 
-/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind; `keeps` selects functions
-/// of other files whose result the reader knows by their name.
+/// The configuration of a text. `accepts` checks whether keys are a configuration of the required kind. `keeps` selects functions of other
+/// files whose result the reader supports by name.
 pub(crate) fn read(
     text: &str,
     file: &str,
@@ -115,7 +115,7 @@ pub(crate) fn read(
     if let Some(chosen) = chosen.map(|name| name.trim().trim_matches(['"', '\''])) {
         return choose(&program, chosen).map_err(|problem| problem.in_file(file));
     }
-    // What is handed to a training function is what runs.
+    // The argument of a training function is the recipe that runs.
     let started = program.escapes.iter().rev().find_map(|escape| started(&program, escape, accepts));
     if let Some(recipe) = started {
         return Ok(recipe);
@@ -150,7 +150,7 @@ fn several(found: &[Recipe], file: &str) -> Problem {
         .in_file(file)
 }
 
-/// Functions that others may call, in the order of the text.
+/// Public functions, in the order of the text.
 fn functions<'p>(program: &'p Program<'_>) -> impl Iterator<Item = (&'p str, usize)> {
     let mut found: Vec<(&'p str, usize)> = program
         .names()
@@ -192,7 +192,7 @@ fn started(program: &Program<'_>, escape: &Escape, accepts: &dyn Fn(&Recipe) -> 
     if !matches!(last, "pretrain" | "finetune" | "train" | "run" | "main") {
         return None;
     }
-    // The configuration, or the call itself where its arguments are the configuration's sections.
+    // The configuration, or the call itself if its arguments are the configuration's sections.
     let handed = escape.values.iter().chain([&escape.result]);
     handed.map(|value| recipe(program, last, value)).find(|recipe| accepts(recipe))
 }
@@ -219,7 +219,7 @@ fn recipe(program: &Program<'_>, name: &str, value: &Value) -> Recipe {
 }
 
 impl Recipe {
-    /// Whether the value of a key is open.
+    /// Line at which the value of a key is open; `None` if it is not.
     pub(crate) fn open_line(&self, path: &str) -> Option<usize> {
         self.open.iter().find(|open| open.path == path).map(|open| open.line)
     }

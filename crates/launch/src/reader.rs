@@ -1,4 +1,4 @@
-//! What a reader of launch files is, and the list of all of them.
+//! Interface of readers of launch files, and the list of all of them.
 
 use crate::{
     Context, Format, Launch, accelerate, deepspeed, gptneox, maxtext, megatron, nanotron, nemo, primus, rl,
@@ -12,27 +12,26 @@ pub trait Reader: Sync {
     /// The kind.
     fn format(&self) -> Format;
 
-    /// Whether a text looks like that kind, and why. Looks at content alone: names of files lie.
+    /// Tests whether a text is of this kind, with the evidence. Uses the content alone, because names of files can be wrong.
     fn recognise(&self, text: &str) -> Option<Evidence>;
 
     /// Reads a text; `file` is its name in messages. All problems are returned at once.
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>>;
 
-    /// The same with context: variables, arguments of a script, files that it reads. Readers of files that
-    /// stand alone ignore it.
+    /// The same with context: variables, arguments of a script, files that it reads. Readers of self-contained files ignore it.
     fn read_with(&self, text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {
         let _ = context;
         self.read(text, file)
     }
 }
 
-/// Reason why a text is taken for a kind of file.
+/// Reason for the detection of a kind of file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Evidence {
     /// Strength of the evidence.
     pub strength: Strength,
-    /// What was seen, such as "the keys `parallelism` and `tokens`".
+    /// Evidence, such as "the keys `parallelism` and `tokens`".
     pub why: String,
 }
 
@@ -41,7 +40,7 @@ pub struct Evidence {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Strength {
-    /// It may be so, if nothing else fits better.
+    /// Possible, if no other kind fits better.
     Weak,
     /// Several marks of the format.
     Likely,
@@ -56,11 +55,11 @@ impl Evidence {
     }
 }
 
-/// Every reader; where two see evidence of one strength, the earlier wins.
+/// Every reader. If two find evidence of equal strength, the earlier one is used.
 pub fn readers() -> &'static [&'static dyn Reader] {
     &[
         &megatron::LogReader,
-        // Recipes in Python hold flags of Megatron in their comments.
+        // Recipes in Python contain flags of Megatron in their comments.
         &nemo::BridgeReader,
         &nemo::NemoReader,
         &torchtitan::TorchtitanReader,

@@ -1,7 +1,7 @@
 //! Reinforcement learning: verl (YAML and scripts with overrides) and NeMo-RL (YAML); and verl's supervised fine-tuning.
 //!
-//! Responsible for: the trained part (the actor's update) as a run, and what generation holds on the same GPUs, which is listed.
-//! Refuses to time generation, rewards and log-probabilities: a step here is one update of the actor.
+//! Responsible for: the trained part (the actor's update) as a run, and the memory of generation on the same GPUs, which is listed.
+//! Excludes the time of generation, rewards and log-probabilities: a step here is one update of the actor.
 
 mod common;
 mod inherit;
@@ -119,7 +119,7 @@ fn tuning(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<P
     fields.finish()
 }
 
-/// Keys of sections that are trained; hundreds of others concern generation, rewards and logging.
+/// Ignores keys outside of trained sections; hundreds of them concern generation, rewards and logging.
 fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     let sections = [
         "actor_rollout_ref.actor.",
@@ -179,9 +179,9 @@ fn quiet_rest(fields: &mut Fields<'_>, known: &[Known]) {
     fields.rest(known);
 }
 
-/// Overrides without a value, and where they stand.
+/// Overrides without a value, with their lines.
 type Unknown = Vec<(String, usize)>;
-/// What the shell leaves undecided: the line, what stands there, why.
+/// Parts that the shell leaves undecided: line, text and reason.
 type Undecided = Vec<(usize, String, String)>;
 
 fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unknown, Undecided), Problem> {
@@ -242,17 +242,17 @@ fn parse(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Unk
     Ok((document, unknown, script.open))
 }
 
-/// What generation holds on a GPU.
+/// Memory of the generation engine on a GPU.
 struct Generation<'p> {
     backend: String,
-    /// The key that stands for it in the report.
+    /// The key that represents it in the report.
     path: &'p str,
     tensor: u64,
     /// Share of the memory that weights and the cache of keys and values may take.
     share: Option<f64>,
-    /// Whether it runs on the GPUs that train.
+    /// True if it runs on the GPUs that train.
     is_colocated: bool,
-    /// Whether it gives its memory back while the actor trains.
+    /// True if it releases its memory while the actor trains.
     frees: bool,
 }
 

@@ -1,9 +1,9 @@
 //! Shell scripts read without running them: which commands a script would start, with which words.
 //!
-//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on what is known, functions, loops,
-//! the scripts that a script reads or starts, and the place that every word comes from. Refuses to run anything and to look at the
-//! environment: what depends on these is marked as unknown, with its reason, and a branch that cannot be decided leaves open what it
-//! would change. What a hostile script can make it hold and do is bounded.
+//! Responsible for: assignments, arrays, parameter expansion, whole-number arithmetic, conditions on known values, functions, loops, the
+//! scripts that a script reads or starts, and the origin of every word. Runs nothing and ignores the environment: values that depend on
+//! these are unknown, with the reason. An undecided branch leaves open the values that it would change. Memory and time of a hostile script
+//! are bounded.
 
 mod arithmetic;
 mod blocks;
@@ -21,24 +21,24 @@ mod values;
 use crate::context::{Context, Sources};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a script was read as. Lines count through all its files; [`Sources`] knows which file a line lies in.
+/// Parsed script. Lines are numbered through all its files; [`Sources`] maps them to files.
 #[derive(Debug, Default)]
 pub(crate) struct Script {
     /// The commands that it would start, in order.
     pub(crate) commands: Vec<Command>,
-    /// The variables at its end, each as words: for commands that are put together and started in a way not understood here.
+    /// The variables at its end, each as words: for commands that are assembled and started in an unsupported form.
     pub(crate) variables: BTreeMap<String, Vec<Word>>,
-    /// What could not be decided: the line, what stands there, why.
+    /// Undecided parts: line, text and reason.
     pub(crate) open: Vec<(usize, String, String)>,
     /// Values that branches leave open, which [`Why::Either`] counts into.
     pub(crate) choices: Vec<Choice>,
     /// Variables of the environment that are not given: read as unset.
     pub(crate) taken_as_unset: BTreeSet<String>,
-    /// Whether a file that it reads or starts is missing.
+    /// True if a file that it reads or starts is missing.
     pub(crate) has_missing: bool,
-    /// Whether it asks for its arguments and none were given.
+    /// True if it uses its arguments and none were given.
     pub(crate) needs_arguments: bool,
-    /// The texts that were read, the script's own first, and where the lines of each begin.
+    /// The texts that were read, the script's own first, with the first line of each.
     pub(crate) sources: Sources,
 }
 
@@ -47,40 +47,40 @@ pub(crate) struct Script {
 pub(crate) struct Command {
     /// The words, expanded.
     pub(crate) words: Vec<Word>,
-    /// The line that it begins in.
+    /// Its first line.
     pub(crate) line: usize,
-    /// The line of the branch, not decided, that it stands in.
+    /// The line of the undecided branch that contains it.
     pub(crate) conditional: Option<usize>,
-    /// Whether nothing in the script starts it: it is what a variable holds.
+    /// True if nothing in the script starts it: it is the value of a variable.
     pub(crate) is_alone: bool,
-    /// Variables that are set for this command alone, in front of it.
+    /// Variables set for this command alone, before it.
     pub(crate) prefix: Vec<(String, String)>,
 }
 
 /// A word of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Word {
-    /// Its text; what is unknown stands as it is written, `$NAME`.
+    /// Its text; an unknown part is kept as written, `$NAME`.
     pub(crate) text: String,
     /// The line that it is written in.
     pub(crate) line: usize,
-    /// What has no value in this script.
+    /// Parts without a value in this script.
     pub(crate) unknown: Vec<Unknown>,
 }
 
 /// A part of a word that has no value, and the reason.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Unknown {
-    /// As it is written: `${TP}`, `$(nproc)`.
+    /// The text as written: `${TP}`, `$(nproc)`.
     pub(crate) text: String,
-    /// Reason why it has none.
+    /// Reason why it has no value.
     pub(crate) why: Why,
 }
 
 /// Reason why something has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Why {
-    /// A variable that the script does not set; to a test it is empty.
+    /// A variable that the script does not set; in a test it is empty.
     Unset,
     /// An argument of the script, which is read without arguments.
     Argument,
@@ -95,7 +95,7 @@ pub(crate) enum Why {
 pub(crate) struct Choice {
     /// The line of the branch.
     pub(crate) line: usize,
-    /// What may stand there, each as words.
+    /// Possible texts, each as words.
     pub(crate) alternatives: Vec<Vec<Word>>,
 }
 

@@ -1,4 +1,4 @@
-//! What tests of writers share: random valid runs, and whether reading gives back what was written.
+//! Common parts of tests of writers: random valid runs, and the check that reading returns the written run.
 
 #![allow(dead_code, reason = "each writer's tests use what they need")]
 
@@ -27,7 +27,7 @@ pub(crate) const MODELS: &[&str] = &[
     "gpt3-175b",
 ];
 
-/// What random runs are drawn from.
+/// Ranges of random runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ranges {
     /// Names of the catalogue.
@@ -38,11 +38,11 @@ pub(crate) struct Ranges {
     pub(crate) sequences: &'static [u64],
     /// Keys of a run file with their values, beyond those that every random run has.
     pub(crate) choices: &'static [(&'static str, &'static [&'static str])],
-    /// Put in after the random ones, for what a format can only express one way: `&["plan.optimizer=adam"]`.
+    /// Set after the random ones, for settings that a format can only express one way: `&["plan.optimizer=adam"]`.
     pub(crate) settings: &'static [&'static str],
 }
 
-/// A run whose plan is valid, on dgx-h100. `settings` are put in after the random ones.
+/// A run with a valid plan, on dgx-h100. `settings` are set after the random ones.
 pub(crate) fn run(
     models: &'static [&'static str],
     settings: &'static [&'static str],
@@ -50,7 +50,7 @@ pub(crate) fn run(
     random(Ranges { models, clusters: &["dgx-h100"], sequences: &[2048, 4096, 8192], choices: &[], settings })
 }
 
-/// A run whose plan is valid.
+/// A run with a valid plan.
 pub(crate) fn random(ranges: Ranges) -> impl Strategy<Value = Run> {
     let degrees = (0..ranges.models.len(), 0u32..4, 0u32..5, 0u32..3, 0u32..3, 0u32..4, 0u32..4);
     let batch = (0u32..3, 1u64..4, prop::sample::select(ranges.sequences.to_vec()));
@@ -91,7 +91,7 @@ pub(crate) fn random(ranges: Ranges) -> impl Strategy<Value = Run> {
     })
 }
 
-/// The run of settings such as `plan.optimizer=adam`, if it is valid.
+/// The run with settings such as `plan.optimizer=adam`; `None` if invalid.
 pub(crate) fn resolved<T: AsRef<str>>(settings: &[T]) -> Option<Run> {
     let mut spec = RunSpec::default();
     for setting in settings {
@@ -207,7 +207,7 @@ pub(crate) fn round_trip(writer: &dyn Writer, run: &Run) -> Result<(), String> {
 /// Rows, columns and copies.
 type Shape = (u64, u64, u64);
 
-/// Parameters, and the sorted shapes of every layer and of what stands around them.
+/// Parameters, and the sorted shapes of every layer and of the other modules.
 fn shapes(model: &Model) -> (u64, Vec<Vec<Shape>>) {
     let sorted = |weights: &[Weight]| {
         let mut shapes: Vec<_> = weights.iter().map(|w| (w.rows, w.columns, w.copies)).collect();

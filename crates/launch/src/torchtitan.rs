@@ -1,6 +1,6 @@
 //! torchtitan: its TOML, its Python, the JSON that newer versions save, and lists of overrides in; TOML out.
 //!
-//! Responsible for: what torchtitan's keys mean to a plan, and what holds without them. Refuses to run the Python in which newer
+//! Responsible for: the meaning of torchtitan's keys for a plan, and defaults of absent keys. Does not run the Python in which newer
 //! versions keep their configurations: literals are read, and names of models are looked up in a table.
 
 mod keys;
@@ -57,7 +57,7 @@ impl Reader for TorchtitanReader {
         let flags = ["--parallelism.", "--training.", "--job.config_file", "--activation_checkpoint."];
         let mut seen = flags.iter().filter(|flag| text.contains(**flag));
         let first = seen.next()?;
-        // One section alone is that of other frameworks, too: MindSpeed's `train_fsdp2.py --training.output_dir`.
+        // A single section can be that of another framework: MindSpeed's `train_fsdp2.py --training.output_dir`.
         if *first == "--training." && seen.next().is_none() && !text.contains("torchtitan") {
             return None;
         }
@@ -91,7 +91,7 @@ impl Reader for TorchtitanReader {
     }
 }
 
-/// What a configuration's keys mean to a plan, and, for a whole one, what holds without them.
+/// Applies a configuration's keys to a plan and, for a whole configuration, its defaults.
 pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.document.rename(keys::OLDER);
     fields.copy(keys::KNOWN);
@@ -109,7 +109,7 @@ pub(crate) fn fill(fields: &mut Fields<'_>, is_whole: bool, is_python: bool) {
     fields.rest(keys::KNOWN);
 }
 
-/// Whether a dotted key is known, in today's words or in older ones.
+/// Tests whether a dotted key is known, in its current or an earlier spelling.
 pub(crate) fn knows(path: &str) -> bool {
     keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
@@ -130,7 +130,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     Ok((found, false))
 }
 
-/// What always holds of torchtitan.
+/// Properties common to all runs of torchtitan.
 fn framework_defaults(fields: &mut Fields<'_>) {
     fields.default("plan.vocabulary_multiple", &1_u64, "torchtitan does not pad the vocabulary");
     fields.default("plan.overlap.gradient_reduce", &true, "FSDP overlaps reduction with the backward pass");
@@ -151,7 +151,7 @@ fn software(fields: &mut Fields<'_>, is_whole: bool) {
     } else {
         ("torchtitan-2024-eager", "torchtitan does not compile by default")
     };
-    // Without loss parallelism each rank of the tensor group holds the logits of the whole vocabulary.
+    // Without loss parallelism each rank of the tensor group has the logits of the whole vocabulary.
     let is_gathered = fields.flag("parallelism.disable_loss_parallel") == Some(true)
         || fields.flag("parallelism.enable_loss_parallel") == Some(false);
     let id = if is_gathered { format!("{id}+gathered-loss") } else { id.to_owned() };
@@ -235,7 +235,7 @@ fn converters(fields: &mut Fields<'_>) -> Option<(PrecisionPreset, String)> {
     if fields.flag("float8.enable_float8_linear") == Some(true) {
         found.get_or_insert((PrecisionPreset::Fp8, "float8.enable_float8_linear".to_owned()));
     }
-    // Which recipe it is matters little for time: the constants are fitted to both.
+    // The recipe has little effect on time: the constants are fitted to both.
     for path in ["quantize.linear.float8.recipe_name", "quantize.linear.mx.recipe_name"] {
         if let Some(recipe) = fields.word(path)
             && recipe.contains("fp4")

@@ -1,8 +1,8 @@
 //! torchtune's YAML: full fine-tuning and adapters, on one device and with FSDP 2.
 //!
 //! Responsible for: models by the name of their builder, adapters by their builder's arguments, and number formats without 32-bit copies.
-//! Refuses to take the number of devices from the example command of a comment, and to price distillation, preferences or
-//! quantized weights as something else: those are listed.
+//! Does not use the number of devices of an example command in a comment. Distillation, preferences and quantized weights are listed, never
+//! priced as something else.
 
 mod keys;
 mod model;
@@ -37,7 +37,7 @@ impl Reader for TorchtuneReader {
                 .strip_prefix("_component_:")
                 .is_some_and(|rest| rest.trim_start_matches([' ', '\t', '"', '\'']).starts_with("torchtune."))
         });
-        // Evaluation and generation have a model, but nothing that trains it.
+        // Evaluation and generation have a model, but no optimizer.
         (component && has("model:") && has("optimizer:")).then(|| {
             let why = "YAML with `_component_: torchtune.` and the keys `model` and `optimizer`";
             Evidence::new(Strength::Certain, why)
@@ -76,7 +76,7 @@ impl Reader for TorchtuneReader {
 
 /// The length of samples, packed or not.
 fn batch(fields: &mut Fields<'_>) {
-    // Until 2024 the data set had it.
+    // Until 2024 it was a key of the data set.
     let lengths = ["tokenizer.max_seq_len", "dataset.max_seq_len"];
     let found = lengths.iter().find_map(|path| Some((*path, fields.count(path)?)));
     let packed = fields.flag("dataset.packed") == Some(true);
@@ -143,7 +143,7 @@ fn optimizer(fields: &mut Fields<'_>) {
     }
 }
 
-/// What is kept for the backward pass.
+/// Activations kept for the backward pass.
 fn activations(fields: &mut Fields<'_>) {
     let path = "enable_activation_checkpointing";
     let mode = fields.word("ac_mode");
@@ -153,7 +153,7 @@ fn activations(fields: &mut Fields<'_>) {
         (None | Some("full"), Some(true)) => {
             fields.set("plan.recompute", &Recompute::Full { layers: None }, path);
         }
-        // The distributed recipe applies the mode where the flag is off.
+        // The distributed recipe applies the mode even if the flag is off.
         (Some("full"), None | Some(false)) => {
             fields.set("plan.recompute", &Recompute::Full { layers: None }, "ac_mode");
         }

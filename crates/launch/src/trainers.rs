@@ -1,4 +1,5 @@
-//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers' Trainer.
+//! Trainers on Hugging Face models: LLaMA-Factory, Axolotl, TRL, ms-swift, llm-foundry, LitGPT, OpenRLHF and scripts of Transformers'
+//! Trainer.
 //!
 //! Responsible for: mapping their keys to common ones (model, batch, parallelism, adapter), and
 //! distinguishing adapters, adapters on quantized weights and full fine-tuning. A DeepSpeed or accelerate file that
@@ -34,18 +35,18 @@ use railwright_spec::problem::Problem;
 #[derive(Clone, Copy, Debug)]
 pub struct TrainersReader;
 
-/// Which trainer a text is for, and why.
+/// Trainer of a text, with the evidence.
 fn dialect(text: &str) -> Option<(Dialect, String)> {
     command::find(text).or_else(|| configuration(text))
 }
 
-/// Which trainer a text that is no command configures, and why.
+/// Trainer configured by a text that is no command, with the evidence.
 fn configuration(text: &str) -> Option<(Dialect, String)> {
     let has =
         |key: &str| text.lines().any(|line| line.strip_prefix(key).is_some_and(|rest| rest.starts_with(':')));
     let all = |keys: &[&str]| keys.iter().all(|key| has(key));
     if has("distributed_type") || has("compute_environment") {
-        // accelerate's own file, which may hold arguments of the trainer.
+        // accelerate's own file, which may contain arguments of the trainer.
         return None;
     }
     let any = |keys: &[&'static str]| keys.iter().copied().find(|key| has(key));
@@ -78,7 +79,7 @@ fn configuration(text: &str) -> Option<(Dialect, String)> {
     None
 }
 
-/// The writer of a text's trainer; none for the trainers that nothing writes.
+/// The writer of a text's trainer; `None` for trainers without a writer.
 pub(crate) fn writer_of(text: &str) -> Option<&'static dyn crate::Writer> {
     match dialect(text)?.0 {
         Dialect::LlamaFactory => Some(&LlamaFactoryWriter),
@@ -141,7 +142,7 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
             let problem = Problem::new("this run evaluates and trains nothing: `do_train` is not set");
             return fields.problem(problem.hint("pass the configuration of the training"), path);
         }
-        // Without data there is nothing to train on: a configuration of `llamafactory-cli chat`, `api` or `export`.
+        // Without data there is no training: a configuration of `llamafactory-cli chat`, `api` or `export`.
         let data =
             ["stage", "dataset", "cutoff_len", "per_device_train_batch_size", "learning_rate", "output_dir"];
         if !data.iter().any(|path| fields.document.has(path)) {
@@ -267,7 +268,7 @@ fn batch(fields: &mut Fields<'_>, dialect: Dialect) {
         Dialect::Foundry => foundry::batch(fields),
         Dialect::OpenRlhf => openrlhf::batch(fields),
         Dialect::LitGpt => {}
-        // A training loop of its own has other defaults.
+        // A custom training loop has other defaults.
         Dialect::Transformers if !is_trainer(fields) => {}
         Dialect::LlamaFactory | Dialect::Trl | Dialect::Transformers => {
             fields.default(
@@ -352,7 +353,7 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
         (Dialect::LlamaFactory, _) => {
             fields.default("plan.recompute", &full, "LLaMA-Factory checkpoints every layer by default");
         }
-        // open-instruct has the same names and checkpoints nothing by default.
+        // open-instruct has the same names, and no checkpointing by default.
         (Dialect::Trl, _)
             if ["with_tracking", "checkpointing_steps", "use_slow_tokenizer"]
                 .iter()
@@ -380,7 +381,7 @@ fn recompute(fields: &mut Fields<'_>, dialect: Dialect) {
 fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
     let is_on = |fields: &mut Fields<'_>, path: &str| {
         let word = fields.word(path).map(|word| word.to_ascii_lowercase());
-        // `bf16: auto` and `full` are on where the device has it, which all of today's have.
+        // `bf16: auto` and `full` are on if the device supports them, as all current ones do.
         word.is_some_and(|word| matches!(word.as_str(), "true" | "full" | "yes")) || fields.is_auto(path)
     };
     for (path, preset) in [

@@ -18,8 +18,8 @@ pub struct Typed {
     pub remarks: Vec<Remark>,
 }
 
-/// How many words behind a flag belong to it; `None` for a flag that no framework knows. `--tp-comm-overlap`: none,
-/// `--num-layers 32`: one, `--parallelism.tensor_parallel_degree 4`: one.
+/// Number of words after a flag that belong to it; `None` for a flag that no framework has. `--tp-comm-overlap`: none, `--num-layers 32`:
+/// one, `--parallelism.tensor_parallel_degree 4`: one.
 pub fn words_of(flag: &str, behind: &[&str]) -> Option<usize> {
     let has_value = flag.contains('=');
     let name = flag.split('=').next().unwrap_or(flag);
@@ -39,7 +39,7 @@ pub fn words_of(flag: &str, behind: &[&str]) -> Option<usize> {
     })
 }
 
-/// `--section.key` of a key that torchtitan's reader knows.
+/// `--section.key` of a key that torchtitan's reader supports.
 fn is_torchtitan(name: &str) -> bool {
     let path = name.trim_start_matches("--");
     path.contains('.') && torchtitan::knows(path)
@@ -74,7 +74,7 @@ pub fn typed(words: &[String]) -> Result<Typed, Vec<Problem>> {
 }
 
 impl Typed {
-    /// What was typed, of all that a reader concludes.
+    /// Keeps the settings that come from the command line, out of all that a reader concludes.
     fn take(&mut self, launch: crate::Launch) {
         for origin in launch.origins.iter().filter(|origin| origin.line.is_some()) {
             if let Some(value) = launch.spec.get(&origin.key) {

@@ -1,4 +1,4 @@
-//! What a writer of launch files is, and the list of all of them.
+//! Interface of writers of launch files, and the list of all of them.
 
 use crate::{Format, accelerate, deepspeed, maxtext, megatron, nanotron, nemo, torchtitan, trainers};
 use railwright_spec::plan::{Plan, PlanSpec, Schedule, Sharding};
@@ -11,14 +11,13 @@ pub trait Writer: Sync {
     /// The kind.
     fn format(&self) -> Format;
 
-    /// What it is called behind `--to`.
+    /// Name after `--to`.
     fn name(&self) -> &'static str;
 
-    /// Writes a run that is valid. Reading the first file gives the same plan and the same model, but for what is listed as
-    /// not expressed.
+    /// Writes a valid run. Reading the first file gives the same plan and the same model, except for settings listed as not expressed.
     fn write(&self, run: &Run) -> Written;
 
-    /// Versions of the framework that the files differ for, newest first; empty where all known versions read the same files.
+    /// Versions of the framework with different files, newest first; empty if all known versions read the same files.
     fn versions(&self) -> &'static [&'static str] {
         &[]
     }
@@ -34,22 +33,22 @@ pub trait Writer: Sync {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Written {
-    /// The files, the one that readers understand first.
+    /// The files; the first is the one that readers support.
     pub files: Vec<WrittenFile>,
-    /// What the format has no word for, or not this value.
+    /// Settings or values that the format cannot express.
     pub not_expressed: Vec<Lost>,
-    /// Reason why nothing was written: what the framework does not have at all. A file without it would describe another run.
+    /// Reason why nothing was written: a feature that the framework lacks. A file without it would describe another run.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub refused: Vec<Lost>,
 }
 
 impl Written {
-    /// Nothing, for a reason.
+    /// No files, with the reason.
     pub(crate) fn refused(why: Lost) -> Self {
         Self { files: Vec::new(), not_expressed: Vec::new(), refused: vec![why] }
     }
 
-    /// All that cannot be expressed: why nothing was written, and what the files leave out.
+    /// All settings that cannot be expressed: the reason why nothing was written, and the omitted ones.
     pub fn inexpressible(&self) -> impl Iterator<Item = &Lost> {
         self.refused.iter().chain(&self.not_expressed)
     }
@@ -63,7 +62,7 @@ pub struct WrittenFile {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// The version of the framework that it is for, such as `2026-08`; empty where all known versions read it.
+    /// The version of the framework for this file, such as `2026-08`; empty if all known versions read it.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub version: &'static str,
 }
@@ -81,12 +80,12 @@ impl WrittenFile {
 pub struct Lost {
     /// The key of a run file, such as `plan.offload.activations`.
     pub key: String,
-    /// What is lost and what holds instead, in a lowercase fragment.
+    /// Lost setting and the value that applies instead, as a lowercase fragment.
     pub message: String,
 }
 
 impl Lost {
-    /// As a warning.
+    /// The lost setting as a warning.
     pub fn warning(&self) -> Warning {
         Warning::new("launch-not-expressed", format!("`{}`: {}", self.key, self.message))
     }
@@ -100,9 +99,9 @@ pub fn expressible(run: &Run, framework: &str) -> Option<Vec<Lost>> {
     Some(writer.write(run).inexpressible().cloned().collect())
 }
 
-/// The writer whose framework a software generation is, such as `megatron` of `megatron-core-2026`; `None` where no writer has it.
+/// The writer for a software generation, such as `megatron` for `megatron-core-2026`; `None` without a writer.
 pub fn framework_of(software: &str) -> Option<&'static str> {
-    /// How identifiers of generations begin, and the writers.
+    /// Prefixes of generation identifiers, with their writers.
     const STARTS: &[(&str, &str)] = &[
         ("megatron-deepspeed", "deepspeed"),
         ("megatron", "megatron"),
@@ -171,7 +170,7 @@ pub fn writers() -> &'static [&'static dyn Writer] {
     ]
 }
 
-/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: none for those that nothing writes.
+/// The writer of a text's framework. Trainers on Hugging Face models share a format, not their keys: `None` for those without a writer.
 pub fn writer_of(format: Format, text: &str) -> Option<&'static dyn Writer> {
     if format == Format::HfTrainer {
         return trainers::writer_of(text);

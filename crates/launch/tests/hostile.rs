@@ -1,12 +1,12 @@
-//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence, under every reader. What a
-//! reader accepts and what is possible, every writer writes, and what was written reads again. `fuzz/` does the same for longer.
+//! Hostile configurations: fixtures of every format cut, doubled and spliced by a fixed random sequence, under every reader. Every accepted
+//! and possible run is written by every writer, and the output is read again. `fuzz/` does the same for longer.
 
 use railwright_launch::{detect, readers, writers};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::ModelSpec;
 use std::path::{Path, PathBuf};
 
-/// What readers stumble over.
+/// Inputs that break careless readers.
 const WORDS: &[&str] = &[
     "0",
     "-1",
@@ -88,7 +88,7 @@ fn mutate(random: &mut Random, text: &str, other: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Gives how many runs were written.
+/// Returns the number of written runs.
 fn try_all(text: &str) -> usize {
     let mut written = 0;
     drop(detect(text));

@@ -1,7 +1,7 @@
 //! Mechanisms that a sample of public launch files uses, each in a small file of our own.
 //!
-//! Responsible for: values that a reader once got wrong without a remark. A row has the file, the keys with their values, and a part
-//! of a remark or of the refusal.
+//! Responsible for: values that a reader once read wrongly without a remark. A row has the file, the keys with their values, and a part of
+//! a remark or of the error.
 
 use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
 use railwright_spec::run::Value;
@@ -303,7 +303,7 @@ fn functions_and_constants_of_imported_modules_are_followed() {
     let origin = launch.origins.iter().find(|origin| origin.key == "plan.pipeline_parallel").expect("set");
     assert_eq!(origin.file.as_deref(), Some("megatron/bridge/recipes/common.py"));
     assert_eq!(launch.remarks_of(RemarkKind::Unresolved).count(), 0, "{:?}", launch.remarks);
-    // Without the other file nothing of it is known, and that is reported.
+    // Without the other file its settings are unknown, and that is reported.
     let alone = in_tree(recipe, "recipes/llama.py", &[]);
     assert_eq!(value(&alone, "plan.global_batch"), "open");
     assert!(
@@ -381,7 +381,7 @@ fn primus_modules_build_on_their_files() {
     ] {
         assert_eq!(value(&launch, key), expected, "{key}");
     }
-    // With one of the files missing nothing has a default.
+    // With one of the files missing no setting has a default.
     let partial = in_tree(PRIMUS, "examples/x.yaml", &files[..2]);
     assert_eq!(value(&partial, "plan.global_batch"), "24");
     assert_eq!(value(&partial, "plan.pipeline_parallel"), "open");

@@ -1,4 +1,4 @@
-//! How fast flows are simulated: the programs whose SimGrid times stand in `docs/concepts/flow-model.md`.
+//! Speed of flow simulation, for the programs with SimGrid times in `docs/concepts/flow-model.md`.
 //!
 //! `xtask/peers/simgrid/run.sh` runs SimGrid itself on the same programs, for ratios on one machine.
 
@@ -10,7 +10,7 @@ fn main() {
     divan::main();
 }
 
-/// All pairs at once.
+/// Concurrent messages between all pairs.
 #[divan::bench(args = [64, 128, 256], sample_count = 10)]
 fn all_to_all(bencher: divan::Bencher, hosts: u32) {
     let ranks: Vec<u32> = (0..hosts).collect();

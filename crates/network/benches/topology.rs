@@ -1,4 +1,4 @@
-//! How long designs take: `cargo bench -p railwright-network --bench topology`.
+//! Time to build designs: `cargo bench -p railwright-network --bench topology`.
 //!
 //! The yardstick: summary, counts and bill of 65,536 devices in at most 200 milliseconds.
 
@@ -18,7 +18,7 @@ fn spec(kind: Kind) -> DesignSpec {
     DesignSpec { kind: Some(kind), devices: Some(65_536), domain: Some(domain), ..DesignSpec::default() }
 }
 
-/// From figures to counts and a bill.
+/// Counts and a bill from a design's parameters.
 #[divan::bench(args = KINDS)]
 fn bill_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     let prices = Prices::catalogue().expect("well formed");
@@ -26,7 +26,7 @@ fn bill_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     bencher.bench(|| bill(&black_box(&spec).resolve().expect("it is built"), &prices));
 }
 
-/// What `network show` computes: counts, the largest network of the same figures, classes of ways.
+/// Work of `network show`: counts, the largest network with the same settings, classes of routes.
 #[divan::bench(args = KINDS)]
 fn summary_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     let spec = spec(kind);
@@ -46,7 +46,7 @@ fn graph_of_65536(bencher: Bencher<'_, '_>, kind: Kind) {
     bencher.bench(|| Topology::build(black_box(&design), Detail::Links));
 }
 
-/// A thousand ways between pods.
+/// A thousand routes between pods.
 #[divan::bench(args = [Routing::Ecmp, Routing::Static, Routing::Spray], sample_count = 10)]
 fn thousand_routes(bencher: Bencher<'_, '_>, routing: Routing) {
     let spec = DesignSpec { routing: Some(routing), ..spec(Kind::Clos) };

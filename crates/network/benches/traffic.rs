@@ -1,4 +1,4 @@
-//! How long traffic takes to sum: `cargo bench -p railwright-network --bench traffic`.
+//! Time to sum traffic: `cargo bench -p railwright-network --bench traffic`.
 //!
 //! The yardstick: the summary of 65,536 ranks in at most 200 milliseconds.
 

@@ -1,4 +1,4 @@
-//! Plays a program of flows from a text file and compares when each ends with the times in the file: `flow_case FILE`.
+//! Simulates a program of flows from a text file and compares the end of each with the times in the file: `flow_case FILE`.
 //!
 //! Prints the case, its flows, the makespan, the largest relative distance of an end, and seconds of solving.
 

@@ -1,7 +1,7 @@
-//! What a network costs: dollars and watts from counts and unit prices, and designs compared by them.
+//! Cost of a network: dollars and watts from counts and unit prices, and comparison of designs by cost.
 //!
-//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of
-//! a cluster. Refuses to know what a step takes, and counts no scale-up domain: its links and switches come with the devices.
+//! Responsible for: the bill of materials of a [`Design`], savings and break-even points between designs, and the network's share of a
+//! cluster. Excludes step times, and scale-up domains: their links and switches come with the devices.
 
 pub mod compare;
 pub mod growth;
@@ -23,7 +23,7 @@ pub struct Line {
     pub item: Item,
     /// Location: a tier of switches or a layer of cables.
     pub place: &'static str,
-    /// Its speed, one direction; `None` where the price has none.
+    /// Its speed, one direction; `None` for prices without a speed.
     pub speed: Option<BytesPerSecond>,
     /// Number; metres of fibre.
     pub count: f64,
@@ -31,11 +31,11 @@ pub struct Line {
     pub price: Price,
     /// `count x price`.
     pub dollars: Dollars,
-    /// The same at the lowest price that is known; at the typical one where there is but one.
+    /// The same at the lowest known price; at the typical one if there is only one.
     pub dollars_low: Dollars,
     /// The same at the highest.
     pub dollars_high: Dollars,
-    /// `count x watts of one`; `None` is not known.
+    /// `count x watts of one`; `None` if unknown.
     pub watts: Option<Watts>,
 }
 
@@ -45,13 +45,13 @@ pub struct Line {
 pub struct Bill {
     /// The design's name.
     pub design: String,
-    /// What there is.
+    /// Counts of parts.
     pub counts: Counts,
     /// Accelerators.
     pub devices: u64,
     /// Line by line.
     pub lines: Vec<Line>,
-    /// Switch ports and transceivers alone: what published comparisons of rail-only count.
+    /// Dollars of switch ports and transceivers alone, as counted by published comparisons of rail-only.
     pub ports_and_transceivers: Dollars,
     /// Switches, cables and transceivers.
     pub fabric: Dollars,
@@ -63,18 +63,18 @@ pub struct Bill {
     pub total_low: Dollars,
     /// All of it at the highest.
     pub total_high: Dollars,
-    /// Share of the total whose price has a range; the rest counts at its typical price in all three.
+    /// Share of the total whose price has a range. The rest counts at its typical price in all three totals.
     pub ranged_share: f64,
-    /// Power of all whose power is known.
+    /// Total power of the parts with known power.
     pub watts: Watts,
-    /// Whether that is all.
+    /// True if `watts` covers every part of the network.
     pub has_all_watts: bool,
     /// Warnings.
     pub warnings: Vec<Warning>,
 }
 
 impl Bill {
-    /// All of its power; none where that of a part is not known.
+    /// Total power of the network; `None` if that of any part is unknown.
     pub fn known_watts(&self) -> Option<Watts> {
         self.has_all_watts.then_some(self.watts)
     }
@@ -95,7 +95,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
     let counts = design.counts();
     let mut lines = Vec::new();
     for tier in &counts.tiers {
-        // A switch costs what its widest ports cost, however they are split.
+        // A switch costs as much as with all ports at their widest, however they are split.
         let speed = design.port_bandwidth.max(design.nic_bandwidth);
         let ports = (tier.switches * design.ports_per_switch) as f64 * (design.port_bandwidth / speed);
         let price = prices.at(Item::SwitchPort, speed)?;
@@ -132,7 +132,7 @@ pub fn bill(design: &Design, prices: &Prices) -> Result<Bill, Problem> {
         let speed = design.nic_bandwidth;
         lines.push(line(Item::Nic, "device", Some(speed), counts.nics as f64, prices.at(Item::Nic, speed)?));
     }
-    // The sum of nothing is 0, not the -0 of the standard library.
+    // An empty sum is 0, not the -0 of the standard library.
     let sum = |of: &dyn Fn(Item) -> bool| {
         lines.iter().filter(|l| of(l.item)).fold(Dollars::ZERO, |sum, l| sum + l.dollars)
     };
@@ -180,7 +180,7 @@ fn plain(prices: &Prices, item: Item) -> Result<&Price, Problem> {
     })
 }
 
-/// What people call the place of a layer's cables.
+/// Common name for the place of a layer's cables.
 pub const fn layer_name(layer: Layer) -> &'static str {
     match layer {
         Layer::ScaleUp => "scale-up",

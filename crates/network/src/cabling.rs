@@ -1,14 +1,14 @@
 //! Every cable of a network from port to port, with its length on a floor plan.
 //!
-//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the lengths that are sold; as CSV of its own and in the
-//! columns of NetBox's cable import. Refuses to price and to place equipment by power or weight.
+//! Responsible for: names of hosts, switches and ports, racks in rows, cable runs and the available lengths. Output is CSV, plain or in the
+//! columns of NetBox's cable import. Excludes prices, and placement of equipment by power or weight.
 //!
-//! **Floor plan.** Hosts fill racks in their order, and switches fill racks behind them, tier by tier. Racks stand in rows. A cable rises
-//! from its port to the tray, runs along the row and across rows, and descends:
+//! **Floor plan.** Hosts fill racks in their order. Switches fill the following racks, tier by tier. Racks form rows. A cable rises from
+//! its port to the tray, runs along the row and across rows, and descends:
 //!
 //! `length = 2 x rise + |difference of places in the row| x rack width + |difference of rows| x row pitch`
 //!
-//! Within a rack it is the rise alone. The length is rounded up to the next that is sold.
+//! Within a rack it is only the rise. The length is rounded up to the next available one.
 
 use crate::topology::{Design, Detail, Graph, Layer, LinkId, Medium, Node, NodeId, Topology};
 use railwright_spec::problem::Problem;
@@ -16,7 +16,7 @@ use railwright_spec::quantity::BytesPerSecond;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// More devices than this have too many cables for a list.
+/// Maximum number of devices: more have too many cables for a list.
 pub const MOST_DEVICES: u64 = 32_768;
 
 /// Lengths of cables in metres, as vendors list them for 400G and 800G parts.
@@ -33,14 +33,15 @@ pub struct Floor {
     pub racks_per_row: u64,
     /// Width of a rack, in metres.
     pub rack_width: f64,
-    /// From row to row, in metres.
+    /// Distance between rows, in metres.
     pub row_pitch: f64,
-    /// From a port to the tray above, in metres.
+    /// Distance from a port to the tray above, in metres.
     pub rise: f64,
 }
 
 impl Default for Floor {
-    /// Four hosts of eight GPUs in a rack (DGX SuperPOD), 0.6 m racks, rows of 16 with aisles of 1.2 m before and behind racks of 1.2 m.
+    /// Four hosts of eight GPUs in a rack (DGX SuperPOD), 0.6 m racks, rows of 16 with aisles of 1.2 m in front of and behind racks of 1.2
+    /// m.
     fn default() -> Self {
         Self {
             hosts_per_rack: 4,
@@ -67,9 +68,9 @@ pub struct End {
 /// A cable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cable {
-    /// From 1.
+    /// Number, from 1.
     pub number: u64,
-    /// Where in the network.
+    /// Layer of the network.
     pub layer: Layer,
     /// Its lower and its upper end.
     pub ends: [End; 2],
@@ -77,7 +78,7 @@ pub struct Cable {
     pub bandwidth: BytesPerSecond,
     /// Components.
     pub medium: Medium,
-    /// In metres; none if no cable of this length is sold.
+    /// Length in metres; `None` if no cable of this length is available.
     pub length: Option<f64>,
 }
 
@@ -201,13 +202,13 @@ impl<'a> Places<'a> {
     }
 }
 
-/// As CSV: `cable,layer,from,from_port,from_rack,to,to_port,to_rack,gbit_s,medium,length_m`.
+/// Cables as CSV: `cable,layer,from,from_port,from_rack,to,to_port,to_rack,gbit_s,medium,length_m`.
 pub fn csv(cables: &[Cable]) -> String {
     let mut text =
         String::from("cable,layer,from,from_port,from_rack,to,to_port,to_rack,gbit_s,medium,length_m\n");
     for cable in cables {
         let [from, to] = &cable.ends;
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{}",
@@ -235,7 +236,7 @@ const fn medium(medium: Medium) -> &'static str {
     }
 }
 
-/// In the columns of NetBox's bulk import of cables. Hosts, switches and their interfaces must exist there under these names.
+/// Cables in the columns of NetBox's bulk import. Hosts, switches and their interfaces must exist there under these names.
 pub fn netbox(cables: &[Cable]) -> String {
     let mut text = String::from(
         "side_a_device,side_a_type,side_a_name,side_b_device,side_b_type,side_b_name,type,status,label,length,length_unit\n",
@@ -259,7 +260,7 @@ pub fn netbox(cables: &[Cable]) -> String {
     text
 }
 
-/// Cables by layer, bandwidth, medium and length: what is ordered.
+/// Cables to order: counts by layer, bandwidth, medium and length.
 pub fn orders(cables: &[Cable]) -> Vec<(Layer, BytesPerSecond, Medium, Option<f64>, u64)> {
     type Kind = (Layer, u64, &'static str, Option<u64>);
     let mut sums: BTreeMap<Kind, (&Cable, u64)> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Chakra execution traces: a step of every rank as nodes that wait for each other, the exchange format of network simulators.
 //!
 //! Responsible for: the nodes, their binary form in both directions ([`write()`], [`read`]), and traces of all ranks as a program of flows
-//! ([`Program`]). Refuses to know where a trace comes from and what its nodes compute.
+//! ([`Program`]). Independent of a trace's origin and of the computation in its nodes.
 //!
-//! A file holds one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each behind its length as a
+//! A file contains one rank: `GlobalMetadata` and then `Node` messages of the protobuf schema `ChakraProtoMsg`, each after its length as a
 //! varint (MLCommons Chakra, schema/protobuf/et_def.proto, version 1.0.0). Durations are whole microseconds.
 
 mod program;
@@ -72,16 +72,16 @@ pub enum Work {
     Collective {
         /// Kind.
         kind: CollectiveKind,
-        /// Bytes of a rank's input: its part before an all-gather, the whole buffer of all others.
+        /// Bytes of a rank's input: its part before an all-gather, the whole buffer for all other kinds.
         input: Bytes,
         /// Name of the process group; empty for all ranks.
         group: String,
     },
-    /// No time: metadata, or access to memory of unknown speed.
+    /// Takes no time: metadata, or access to memory of unknown speed.
     Nothing(&'static str),
 }
 
-/// Kinds of collectives by their number in the schema; none for those that no run here has.
+/// Kinds of collectives by their number in the schema; `None` for those that no run here has.
 const KINDS: [(u64, Option<CollectiveKind>); 10] = [
     (0, Some(CollectiveKind::AllReduce)),
     (1, Some(CollectiveKind::Reduce)),
@@ -106,7 +106,8 @@ mod node_type {
     pub(super) const COLLECTIVE: u64 = 7;
 }
 
-/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather over `members` ranks, the input of others.
+/// Factor from a rank's input to the size by nccl-tests' convention: the gathered buffer of an all-gather over `members` ranks, the input
+/// of others.
 fn of_convention(kind: CollectiveKind, members: usize) -> f64 {
     if kind == CollectiveKind::AllGather { members as f64 } else { 1.0 }
 }

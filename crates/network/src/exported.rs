@@ -1,7 +1,7 @@
 //! Networks and flows in the files of other simulators.
 //!
-//! Responsible for: SimGrid platforms, htsim connection matrices, and the network, system and group files of ASTRA-sim. Refuses what a
-//! format cannot express, with the setting that makes it possible.
+//! Responsible for: SimGrid platforms, htsim connection matrices, and the network, system and group files of ASTRA-sim. A network that a
+//! format cannot express is an error with the setting that makes it possible.
 
 mod astra;
 mod htsim;

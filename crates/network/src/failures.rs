@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Recovery {
-    /// The device itself, with what its own NIC has left.
+    /// The device itself, with the remaining ports of its own NIC.
     Alone,
     /// One other device of its domain, in addition to its own traffic.
     Neighbour,
@@ -54,20 +54,20 @@ pub struct Class {
     pub stranded: u64,
     /// Devices that keep a part of their bandwidth.
     pub slowed: u64,
-    /// Devices of all domains with a member that is cut off or slowed: what a job would have to do without.
+    /// Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop.
     pub touched: u64,
-    /// Share of bandwidth that the most affected device keeps on its own NIC.
+    /// Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
     pub kept_alone: f64,
     /// Remaining share if one neighbour also carries its traffic.
     pub kept_neighbour: f64,
     /// Share that the most affected domain keeps over all of its NICs.
     pub kept_spread: f64,
-    /// Assumptions of the figures.
+    /// Assumptions behind the values.
     pub remark: &'static str,
 }
 
 impl Class {
-    /// The share of bandwidth that is kept under a way to recover.
+    /// Share of bandwidth that remains under a recovery method (0 to 1).
     pub const fn kept(&self, recovery: Recovery) -> f64 {
         match recovery {
             Recovery::Alone => self.kept_alone,
@@ -76,20 +76,20 @@ impl Class {
         }
     }
 
-    /// How much longer a step takes of which a share is exposed network time; none if nothing is kept.
+    /// Step time relative to the whole network, for a step with this share of exposed network time. `None` if no bandwidth remains.
     pub fn slowdown(&self, exposed_share: f64, recovery: Recovery) -> Option<f64> {
         slowdown(self.kept(recovery), exposed_share)
     }
 }
 
-/// How much longer a synchronous step takes when its slowest member keeps a share of its network bandwidth:
-/// `1 + exposed share x (1 / kept - 1)`; none if nothing is kept. A lower bound: hidden traffic may become exposed.
+/// Relative time of a synchronous step when its slowest member keeps a share of its network bandwidth: `1 + exposed share x (1 / kept -
+/// 1)`. `None` if nothing is kept. A lower bound: hidden traffic may become exposed.
 pub fn slowdown(kept: f64, exposed_share: f64) -> Option<f64> {
     (kept > 0.0).then(|| 1.0 + exposed_share * (1.0 / kept - 1.0))
 }
 
-/// The share that a neighbour leaves a device that is cut off: of `size` devices `lost` are, so each other one carries `ceil(lost /
-/// (size - lost))` more than its own.
+/// The share that a neighbour leaves for a disconnected device. Of `size` devices `lost` are disconnected, so each other one carries
+/// `ceil(lost / (size - lost))` in addition to its own.
 pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
     match size.saturating_sub(lost) {
         0 => 0.0,
@@ -97,8 +97,8 @@ pub(crate) fn beside_own(size: u64, lost: u64) -> f64 {
     }
 }
 
-/// What fails of a design, class by class, from the devices outwards. Parts that stand in different places and take away the same are one
-/// class.
+/// Classes of parts that can fail in a design, from the devices outwards. Parts in different places whose failures have the same effect
+/// form one class.
 pub fn classes(design: &Design) -> Vec<Class> {
     let mut found: Vec<Class> = Vec::new();
     for class in in_places(design) {
@@ -111,7 +111,7 @@ pub fn classes(design: &Design) -> Vec<Class> {
     found
 }
 
-/// The same place by place.
+/// The same, place by place.
 fn in_places(design: &Design) -> Vec<Class> {
     let mut list = Vec::new();
     match &design.fabric {
@@ -195,7 +195,7 @@ fn nics(design: &Design, list: &mut Vec<Class>) {
     });
 }
 
-/// A switch whose devices are whole domains in their order, as far as they go.
+/// Adds a switch whose devices are consecutive whole domains, as far as they go.
 fn switch(design: &Design, part: &'static str, count: u64, hosts: u64, list: &mut Vec<Class>) {
     list.push(first_switch(design, part, count, hosts.min(design.devices), hosts.min(design.domain.size)));
 }
@@ -227,7 +227,7 @@ fn domains_of(design: &Design, devices: u64, of_domain: u64) -> u64 {
     domains.saturating_mul(design.domain.size).min(design.devices)
 }
 
-/// A part that others stand in for: a share of the way up is lost, in one of the planes, for some of a domain's rails.
+/// A part with redundancy: a share of uplink bandwidth is lost, in one of the planes, for some of a domain's rails.
 fn shared(
     design: &Design,
     part: &'static str,
@@ -260,14 +260,14 @@ fn detour(design: &Design, part: &'static str, count: u64, slowed: u64, beside: 
     }
     let mut class = shared(design, part, count, slowed, 1.0 / beside.max(1) as f64, 1);
     if beside < 2 {
-        // A detour over a third router or group takes two links where one was, on links that others use as well.
+        // A detour over a third router or group takes two links instead of one, on links with other traffic.
         (class.kept_alone, class.kept_neighbour, class.kept_spread) = (0.5, 0.5, 0.5);
         class.remark = "the only direct link of its pair: detours take two links each";
     }
     list.push(class);
 }
 
-/// What is below one switch of the first plane.
+/// Devices and domains below one switch of the first plane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Below {
     /// Devices in all.
@@ -299,8 +299,8 @@ impl Below {
     }
 }
 
-/// Switches of a plane by what is below each: number of each kind, fullest first. `key` maps a device to its
-/// switch; empty switches are included up to `count` per plane.
+/// Switches of a plane by the devices below each: number of each kind, fullest first. `key` maps a device to its switch; empty switches are
+/// included up to `count` per plane.
 fn kinds<K: Ord>(design: &Design, count: u64, key: impl Fn(u64) -> K) -> Vec<(Below, u64)> {
     let mut under: BTreeMap<K, Vec<u64>> = BTreeMap::new();
     for device in 0..design.devices {
@@ -329,7 +329,7 @@ pub fn parts(classes: &[Class]) -> Vec<(&'static str, u64)> {
     parts
 }
 
-/// A leaf with so much below it.
+/// Adds a leaf with the devices below it.
 fn leaf(design: &Design, count: u64, below: &Below) -> Class {
     let class = first_switch(design, "leaf", count, below.devices, below.of_domain);
     let stranded = if design.planes == 1 { below.whole * design.domain.size } else { 0 };
@@ -352,7 +352,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
         (fabric / network.fabrics_per_switch, leaf)
     });
     list.extend(leaves.iter().map(|(below, count)| leaf(design, count * design.planes, below)));
-    // Where rails are apart, the other rails of a domain are untouched, and can take over.
+    // With separate rails, the other rails of a domain are unaffected and can take over.
     let apart = if network.fabrics_per_plane > 1 { design.rails } else { 1 };
     let pods = kinds(design, network.fabrics_per_plane * clos.pods, |device| {
         let (fabric, leaf) = design.leaf_of(network, device);
@@ -367,7 +367,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     if network.kept_tiers >= 2 {
         let link = lost_above(design, network, 1.0 / clos.leaf_uplinks as f64);
         for (below, count) in &leaves {
-            // A rail has a leaf of its own in each plane: its neighbours' leaves are whole.
+            // A rail has a separate leaf in each plane: its neighbours' leaves are whole.
             let beside = (design.domain.size / below.of_domain.max(1)).max(1);
             let links = count * design.planes * clos.leaf_uplinks;
             list.push(shared(design, "leaf-spine link", links, below.devices, link, beside));
@@ -377,7 +377,7 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     }
     if network.kept_tiers >= 3 {
         let all = design.devices / network.fabrics_per_plane;
-        // Who hashes onto a spine does not know that it has fewer cores left; sprayed packets share the loss.
+        // Hashing onto a spine ignores that it has fewer cores left; sprayed packets share the loss.
         let is_even = design.routing.is_spread();
         let (spines, cores) = (clos.spines_per_pod as f64, clos.core_groups as f64);
         let link = 1.0 / (clos.spine_uplinks as f64 * if is_even { spines } else { 1.0 });
@@ -396,13 +396,13 @@ fn clos(design: &Design, network: &ClosNetwork, list: &mut Vec<Class>) {
     }
 }
 
-/// Bandwidth above a leaf over bandwidth below it, where there is more above: what of a loss above is not missed.
+/// Bandwidth above a leaf over bandwidth below it, at least 1: the surplus absorbs losses above the leaf.
 pub(crate) fn headroom(design: &Design, network: &ClosNetwork) -> f64 {
     let below = design.nic_port_bandwidth() * network.clos.hosts_per_leaf as f64;
     ((design.port_bandwidth * network.clos.leaf_uplinks as f64) / below).max(1.0)
 }
 
-/// The share that hosts lose when a share of a leaf's uplinks is lost: what is above what they need is lost first.
+/// Share of bandwidth that hosts lose when a share of a leaf's uplinks is lost: surplus uplink bandwidth is lost first.
 fn lost_above(design: &Design, network: &ClosNetwork, share: f64) -> f64 {
     1.0 - (headroom(design, network) * (1.0 - share)).min(1.0)
 }

@@ -1,8 +1,8 @@
 //! Fabrics that exist outside of the program: a graph of devices, switches and cables from a file.
 //!
-//! Responsible for: reading DOT, GraphML and `ibnetdiscover` files into [`Drawing`]s, turning these into an [`Imported`] fabric with
-//! scale-up domains, its shortest routes, and collectives on them. Refuses to guess: a node without a type and a cable without a bandwidth are
-//! errors with their line.
+//! Responsible for: reading DOT, GraphML and `ibnetdiscover` files into [`Drawing`]s, converting these to an [`Imported`] fabric with
+//! scale-up domains, its shortest routes, and collectives on them. Nothing is guessed: a node without a type and a cable without a
+//! bandwidth are errors with their line.
 
 mod collective;
 mod dot;

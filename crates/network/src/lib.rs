@@ -1,10 +1,10 @@
 //! Network designs for training clusters.
 //!
-//! Responsible for: topologies as values, routing, the traffic that a step puts on links, flow simulation with max-min fair sharing,
-//! bills of materials, failures, and the rail-only paper's model. Refuses to know what a training step computes: traffic comes in as
-//! collectives among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
+//! Responsible for: topologies as values, routing, the traffic of a step on links, flow simulation with max-min fair sharing, bills of
+//! materials, failures, and the rail-only paper's model. Independent of the computation in a training step: traffic is given as collectives
+//! among ranks. This crate reads no file and no clock, prints nothing and spawns nothing.
 //!
-//! A design is resolved from what is specified of it, and then counted, built, billed or simulated on:
+//! A design is resolved from its settings, and then counted, built, billed or simulated on:
 //!
 //! ```
 //! use railwright_network::topology::{DesignSpec, Kind};

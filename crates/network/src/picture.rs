@@ -18,7 +18,7 @@ pub use scatter::{Dot, Scatter, Series, scatter};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// Colours of a series in light and dark, far apart for colour-blind eyes too; more series repeat them with other dashes.
+/// Colours of a series in light and dark, far apart for colour-blind eyes too; further series repeat them with other dashes.
 pub(crate) const SERIES: [(&str, &str); 6] = [
     ("#2f6db3", "#6aa6e8"),
     ("#c8622c", "#e8905c"),
@@ -28,7 +28,7 @@ pub(crate) const SERIES: [(&str, &str); 6] = [
     ("#7a7f88", "#a5abb5"),
 ];
 
-/// The head of a picture: size, colours, title.
+/// Start of a chart: size, colours, title.
 pub(crate) fn open(width: f64, height: f64, title: &str) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" \

@@ -5,7 +5,7 @@
 //! derived from its text and reproduce its numbers (numbers of equations are those of
 //! `docs/concepts/rail-only.md`). Excludes pipelines, latency and overlap, as the paper does.
 //!
-//! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups lie inside a scale-up domain; every
+//! Its assumptions: data parallel and tensor (here: model) parallel only; model-parallel groups are inside a scale-up domain; every
 //! collective is a direct exchange at full bandwidth; nothing overlaps.
 
 pub mod cost;
@@ -22,7 +22,7 @@ pub mod traffic;
 use railwright_spec::quantity::{Bytes, BytesPerSecond, FlopPerSecond};
 use serde::Serialize;
 
-/// A model, as far as the paper knows it.
+/// Dimensions of a model, as far as the paper uses them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Model {
@@ -43,7 +43,7 @@ pub const OPT3: Model = Model { name: "OPT3-175B", ..GPT3 };
 /// PaLM 540B.
 pub const PALM: Model = Model { name: "PaLM 540B", parameters: 540e9, layers: 118.0, hidden: 18432.0 };
 
-/// Everything that the model depends on.
+/// All parameters of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parameters {

@@ -1,9 +1,9 @@
-//! Places of records in tables.
+//! Positions of records in tables.
 //!
-//! Responsible for: the start and the line of a record with any line ends. The reader's position is behind the first character of a line end,
-//! so that of `\r\n` and of empty lines the rest is still ahead.
+//! Responsible for: the start and the line of a record with any line ends. The reader's position is after the first character of a line
+//! end. The rest of `\r\n` and of empty lines still follows.
 
-/// Line ends that are ahead of a position.
+/// Line ends after a position.
 fn ends<'a>(text: &'a str, position: &csv::Position) -> impl Iterator<Item = &'a u8> {
     let ahead = text.as_bytes().get(position.byte() as usize..).unwrap_or_default();
     ahead.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'))

@@ -4,8 +4,8 @@
 //! and their sums. Independent of the origin of the communication (a predicted step or a trace) and of time
 //! ([`crate::flow`]).
 //!
-//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] has senders, receivers
-//! and bytes of one call in one group; everything else is a sum of these.
+//! A [`Traffic`] is a [`Numbering`] with a list of [`Exchange`]s. [`Exchange::flows`] has senders, receivers and bytes of one call in one
+//! group. All other figures are sums of these.
 
 mod cells;
 mod classes;
@@ -39,23 +39,22 @@ pub use summary::{DimensionRow, ExchangeRow, PairRow, Summary};
 use railwright_spec::problem::Wanted;
 use serde::Serialize;
 
-/// Groups between two questions whether the work is still wanted: some milliseconds.
+/// Groups between two checks for cancellation: some milliseconds.
 const GROUPS_AT_ONCE: u64 = 4096;
 
-/// Everything that a step puts between ranks.
+/// Traffic of a step between ranks.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Traffic {
     /// Placement of ranks.
     pub numbering: Numbering,
-    /// What they exchange.
+    /// Exchanges of the ranks.
     pub exchanges: Vec<Exchange>,
 }
 
 impl Traffic {
-    /// Calls `flow(from, to, bytes)` for everything that ranks send in a step, exchange by exchange; a pair may come several times.
-    /// O(sum of partners).
-    /// `wanted` is asked now and then, and may end it.
+    /// Calls `flow(from, to, bytes)` for all traffic of a step, exchange by exchange; a pair may occur several times. O(sum of partners).
+    /// `wanted` is called periodically and may stop it.
     pub fn flows<E>(
         &self,
         place: &Place,

@@ -1,11 +1,11 @@
-//! Properties of simulated programs that hold on any network: the order of flows, the bytes of links, and the unit of time do not matter.
+//! Properties of simulated programs on any network: the order of flows, the bytes of links, and the unit of time do not matter.
 
 use proptest::prelude::*;
 use railwright_network::flow::listed::{Listed, Routes, play};
 use railwright_network::simulate::LinkPath;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// A network whose route of device `n` to any other is the list `n`.
+/// A network in which the route of device `n` to any other is the list `n`.
 #[derive(Clone, Debug)]
 struct Network {
     capacities: Vec<f64>,
@@ -70,7 +70,7 @@ proptest! {
         }
     }
 
-    /// A link carries the bytes of its flows, and not more in the time than its capacity.
+    /// A link carries the bytes of its flows, and at most its capacity in the time.
     #[test]
     fn bytes_are_conserved_on_every_link((network, flows) in programs()) {
         let (_, outcome) = play(&network, &flows, 0).expect("it ends");
@@ -84,8 +84,8 @@ proptest! {
         }
     }
 
-    /// Links of three times the capacity take a third of the time. One faster link alone can delay a flow: max-min fair sharing gives
-    /// what it frees to others.
+    /// Links of three times the capacity take a third of the time. One faster link alone can delay a flow: max-min fair sharing gives the
+    /// freed capacity to others.
     #[test]
     fn faster_links_shorten_all_flows_by_as_much((network, mut flows) in programs()) {
         for flow in &mut flows {

@@ -1,4 +1,4 @@
-//! Hostile design files and price lists: cut, doubled and overwritten seeds are refused or understood, never panicked over.
+//! Hostile design files and price lists: cut, doubled and overwritten seeds are rejected or read, without a panic.
 
 use railwright_network::bill::{bill, prices::Prices};
 use railwright_network::failures::classes;

@@ -1,5 +1,5 @@
-//! Flows against a packet simulation (`packet-cases/README.md`): collectives and incasts within 15%, and flows beside a congested receiver
-//! within their bounds and 15%.
+//! Flows compared with a packet simulation (`packet-cases/README.md`): collectives and incasts within 15%, and flows next to a congested
+//! receiver within their bounds and 15%.
 
 use railwright_network::flow::listed::{Listed, held, play};
 use railwright_network::simulate::Wiring;
@@ -102,7 +102,7 @@ fn flows_beside_an_incast_end_within_their_bounds() {
         }
         let mut measured: f64 = 0.0;
         for (flow, ends) in case.iter().filter(|(flow, _)| flow.to != 0) {
-            // Alone on 50 GB/s, behind four links of 1 us.
+            // Alone on 50 GB/s, after four links of 1 us.
             let alone = flow.bytes.get() / 50e9 * 1e6 + 4.0;
             for end in ends {
                 all += 1;
@@ -114,7 +114,7 @@ fn flows_beside_an_incast_end_within_their_bounds() {
         slowest.push(bound / measured);
     }
     assert_eq!(all, 483, "flows of the table in three seeds");
-    // The bound is of use: the slowest flow of a case comes near it, and flows that share no paused link have none.
+    // The bound is useful: the slowest flow of a case is close to it, and flows that share no paused link have none.
     slowest.sort_by(f64::total_cmp);
     let middle = slowest[slowest.len() / 2];
     assert!(middle < 2.0, "the latest end is {middle} times the measured one");

@@ -1,7 +1,7 @@
 //! Accuracy as the README states it: on publications that the constants never saw, then on those they were fitted to.
 //!
-//! Responsible for: the table by group of sources and the page of all publications, both from `catalog/evidence/left_out.csv`. Refuses to
-//! predict; a row of the table of measured runs that has no left-out prediction is an error.
+//! Responsible for: the table by group of sources and the page of all publications, both from `catalog/evidence/left_out.csv`. Does not
+//! predict: a row of the table of measured runs without a left-out prediction is an error.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
@@ -12,7 +12,7 @@ use railwright_calculator::validation::statistics::{ErrorSummary, summarize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// Publications of fewer runs have no median worth a line of their own.
+/// Minimum number of runs of a publication for its own line: the median of fewer means little.
 const FEWEST: usize = 4;
 /// Publications that the README names as the worst.
 const WORST: usize = 4;
@@ -103,7 +103,7 @@ fn worst<'r>(rows: &[&'r LeftOut]) -> Vec<(&'r str, Vec<&'r LeftOut>)> {
     list
 }
 
-/// What runs of one's own are worth: errors once step times of some of them were fitted.
+/// Remaining errors after fitting step times of some of the user's own runs.
 fn after_logs(remaining: &[Remaining]) -> String {
     let mut out = String::from(
         "Errors after measuring step times of other layouts, as [`calibrate --step`](../guides/calibrate.md) fits them. A stack is what one\n\
@@ -134,7 +134,7 @@ fn after_logs(remaining: &[Remaining]) -> String {
     out
 }
 
-/// The page of all publications; `remaining` has the errors after measured runs, `mechanisms` is the table of errors by what runs do.
+/// The page of all publications. `remaining` has the errors after measured runs; `mechanisms` is the table of errors by mechanism.
 pub(super) fn page(all: &[LeftOut], remaining: &[Remaining], mechanisms: &str) -> String {
     let rows: Vec<&LeftOut> = all.iter().collect();
     let total = left_out(&rows);

@@ -1,6 +1,6 @@
-//! Well-known runs as anchors: what was published, what is predicted, and whether it lies inside the interval.
+//! Well-known runs as anchors: published value, prediction, and whether it is inside the interval.
 //!
-//! Responsible for: the page made of `catalog/evidence/anchors.csv`. Refuses to predict, and to leave out what is predicted badly.
+//! Responsible for: the page made of `catalog/evidence/anchors.csv`. Does not predict, and never omits bad predictions.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
@@ -21,14 +21,14 @@ fn assumed(cells: &Cells) -> String {
     texts.join("; ")
 }
 
-/// An anchor's error, that without its publication where constants were fitted to it, and whether it lies inside its interval.
+/// An anchor's error, its error without its publication if constants were fitted to it, and true if it is inside its interval.
 struct Found {
     error: f64,
     left_out: Option<f64>,
     is_inside: bool,
 }
 
-/// The left-out prediction of an anchor that is one of the measured runs; `None` where nothing was fitted to it.
+/// The left-out prediction of an anchor among the measured runs; `None` if no constant was fitted to it.
 fn left_out<'r>(all: &'r [LeftOut], id: &str) -> Option<&'r LeftOut> {
     let id = id.strip_prefix("anchor-")?;
     all.iter().find(|row| row.id == id)
@@ -69,7 +69,7 @@ fn line(out: &mut String, row: &RowResult, cells: &Cells, all: &[LeftOut]) -> Op
     Some(Found { error, left_out, is_inside })
 }
 
-/// The page.
+/// Text of the page.
 pub(super) fn page(table: &str, left_out: &[LeftOut]) -> Result<String, String> {
     let answer = validate(table, TABLE).map_err(|problem| problem.to_string())?;
     let cells = read(table, TABLE).map_err(|problem| problem.to_string())?;

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 
 const MADE: &str = "<!-- Made by `cargo run -p xtask -- docs`; edit the catalogue instead. -->\n";
 
-/// Text that cannot end a cell of a table.
+/// Text that cannot end a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

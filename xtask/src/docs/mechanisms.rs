@@ -1,6 +1,6 @@
-//! Left-out errors by what a run does: which mechanisms make the tail.
+//! Left-out errors by mechanism: those that cause the tail.
 //!
-//! Responsible for: groups of runs by their plan and machine, whoever published them, and the table of their errors. Refuses to know sources.
+//! Responsible for: groups of runs by their plan and machine, for all publications, and the table of their errors. Independent of sources.
 
 use super::validation::{percent, signed};
 use crate::left_out::LeftOut;
@@ -11,7 +11,7 @@ use railwright_spec::precision::DataType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-/// A group: its name, and whether a run belongs to it.
+/// A group: its name, and the test for its runs.
 type Group = (&'static str, fn(&Case) -> bool);
 
 /// Fewer runs have no percentiles.

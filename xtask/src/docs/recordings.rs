@@ -5,7 +5,7 @@
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// The page with commands and output.
+/// Path of the page with commands and output.
 const PAGE: &str = "docs/tutorial.md";
 /// Recorded commands: the first of the page with this name, the file and its title.
 const RECORDED: &[(&str, &str, &str)] = &[

@@ -10,7 +10,7 @@ pub(super) fn percent(share: f64) -> String {
     format!("{:.1}%", share * 100.0)
 }
 
-/// The same with its sign; what rounds to nothing has none.
+/// The same with its sign; a value rounded to zero has none.
 pub(super) fn signed(share: f64) -> String {
     let text = format!("{:+.1}%", share * 100.0);
     if text == "-0.0%" || text == "+0.0%" { "0.0%".to_owned() } else { text }
@@ -54,7 +54,7 @@ fn lines(out: &mut String, sets: &BTreeMap<String, Errors>) {
     }
 }
 
-/// Groups of sources, and everything.
+/// Table by group of sources, and of all.
 fn table(summary: &Summary) -> String {
     let mut out = head("source of the runs");
     lines(&mut out, &summary.groups);

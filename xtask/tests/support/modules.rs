@@ -1,7 +1,7 @@
-//! Which module uses which: read off `use` lines and paths in the text of a crate.
+//! Module dependencies, from `use` lines and paths in the text of a crate.
 //!
-//! Responsible for: production code alone. A name that a module re-exports counts as a use of where it is defined, and a parent's list of
-//! its children and of what they export counts as none.
+//! Responsible for: production code alone. A name that a module re-exports counts as a use of the defining module. A parent's list of its
+//! children and of their exports does not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 /// The files of a crate by module path, such as `schedule::order`; the root is `lib`.
 pub(crate) struct Modules {
     texts: BTreeMap<String, String>,
-    /// By module: the names that it re-exports, and where from.
+    /// By module: the re-exported names, with their origins.
     exported: BTreeMap<String, BTreeMap<String, Vec<String>>>,
 }
 
-/// What is a test and nothing else.
+/// Names of modules that contain only tests.
 const TESTS: [&str; 4] = ["tests", "testing", "properties", "measured"];
 
 impl Modules {
@@ -47,12 +47,12 @@ impl Modules {
         Self { texts, exported }
     }
 
-    /// How many modules there are.
+    /// Number of modules.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// The module in which a path ends, through re-exports.
+    /// The module at the end of a path, through re-exports.
     fn target(&self, path: &[String], depth: usize) -> Option<String> {
         let longest = (1..=path.len()).rev().find(|n| self.texts.contains_key(&path[..*n].join("::")));
         let (module, rest) = match longest {
@@ -72,7 +72,7 @@ impl Modules {
         longest.map(|_| module)
     }
 
-    /// Which modules each module uses.
+    /// Modules that each module uses.
     pub(crate) fn arrows(&self) -> BTreeMap<&str, BTreeSet<String>> {
         let mut arrows: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         for (module, text) in &self.texts {
@@ -140,7 +140,7 @@ fn production(text: &str) -> String {
     out
 }
 
-/// Every `use` of this crate: whether it re-exports, and the paths that it names.
+/// Every `use` of this crate: true for a re-export, and the paths that it names.
 fn uses(text: &str) -> Vec<(bool, Vec<Vec<String>>)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices("use ") {
@@ -227,7 +227,7 @@ fn declared(text: &str) -> Vec<String> {
     text.lines().filter_map(line).collect()
 }
 
-/// Whether code names a module without a path before it.
+/// Tests whether code names a module without a path before it.
 fn names(text: &str, module: &str) -> bool {
     let path = format!("{module}::");
     text.match_indices(&path).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What a command that reads measurements needs to know of the run that was measured, where its file leaves that open.
+//! Settings of a measured run for commands that read measurements, where the file leaves them open.
 
 use super::{RunArguments, RunFlags};
 use crate::exit::Failure;
@@ -32,7 +32,7 @@ impl Beside {
         }
     }
 
-    /// Refuses what would have no effect, because no run is named.
+    /// Returns an error for settings without effect, if no run is named.
     pub(crate) fn without_run(&self, how: &str) -> Result<(), Failure> {
         let stated = [
             ("--cluster", self.cluster.is_some()),

@@ -43,8 +43,8 @@ fn with_usage(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     error
 }
 
-/// The words of a command line whose first is a command. None where the command is not plain, such as by another name or behind a flag with
-/// a value: then all commands are described.
+/// The words of a command line whose first is a command. `None` if the command is not plain, such as an alias or after a flag with a value:
+/// then all commands are described.
 fn typed_words(words: &[OsString]) -> Option<Vec<String>> {
     let typed: Vec<String> =
         words.iter().skip(1).filter_map(|word| word.to_str().map(str::to_owned)).collect();
@@ -123,7 +123,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// An error without hints that lead nowhere: another flag that is not a slip of the finger away, a flag taken for a value.
+/// An error without misleading hints: a flag that is not a small typing error away, a flag parsed as a value.
 fn tidied(mut error: clap::Error) -> clap::Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;

@@ -1,18 +1,18 @@
 //! Arguments of a command that are described when that command is typed.
 //!
-//! Responsible for: a start of the program that does not pay for the flags of commands that are not typed: a run has some hundred flags, and
-//! twenty commands take them. Refuses to change what a command takes.
+//! Responsible for: a start of the program that does not pay for the flags of unused commands: a run has some hundred flags, and twenty
+//! commands accept them. Does not change the arguments of a command.
 
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use std::cell::RefCell;
 use std::ops::Deref;
 
 thread_local! {
-    /// Words of the command line that is parsed on this thread; none where every command is wanted.
+    /// Words of the command line that is parsed on this thread; `None` to describe every command.
     static TYPED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
 }
 
-/// Does something while only commands whose names are among `words` are described in full.
+/// Calls `act` while only commands with names among `words` are described in full.
 pub(super) fn for_words<T>(words: Vec<String>, act: impl FnOnce() -> T) -> T {
     TYPED.set(Some(words));
     let done = act();

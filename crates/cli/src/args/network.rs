@@ -195,7 +195,7 @@ fn flag_of(key: &Key) -> Option<String> {
     (key.name != "kind").then(|| key.name.replace('_', "-"))
 }
 
-/// Flags that stand in the short help.
+/// Flags in the short help.
 const USUAL: [&str; 8] =
     ["gpus", "domain", "radix", "speed", "tiers", "rails", "planes", "leaf_oversubscription"];
 
@@ -218,7 +218,7 @@ fn argument(key: &Key, flag: String) -> Arg {
         .help_heading("Design")
         .hide_short_help(!USUAL.contains(&key.name))
         .allow_negative_numbers(true)
-        // A negative quantity is reported as what it is, not as a flag that does not exist.
+        // A negative quantity is reported as such, not as an unknown flag.
         .allow_hyphen_values(matches!(key.kind, Kind::Quantity(_)))
         .action(ArgAction::Append)
 }

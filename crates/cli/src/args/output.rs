@@ -34,7 +34,7 @@ pub(crate) struct Global {
     pub(crate) memory_limit: Option<u64>,
 }
 
-/// When to use colours.
+/// Use of colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColourChoice {
     /// On terminals, unless NO_COLOR is set

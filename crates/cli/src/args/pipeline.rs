@@ -41,7 +41,7 @@ pub(crate) struct Pipeline {
 }
 
 impl Pipeline {
-    /// The page of a step of what paths hold, all else as by default.
+    /// Arguments for the pipeline view of a step of the paths, with other settings at their defaults.
     pub(crate) fn of(paths: Vec<String>, step: Option<u32>, output: Output) -> Self {
         Self {
             paths,

@@ -25,7 +25,7 @@ pub(crate) struct OnHosts {
 }
 
 impl OnHosts {
-    /// Whether any flag names hosts.
+    /// Tests whether any flag names hosts.
     pub(crate) const fn are_named(&self) -> bool {
         self.nodelist.is_some() || self.hostfile.is_some() || self.fragments.is_some()
     }

@@ -1,5 +1,4 @@
-//! The flags that describe a run: one per key of a run file, made from the table of keys so that neither can lack what the
-//! other has.
+//! The flags that describe a run: one per key of a run file, made from the table of keys so that both are complete.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches};
 use railwright_answers::{aliases_of, flag_of};
@@ -29,7 +28,7 @@ pub(crate) struct Sharding {
 }
 
 impl Sharding {
-    /// The flag, and the value of `plan.sharding` that it stands for.
+    /// The flag and its value of `plan.sharding`.
     pub(crate) fn setting(&self) -> Option<(&'static str, String)> {
         match (self.fsdp, self.hsdp) {
             (true, _) => Some(("--fsdp", "fsdp".to_owned())),
@@ -49,7 +48,7 @@ fn heading(section: &str) -> &'static str {
     }
 }
 
-/// Choices that together are shorter than this stand in the help's first line.
+/// Maximum total length of choices in the help's first line, in characters.
 const SHORT: usize = 48;
 
 /// Keys outside the model that the short help (`-h`) lists: those that a layout is described by. `--help` lists all.

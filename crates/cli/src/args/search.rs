@@ -44,7 +44,7 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// At most one thread for each processor; a number that is refused stays as it is.
+    /// At most one thread for each processor; an invalid number is unchanged.
     fn bounded_threads(&self) -> usize {
         match self.threads {
             Some(refused) if !(1..=railwright_answers::MOST_THREADS).contains(&refused) => refused,
@@ -52,7 +52,7 @@ impl Effort {
         }
     }
 
-    /// The same for the answers.
+    /// The same for `railwright-answers`.
     pub(crate) fn wanted(&self) -> railwright_answers::Effort {
         railwright_answers::Effort {
             space: self.space.clone(),

@@ -3,7 +3,7 @@
 use super::Output;
 use clap::{Args, ValueEnum, ValueHint};
 
-/// Whether clocks of ranks are aligned.
+/// Alignment of the ranks' clocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Clocks {
     /// Align only if clocks differ significantly

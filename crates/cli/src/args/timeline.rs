@@ -1,4 +1,4 @@
-//! Arguments of answers in columns: `timeline --format columns`, `profile --columns`, `pipeline --columns`.
+//! Arguments of results in columns: `timeline --format columns`, `profile --columns`, `pipeline --columns`.
 
 use clap::{Args, ValueEnum};
 use railwright_spec::problem::Problem;

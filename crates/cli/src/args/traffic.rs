@@ -1,4 +1,4 @@
-//! Arguments of `network traffic`: a run, a network to lay it on, and which sums are wanted.
+//! Arguments of `network traffic`: a run, its network, and the requested sums.
 
 use super::placement::OnHosts;
 use super::{Output, RunArguments};

@@ -1,4 +1,4 @@
-//! `balance`: how many layers each pipeline stage should hold.
+//! `balance`: number of layers for each pipeline stage.
 
 pub(crate) mod report;
 
@@ -11,7 +11,7 @@ use railwright_answers::{Refused, balance};
 use railwright_tuner::balance::Options;
 use report::Balance;
 
-/// Solves. The answer is no when no division fits.
+/// Solves the division. The outcome is `No` if no division fits.
 pub(crate) fn run(arguments: &BalanceArguments, printer: &Printer) -> Result<Outcome, Failure> {
     let resolved = run::resolve_spread(&arguments.run)?;
     let options = Options { probability: arguments.fit_probability, recompute: arguments.with_recompute };

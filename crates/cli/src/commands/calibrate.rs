@@ -27,13 +27,13 @@ pub(crate) struct Calibrated {
     title: String,
     /// The cluster's name.
     cluster: String,
-    /// Whether this run fitted it.
+    /// True if this run fitted the calibration, false if it was read from a file.
     fitted: bool,
     calibration: Calibration,
-    /// Against the measurements that it was fitted to, or that judge it.
+    /// Lines for the measurements of the fit, or of its evaluation.
     lines: Vec<Line>,
     steps: Vec<StepLine>,
-    /// Against measurements that it was not fitted to.
+    /// Lines for held-out measurements.
     held_out: Vec<Line>,
     remarks: Vec<String>,
     warnings: Vec<railwright_spec::problem::Warning>,

@@ -1,7 +1,7 @@
-//! `check`: whether launch files are valid and fit, a line each, for pre-commit hooks and pull requests.
+//! `check`: validity and fit of launch files, a line each, for pre-commit hooks and pull requests.
 //!
-//! Responsible for: one verdict per file, and the difference to an earlier version of it. Refuses to price anything itself: it resolves
-//! and estimates each file as `estimate FILE` does.
+//! Responsible for: one verdict per file, and the difference to an earlier version of it. Uses the estimate of `estimate FILE` for each
+//! file.
 
 mod report;
 
@@ -26,15 +26,15 @@ use serde::Serialize;
 enum Verdict {
     /// The plan is valid and fits.
     Fits,
-    /// It may not fit.
+    /// May not fit.
     AtRisk,
-    /// It does not fit.
+    /// Does not fit.
     DoesNotFit,
     /// The file cannot be read, or its plan is impossible.
     Invalid,
 }
 
-/// The figures of one version of a file.
+/// The results of one version of a file.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Figures {
@@ -76,7 +76,7 @@ struct Checked {
     /// model.
     remarks: Vec<Remark>,
     figures: Option<Figures>,
-    /// The earlier version: its figures, or why there are none.
+    /// The earlier version: its results, or the reason why there are none.
     against: Option<Result<Figures, Vec<Problem>>>,
 }
 
@@ -166,7 +166,7 @@ fn asked(arguments: &Check, file: &str) -> RunArguments {
     }
 }
 
-/// The estimate of a file, and the figures that are shown of it.
+/// The estimate of a file, and its reported results.
 fn figures(arguments: &Check, file: &str) -> Result<(Estimate, Figures), Failure> {
     let resolved = run::resolve(&asked(arguments, file))?;
     let run = resolved.run.clone();

@@ -1,4 +1,4 @@
-//! `clusters`: presets, and how to write one's own.
+//! `clusters`: presets, and a template for new ones.
 
 use crate::args::{Listing, Showing};
 use crate::exit::{Failure, Outcome};
@@ -63,7 +63,7 @@ pub(crate) struct ClusterFields<'a> {
     scale_up: &'a ScaleUp,
     network: &'a Network,
     host: &'a Host,
-    /// Origin of the figures.
+    /// Origin of the data.
     source: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! `comm`: what communication took, transfer apart from waiting.
+//! `comm`: communication time, split into transfer and waiting.
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
@@ -23,7 +23,7 @@ pub(crate) struct Communication {
     all: bool,
 }
 
-/// Parts of ranks in collectives that JSON lists unless all are wanted: of a job of thousands of ranks they are hundreds of megabytes.
+/// Maximum number of parts of ranks in collectives in JSON by default: for a job of thousands of ranks all are hundreds of megabytes.
 const PARTS: usize = 40_000;
 
 /// Ranks that are shown in full; of more, the ones that wait longest.
@@ -80,14 +80,14 @@ fn keep(report: &mut CommunicationReport, wanted: &str) -> Result<(), Problem> {
 pub(crate) struct CommunicationFields<'a> {
     #[serde(flatten)]
     report: &'a CommunicationReport,
-    /// Collectives, in order of time, or those with the longest waits of very many; `--all` lists all.
+    /// Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all.
     collectives: Vec<&'a CollectiveRow>,
     /// Collectives, listed or not.
     collectives_total: usize,
 }
 
 impl Communication {
-    /// The collectives that JSON lists: as many as are wanted, else all, else those with the longest waits.
+    /// The collectives listed in JSON: the requested number, else all, else those with the longest waits.
     fn rows(&self) -> Vec<&CollectiveRow> {
         if self.listed > 0 {
             return longest(&self.collectives, self.listed);
@@ -229,7 +229,7 @@ fn groups(document: &mut Document, groups: &[GroupCommunication]) {
     }
 }
 
-/// The sign of an estimate: the shortest call stands for the transfer of all, where other ranks of the group were not recorded.
+/// Sign of an estimate: the shortest call represents the transfer of all, if other ranks of the group were not recorded.
 fn about(is: bool) -> &'static str {
     if is { "\u{2248} " } else { "" }
 }

@@ -1,4 +1,4 @@
-//! `compare`: two traces or two training logs side by side, or a run's prediction against its trace or its log.
+//! `compare`: two traces or two training logs compared, or a run's prediction with its trace or its log.
 
 mod kind;
 pub(crate) mod logs;
@@ -23,13 +23,13 @@ use serde::Serialize;
 pub(crate) struct Compared {
     titles: [String; 2],
     comparison: Comparison,
-    /// The shift of steps from A to B, in nanoseconds, where each has several.
+    /// The shift of steps from A to B, in nanoseconds; `None` unless each has several.
     shift: Option<Shift>,
     verdicts: Vec<Verdict>,
     top: usize,
 }
 
-/// Compares what two paths hold. The answer is no when a condition of failure is met.
+/// Compares the contents of two paths. The outcome is `No` if a failure condition is met.
 pub(crate) fn run(arguments: &args::Compare, printer: &Printer) -> Result<Outcome, Failure> {
     let conditions =
         arguments.fail_if.iter().map(|text| Condition::parse(text)).collect::<Result<Vec<_>, Problem>>()?;
@@ -126,7 +126,7 @@ fn verdict_of(shift: &Shift) -> (String, Tone) {
     }
 }
 
-/// A change with its sign, red where it costs.
+/// A change with its sign, red for an increase of cost.
 fn change(difference: &Difference) -> Cell {
     let sign = if difference.change < 0.0 { "-" } else { "+" };
     let text = if difference.change == 0.0 {
@@ -148,7 +148,7 @@ fn value(nanoseconds: f64) -> Cell {
     Cell::number(time(nanoseconds), nanoseconds * 1e-9)
 }
 
-/// A table of differences, the larger ones first as they come. What neither side has is no row.
+/// A table of differences, the larger ones first. Rows missing on both sides are omitted.
 fn differences<'a>(name: &str, rows: impl Iterator<Item = &'a Difference>) -> Table {
     let columns = vec![
         Column::words(name),
@@ -194,7 +194,7 @@ pub(crate) struct ComparedFields<'a> {
     verdicts: &'a [Verdict],
     #[serde(rename = "shift_ns")]
     shift: Option<&'a Shift>,
-    /// Whether the change is larger than the noise; none where that is unknown.
+    /// True if the change is larger than the noise; `None` if unknown.
     significant: Option<bool>,
 }
 

@@ -70,12 +70,12 @@ fn with_names(command: Command, path: &str) -> Command {
     })
 }
 
-/// Zsh takes no files where names are listed, so models and clusters are completed by functions that offer both.
+/// Zsh completes no files where names are listed, so models and clusters are completed by functions that offer both.
 fn zsh_with_files(script: String) -> String {
     let mut script = script;
     for (function, names) in [("models", models()), ("clusters", clusters())] {
         let list = names.join(" ");
-        // `models show` lists the same names and takes files, too.
+        // `models show` lists the same names and also accepts files.
         script = script.replace(&format!(":({list})"), &format!(":_railwright_{function}"));
         let body = format!(
             "_railwright_{function}() {{\n    _alternative '{function}:{function}:({list})' 'files:file:_files'\n}}\n"
@@ -88,7 +88,7 @@ fn zsh_with_files(script: String) -> String {
     script
 }
 
-/// Fish knows nothing of positional arguments, and takes no files where names are listed.
+/// Fish does not support positional arguments, and completes no files where names are listed.
 fn fish_with_models(script: &str) -> String {
     let first = clusters().into_iter().next().unwrap_or_default();
     let mut script = script.replace(&format!("-r -f -a \"{first}"), &format!("-r -F -a \"{first}"));

@@ -13,7 +13,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use serde::Serialize;
 
-/// What readers of records call a log, which may be a launch file's, too.
+/// Name of a log among the records. A log may also be a launch file.
 const LOG: &str = "training log";
 
 /// The detected format of a file and its content.
@@ -21,11 +21,11 @@ pub(crate) struct Detected {
     file: String,
     sightings: Vec<Sighting>,
     launch: Option<Launch>,
-    /// The reader of traces and other records that knows it.
+    /// The matching reader of traces and other records.
     records: Option<&'static str>,
 }
 
-/// Looks at a file. The answer is no when it is of no known kind.
+/// Detects the kind of a file. The outcome is `No` for an unknown kind.
 pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result<Outcome, Failure> {
     // Traces are detected by their header, compressed or not, and are usually not UTF-8 text.
     let records = if arguments.file == "-" { None } else { input::jobs_found::format(&arguments.file) };
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::launch::Detect, printer: &Printer) -> Result
     Ok(if known { Outcome::Yes } else { Outcome::No })
 }
 
-/// What was given for the script.
+/// Variables and arguments set for the script.
 fn given(arguments: &args::launch::Detect) -> Result<beside::Given, Failure> {
     let given = beside::Given::of_words(&arguments.variables);
     if let Some(word) = given.arguments.and_then(|words| words.into_iter().next()) {
@@ -70,7 +70,7 @@ pub(crate) struct DetectedFields<'a> {
     file: &'a str,
     /// Formats that the file may have.
     seen: &'a [Sighting],
-    /// The reader of traces and other records, where one reads the file.
+    /// The reader of traces and other records; `None` if none reads the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     records: Option<&'static str>,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ fn line(line: Option<usize>) -> Cell {
     line.map_or_else(|| Cell::new("", Tone::Plain), |line| Cell::number(line.to_string(), line as f64))
 }
 
-/// A line, with its file where that is another one.
+/// A line, with its file if that is another one.
 fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     match (file, number) {
         (Some(file), Some(number)) => {
@@ -187,7 +187,7 @@ fn place(file: Option<&str>, number: Option<usize>) -> Cell {
     }
 }
 
-/// Open settings, with the reason; what a partial file does not mention at all is one line.
+/// Open settings, with the reason; settings that a partial file omits are one line.
 fn open(document: &mut Document, launch: &Launch) {
     if launch.open.is_empty() {
         return;

@@ -1,7 +1,7 @@
 //! `digest`: the trace of a rank as a small file that is joined with those of other ranks.
 //!
-//! Responsible for: which files are this process' part, one digest per rank in a folder, so that memory is set by one trace for each core. A file that cannot be read costs
-//! itself: its rank is missing. Refuses recordings that are no trace of a rank.
+//! Responsible for: this process's share of the files, one digest per rank in a folder, so that memory is bounded by one trace for each
+//! core. An unreadable file only removes its own rank. Recordings that are no trace of a rank are rejected.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -85,7 +85,8 @@ fn share(text: &str) -> Result<(usize, usize), Problem> {
     }
 }
 
-/// The files that paths mean, each with the name of its digest: its place below the path that was given. In the order of their paths, so that parts are the same in every process.
+/// The files of the given paths, each with the name of its digest: its path below the given one. Ordered by path, so that shares are the
+/// same in every process.
 fn files(paths: &[String]) -> Result<Vec<(PathBuf, String)>, Problem> {
     let mut all: BTreeMap<PathBuf, String> = BTreeMap::new();
     let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();

@@ -20,21 +20,21 @@ use railwright_spec::problem::Problem;
 use serde::Serialize;
 use serde_json::Value;
 
-/// An estimate with what was chosen for its author.
+/// An estimate with the defaults chosen for it.
 pub(crate) struct Estimated {
     pub(crate) estimate: Estimate,
     pub(crate) chosen: Vec<String>,
-    /// Whether the software generation is inferred.
+    /// True if the software generation is inferred.
     pub(crate) software_is_inferred: bool,
     /// Features of the software that were assumed.
     pub(crate) open_features: Vec<OpenFeature>,
-    /// Requested explanations, in place of a report.
+    /// Requested explanations, instead of a report.
     why: Option<Vec<why::Item>>,
     /// Measurements of the log, with predictions.
     pub(crate) measured: Option<(Measured, Vec<Comparison>)>,
 }
 
-/// Estimates. The answer is no when the plan does not fit, and has a code of its own when that is at risk.
+/// Estimates a run. The outcome is `No` if the plan does not fit, and has its own code if that is at risk.
 pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outcome, Failure> {
     if !arguments.compare.is_empty() && !printer::is_page(&arguments.output) {
         let problem = Problem::new("two scenarios can be compared only in an HTML report");
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &args::Estimate, printer: &Printer) -> Result<Outco
         return Err(problem.in_file("--compare").hint(hint).into());
     }
     let launch = run::launch::find(&arguments.run)?;
-    // A report in HTML asks other commands about the same arguments, so it keeps to what they resolve to.
+    // A report in HTML runs other commands with the same arguments, so it uses the values that they resolve to.
     let resolved = if printer::is_page(&arguments.output) {
         run::resolve(&arguments.run)?
     } else {

@@ -1,4 +1,4 @@
-//! `explain`: what a number, a warning or a convention means, how it is computed, and where that is from.
+//! `explain`: meaning of a number, a warning or a convention, its computation, and its source.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -47,7 +47,7 @@ fn find(id: &str) -> Result<Topic, Problem> {
     })
 }
 
-/// The paragraphs of a text; lines that are indented are kept as they are, those behind dashes become a list.
+/// The paragraphs of a text. Indented lines are kept; lines after dashes become a list.
 pub(crate) fn paragraphs(document: &mut Document, text: &str) {
     for paragraph in text.split("\n\n") {
         if paragraph.starts_with("    ") {

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
 pub(crate) struct ExportFields<'a> {
     /// The framework.
     to: &'static str,
-    /// Its version, where one was named.
+    /// The version; `None` if unspecified.
     version: Option<&'a str>,
     files: &'a [WrittenFile],
     /// Settings without an equivalent in the framework.

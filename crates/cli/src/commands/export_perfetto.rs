@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &args::tables::ExportPerfetto, printer: &Printer) -
     Ok(Outcome::Yes)
 }
 
-/// Text on its way into bytes; remembers why it failed.
+/// Converts text to bytes; keeps the reason of a failure.
 struct Text<'a> {
     out: &'a mut dyn Write,
     failed: Option<io::Error>,
@@ -107,7 +107,7 @@ fn merged(job: &Job, marks: &[Mark], options: Options, out: &mut dyn Write) -> i
     written.map_err(|_| text.failed.unwrap_or_else(|| io::Error::other("the trace could not be formatted")))
 }
 
-/// A file for each rank, made side by side a handful at a time, behind the manifest.
+/// A file for each rank, a few made concurrently, after the manifest.
 fn archive(job: &Job, marks: &[Mark], options: Options, out: &mut dyn Write) -> io::Result<()> {
     let mut archive = tar::Builder::new(out);
     let mut add = |name: &str, text: &str| {

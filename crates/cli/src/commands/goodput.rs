@@ -1,7 +1,7 @@
-//! `goodput`: the share of the calendar in which a job makes progress, with failures, checkpoints and restarts.
+//! `goodput`: share of the calendar time with training progress, with failures, checkpoints and restarts.
 //!
-//! Responsible for: arguments in words to a question of the calculator, and its answer as tables. Refuses to choose anything itself but
-//! the cluster and one NIC per GPU; both are listed.
+//! Responsible for: arguments in words to a request of the calculator, and its result as tables. Chooses no setting itself except the
+//! cluster and one NIC per GPU; both are listed.
 
 mod job;
 
@@ -197,7 +197,7 @@ impl Answered {
         ];
         Table {
             columns: vec![Column::words("time"), Column::numbers("share"), Column::numbers("per day")],
-            // Without a number of spares, nothing waits for one.
+            // Without a number of spares, there is no wait for one.
             rows: rows
                 .into_iter()
                 .filter(|(_, share)| *share > 0.0)

@@ -1,4 +1,4 @@
-//! `gpus`: accelerators, their figures and where these come from.
+//! `gpus`: accelerators, their data and its sources.
 
 use crate::args::{Listing, Showing};
 use crate::exit::{Failure, Outcome};

@@ -1,4 +1,4 @@
-//! `hang`: who never came to which collective, from flight records.
+//! `hang`: ranks missing from collectives, from flight records.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -25,7 +25,7 @@ pub(crate) struct Verdict {
     metrics: Option<Metrics>,
 }
 
-/// Judges dumps. The answer is no when something hangs, or may because dumps are missing.
+/// Evaluates dumps. The outcome is `No` if something hangs, or may hang because dumps are missing.
 pub(crate) fn run(arguments: &args::records::Hang, printer: &Printer) -> Result<Outcome, Failure> {
     let loaded = traces::load(&arguments.paths, WANTED, Keep::default(), printer)?;
     super::print_remarks(&loaded, printer);
@@ -117,11 +117,11 @@ fn sentence(root: &Root) -> String {
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct HangFields<'a> {
-    /// Whether the job hangs; none where the records do not show it.
+    /// True if the job hangs; `None` if the records do not show it.
     hangs: Option<bool>,
-    /// From flight records.
+    /// Result from flight records.
     hang: Option<&'a Hang>,
-    /// From xpu_timer.
+    /// Result from xpu_timer.
     metrics: Option<&'a Metrics>,
 }
 

@@ -40,7 +40,7 @@ pub(crate) fn options(joining: &Joining) -> Result<JoinOptions, Failure> {
     Ok(JoinOptions { names, layout, clocks })
 }
 
-/// Traces, else what monitors wrote.
+/// Traces, else records of monitors.
 const KINDS: &[&[Family]] = &[&[Family::Ranks], &[Family::Monitors]];
 
 /// Kind of the given paths.
@@ -51,7 +51,7 @@ pub(crate) enum Input {
     Monitored(Monitored),
 }
 
-/// Traces of the ranks of a job, else what monitors wrote of it.
+/// Traces of the ranks of a job, else records of its monitors.
 pub(crate) fn input(
     joining: &Joining,
     options: &JoinOptions,
@@ -83,7 +83,7 @@ pub(crate) fn input(
     Err(problem.hint(hint).into())
 }
 
-/// `8 ranks`, or how many of how many.
+/// `8 ranks`, or the number of traced ranks and the world size.
 pub(crate) fn from_ranks(traced: u32, world: u32, world_known: bool) -> String {
     let extent = extent(traced as usize, world, world_known);
     if traced == world { extent } else { format!("from {extent}") }

@@ -1,4 +1,4 @@
-//! `keys` and `schema`: what a run file may hold.
+//! `keys` and `schema`: keys and values of a run file.
 
 use crate::args::Listing;
 use crate::exit::{Failure, Outcome};
@@ -23,7 +23,7 @@ pub(crate) struct KeysField<'a> {
 pub(crate) struct KeyField<'a> {
     #[serde(flatten)]
     key: &'a Key,
-    /// Whether `search` varies it and `--space` restricts it.
+    /// True if `search` varies it and `--space` restricts it.
     is_searched: bool,
 }
 

@@ -44,7 +44,7 @@ pub(crate) struct Read {
     stragglers: Vec<Straggler>,
     /// Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known.
     curve: Vec<Point>,
-    /// Loss, gradient norm and learning rate over the iterations, as far as they are reported.
+    /// Loss, gradient norm and learning rate over the iterations, if reported.
     measures: Vec<MeasureCurve>,
 }
 

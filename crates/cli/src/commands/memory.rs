@@ -1,4 +1,4 @@
-//! `memory`: what fills each stage's memory, by kind, module or layer, and over the step.
+//! `memory`: memory of each stage by kind, module or layer, and over the step.
 
 use super::estimate::picture::memory as memory_picture;
 use super::stage_memory::{self, Row, probability, verdict};
@@ -18,7 +18,7 @@ pub(crate) struct Memory {
     by: By,
 }
 
-/// Reports memory. The answer is no when the plan does not fit, and has a code of its own when that is at risk.
+/// Reports memory. The outcome is `No` if the plan does not fit, and has its own code if that is at risk.
 pub(crate) fn run(arguments: &args::Memory, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
     let resolved = run::resolve(&arguments.run)?;

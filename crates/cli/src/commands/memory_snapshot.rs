@@ -1,4 +1,4 @@
-//! `memory-snapshot`: what fills a device's memory at its peak, from a PyTorch memory snapshot or the `[memory]` events of a trace.
+//! `memory-snapshot`: contents of a device's memory at its peak, from a PyTorch memory snapshot or the `[memory]` events of a trace.
 
 use crate::args::records::MemorySnapshot;
 use crate::exit::{Failure, Outcome};
@@ -12,7 +12,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Bytes;
 use serde::Serialize;
 
-/// A snapshot with what was predicted of the same run.
+/// A snapshot with the prediction for the same run.
 pub(crate) struct Shown {
     title: String,
     report: SnapshotReport,
@@ -30,7 +30,7 @@ struct Row {
     predicted_bytes: f64,
 }
 
-/// The calculator's answer for the stage.
+/// The calculator's prediction for the stage.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Predicted {

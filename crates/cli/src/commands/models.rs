@@ -1,4 +1,4 @@
-//! `models`: what the catalogue holds, and the structure of any one model.
+//! `models`: entries of the catalogue, and the structure of a model.
 
 pub(crate) mod show;
 

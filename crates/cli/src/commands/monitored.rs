@@ -1,6 +1,6 @@
 //! Communication of a job as recorded by monitors: `comm` and `stragglers` on NCCL Inspector's lines and XPUTimer's metrics.
 //!
-//! Responsible for: the views of both. Refuses to judge: the profiler's monitors do.
+//! Responsible for: the views of both. The verdicts come from the profiler's monitors.
 
 use super::joining::time;
 use crate::exit::{Failure, Outcome};
@@ -32,7 +32,7 @@ pub(super) struct Monitored {
 }
 
 impl Monitored {
-    /// Judges what monitors wrote among recordings; nothing when there is none.
+    /// Evaluates the records of monitors among recordings; `None` without any.
     pub(super) fn of(recordings: &[Recording]) -> Option<Self> {
         let (mut records, mut lost, mut gauges, mut unread) = (Vec::new(), 0, Vec::new(), 0);
         for recording in recordings {
@@ -55,7 +55,7 @@ impl Monitored {
         (found.inspected.is_some() || found.metrics.is_some()).then_some(found)
     }
 
-    /// Answers; for `stragglers`, the exit code is 1 with a straggler or a slow link.
+    /// Prints the result; for `stragglers`, the exit code is 1 with a straggler or a slow link.
     pub(super) fn answer(
         self,
         question: Question,
@@ -77,8 +77,8 @@ impl Monitored {
         })
     }
 
-    /// What the records carry, and why they carry no more. Late ranks show in lengths of collectives, but only where all of their ranks were recorded; speeds of kernels
-    /// show slow chips and no late host.
+    /// Verdict with the reasons for missing evidence. Late ranks are visible in durations of collectives, but only if all of their ranks
+    /// were recorded. Speeds of kernels reveal slow chips, but no late host.
     fn verdict(&self) -> (Verdict, Vec<String>) {
         if self.has_straggler() {
             return (Verdict::Straggler, Vec::new());
@@ -102,14 +102,15 @@ impl Monitored {
         (if reasons.is_empty() { Verdict::None } else { Verdict::CannotTell }, reasons)
     }
 
-    /// Communicators with slow transfers of any size, with how many ranks they have.
+    /// Communicators with slow transfers of any size, with their number of ranks.
     fn slow_links(&self) -> impl Iterator<Item = (&str, u32)> {
         let rows = self.inspected.iter().flat_map(|seen| seen.rows.iter().filter(|row| row.is_slow()));
         let slow: BTreeMap<&str, u32> = rows.map(|row| (row.communicator.as_str(), row.ranks)).collect();
         slow.into_iter()
     }
 
-    /// What is named. There are no steps in these records, so nothing has a cost for a step; ranks of NCCL Inspector are those of the communicator.
+    /// Stragglers and slow links named by the report. These records have no steps, so no cost per step is given. Ranks of NCCL Inspector
+    /// are those of the communicator.
     fn culprits(&self) -> Vec<Named<'_>> {
         let named = |kind: &'static str, ranks: Vec<u32>, cause: &'static str, communicator| Named {
             kind,
@@ -219,7 +220,7 @@ pub(crate) struct StragglersFields<'a> {
     verdict: Verdict,
     reasons: Vec<String>,
     culprits: Vec<Named<'a>>,
-    /// Nothing is replayed.
+    /// No replay.
     replay_error: Option<f64>,
     #[serde(flatten)]
     fields: MonitoredFields<'a>,

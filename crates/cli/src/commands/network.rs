@@ -1,4 +1,4 @@
-//! `network`: questions about networks, a file each; designs are read here.
+//! `network`: commands on networks, a file each; designs are read here.
 
 pub(crate) mod collective;
 pub(crate) mod cost;
@@ -80,7 +80,7 @@ fn kind(word: &str) -> Result<Kind, Problem> {
     })
 }
 
-/// `400G` is what everyone types for 400 Gbit/s; a bandwidth in bytes needs its unit.
+/// `400G` is the common spelling of 400 Gbit/s; a bandwidth in bytes needs its unit.
 fn spelled_out(key: &str, word: &str) -> String {
     let number = word.trim().strip_suffix(['G', 'g']).map(str::trim_end);
     match number.filter(|n| key.ends_with("speed") && n.parse::<f64>().is_ok()) {
@@ -89,7 +89,7 @@ fn spelled_out(key: &str, word: &str) -> String {
     }
 }
 
-/// A problem of a design, with flag names if the value comes from a flag or a default.
+/// An error of a design, with flag names if the value comes from a flag or a default.
 fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     let problem = sheet.placed(problem);
     if problem.place.as_ref().is_some_and(|place| !place.file.is_empty() && !place.file.starts_with("--")) {
@@ -119,7 +119,7 @@ fn dashed(text: &str) -> String {
         let (key, rest) = part.split_at(end);
         out.push_str("--");
         out.push_str(&key.replace('_', "-"));
-        // `--radix = 128` is a key's assignment; flags take the value behind a space, and lists without brackets.
+        // `--radix = 128` is a key's assignment; flags take the value after a space, and lists without brackets.
         match rest.strip_prefix(" = ") {
             Some(value) => {
                 let list = value.strip_prefix('[').and_then(|value| value.split_once(']'));
@@ -135,9 +135,9 @@ fn dashed(text: &str) -> String {
     out
 }
 
-/// `400 Gbit/s`: what ports are called by, unlike bytes on links.
+/// `400 Gbit/s`: the usual unit of ports, unlike bytes on links.
 fn gigabits(speed: BytesPerSecond) -> String {
-    // A third of a port is no whole number.
+    // A third of a port is not an integer.
     let gbit = (speed.get() * 8.0 / 1e6).round() / 1e3;
     if gbit >= 1000.0 { format!("{} Tbit/s", gbit / 1000.0) } else { format!("{gbit} Gbit/s") }
 }

@@ -1,7 +1,7 @@
 //! The runs that `search` and `size` choose plans for: one for each given cluster and number of devices.
 //!
-//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and
-//! a plan back to its command line. Does not choose.
+//! Responsible for: the command line to a model, a cluster and fixed plan settings, once per combination; and a plan back to its command
+//! line. Does not choose.
 
 use super::tune::apart;
 use crate::args::{OpenRun, RunArguments, RunFlags, Sharding};
@@ -32,9 +32,9 @@ pub(crate) struct Freedom {
 pub(crate) struct Asked<'a> {
     arguments: &'a OpenRun,
     freedom: Option<Freedom>,
-    /// By cluster in the order given, then by number of devices.
+    /// Settings by cluster in the given order, then by number of devices.
     pub(crate) settings: Vec<Setting>,
-    /// Whether cluster sizes were typed.
+    /// True if cluster sizes are set on the command line.
     pub(crate) has_devices: bool,
     /// Settings of the run file, whichever slot it was named in, or of the one of the folder.
     file: Option<RunSpec>,
@@ -42,12 +42,12 @@ pub(crate) struct Asked<'a> {
     conventional: [Option<&'static str>; 2],
 }
 
-/// The combinations that were typed; one for each cluster where no cluster sizes were.
+/// The specified combinations; one for each cluster without cluster sizes.
 pub(crate) fn ask(arguments: &OpenRun) -> Result<Asked<'_>, Failure> {
     ask_with(arguments, None)
 }
 
-/// The same with the settings of performance of a launch file free, where one was named.
+/// The same with the performance settings of a launch file free, if one was named.
 pub(crate) fn ask_freed(arguments: &OpenRun, freedom: Freedom) -> Result<Asked<'_>, Failure> {
     let is_launch = run::launch::find(&named(arguments))?.is_some();
     for (flag, words) in [("--keep", &freedom.keep), ("--free", &freedom.free)] {
@@ -142,7 +142,8 @@ fn of(
     Ok(Setting { word, spec, run, freed })
 }
 
-/// Opens what a launch file pins of performance. What is typed narrows the search, and the file's own layout stays as it is.
+/// Opens the performance settings fixed by a launch file. Settings of the command line narrow the search, and the file's own layout is
+/// unchanged.
 fn opened(
     closed: &RunArguments,
     devices: Option<u64>,
@@ -188,7 +189,7 @@ fn devices(arguments: &OpenRun, per_node: u64) -> Result<Vec<u64>, Problem> {
     let mut list = Vec::new();
     let one = |word: &str| -> Result<u64, Problem> {
         let word = word.trim();
-        // As every count is read, so that `16k` means the same everywhere.
+        // Parsed like every count, so that `16k` has the same meaning everywhere.
         let mut spec = RunSpec::default();
         let number = spec.set_flag("--gpus", DEVICES, word).ok().and(spec.cluster.devices).filter(|n| *n > 0);
         number.ok_or_else(|| {
@@ -243,12 +244,12 @@ impl Question for Asked<'_> {
         flags::in_flags(problem, self.arguments.run.is_some())
     }
 
-    /// Whether `--free` names a setting.
+    /// Tests whether `--free` names a setting.
     fn frees(&self, key: &str) -> bool {
         self.freedom.as_ref().is_some_and(|freedom| freedom.free.iter().any(|name| name == key))
     }
 
-    /// The launch file whose settings are free, as it was named.
+    /// Name of the launch file with free settings.
     fn launch(&self) -> Option<String> {
         self.freedom.as_ref()?;
         self.arguments.run.clone().or_else(|| self.arguments.model.clone())
@@ -284,7 +285,7 @@ impl Question for Asked<'_> {
         }
         for set in &arguments.set {
             let path = set.split('=').next().unwrap_or_default().trim();
-            // Settings win over flags, so those of the plan become flags with what was found.
+            // `--set` overrides flags, so settings of the plan become flags with the found values.
             if !path.starts_with("plan.") && keys().iter().any(|key| key.path() == path) {
                 word("--set");
                 word(set);

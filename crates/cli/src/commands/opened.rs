@@ -1,7 +1,7 @@
-//! The traces of a job, read and joined once for every answer about it.
+//! The traces of a job, read and joined once for all results.
 //!
-//! Responsible for: files to ranks on one time, shared by the questions of a server, and the profiles of each job. Recordings without a
-//! rank go back to the caller. Does not print more than skipped files.
+//! Responsible for: files to ranks on a common clock, shared by the requests of a server, and the profiles of each job. Recordings without
+//! a rank are returned to the caller. Prints only skipped files.
 
 use super::monitored::Monitored;
 use super::print_skipped;
@@ -33,11 +33,11 @@ const PROFILE: u64 = 64 << 10;
 pub(crate) struct Read {
     pub(crate) job: Job,
     pub(crate) joined: Joined,
-    /// Whether the folder of the traces holds files of monitors.
+    /// True if the folder of the traces contains files of monitors.
     pub(crate) has_monitors: bool,
     /// Files that could not be read.
     skipped: Vec<Problem>,
-    /// Whether there is something that a reading without Python leaves out.
+    /// True if reading without Python functions omits some rows.
     has_python: bool,
     profiles: Kept<Options, Profile>,
 }
@@ -49,7 +49,7 @@ pub(crate) struct How {
     pub(crate) names: NameTable,
     /// Parallel sizes set by the user.
     pub(crate) layout: Option<Layout>,
-    /// Those of the traced run, which count if they are of as many ranks.
+    /// Parallel sizes of the traced run, used if they have the same number of ranks.
     pub(crate) of_run: Option<Layout>,
     pub(crate) clocks: ClockPolicy,
 }
@@ -66,7 +66,7 @@ impl How {
 pub(crate) enum Opened {
     /// Traces of ranks.
     Job(Arc<Read>),
-    /// Other recordings alone.
+    /// Only other recordings.
     Other(Box<Loaded>),
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn open(
     }
 }
 
-/// Joins the ranks among what was read.
+/// Joins the ranks among the recordings.
 fn read(loaded: Loaded, keep: Keep, how: &How) -> Result<Read, Missing> {
     if !loaded.has_ranks() {
         return Err(Missing::Ranks(Box::new(loaded)));

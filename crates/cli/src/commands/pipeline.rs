@@ -1,4 +1,4 @@
-//! `pipeline`: all pipeline ranks on one page, what every bubble waited for and what every stall cost.
+//! `pipeline`: one view of all pipeline ranks, with the cause of every bubble and the cost of every stall.
 
 mod report;
 
@@ -25,16 +25,16 @@ use serde::Serialize;
 /// Spans of a stage in columns from which on small neighbours are merged.
 const MOST_SPANS: usize = 50_000;
 
-/// Tables of passes, else the traces that they can be read off.
+/// Tables of passes, else traces from which they are derived.
 const WANTED: Wanted = Wanted::one("pipeline", &[&[Family::Passes], &[Family::Ranks]]);
 
-/// The page, and how much of its tables is shown.
+/// The pipeline view, and the number of table rows shown.
 pub(crate) struct Page {
     page: PipelinePage,
     limit: usize,
 }
 
-/// Shows the page.
+/// Shows the pipeline view.
 pub(crate) fn run(arguments: &args::pipeline::Pipeline, printer: &Printer) -> Result<Outcome, Failure> {
     let what_if = arguments.what_if.iter().map(|text| Subset::read(text).map_err(|p| p.in_file("--what-if")));
     let question = Question {
@@ -76,7 +76,7 @@ fn predicted(file: &str, beside: &args::Beside, printer: &Printer) -> Result<Pas
     Ok(from_step::passes(&step))
 }
 
-/// The passes that files hold.
+/// The passes in files.
 fn recorded(paths: &[String], layout: Option<Layout>, printer: &Printer) -> Result<Passes, Failure> {
     let loaded = traces::load(paths, WANTED, Keep::default(), printer)?;
     super::print_remarks(&loaded, printer);

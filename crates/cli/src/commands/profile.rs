@@ -1,4 +1,4 @@
-//! `profile`: where the time of a job goes, from its traces.
+//! `profile`: breakdown of a job's time, from its traces.
 
 mod causes;
 mod health;
@@ -36,13 +36,13 @@ use railwright_spec::run::Run;
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Traces, else what other commands answer, whose answer is given.
+/// Traces, else recordings of other commands, whose result is given.
 const WANTED: Wanted = Wanted::one(
     "profile",
     &[&[Family::Ranks], &[Family::Passes], &[Family::Flight], &[Family::Monitors], &[Family::Log]],
 );
 
-/// A report and how much of it is shown.
+/// A report and the number of rows shown.
 pub(crate) struct Shown {
     title: String,
     report: Report,
@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &args::Profile, printer: &Printer) -> Result<Outcom
     Ok(Outcome::Yes)
 }
 
-/// One step in columns. Findings are those of all steps: their places are looked for in this one.
+/// One step in columns. Findings are those of all steps: their places are searched in this one.
 fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> Result<Outcome, Failure> {
     let question = question(arguments)?;
     let read = read(arguments, &options.tables, printer)?;
@@ -119,7 +119,7 @@ fn columns(arguments: &args::Profile, options: &Options, printer: &Printer) -> R
     Ok(Outcome::Yes)
 }
 
-/// The job of a question about one step.
+/// The job of a request about one step.
 fn read(arguments: &args::Profile, tables: &Tables, printer: &Printer) -> Result<Arc<Read>, Failure> {
     let run = run_of(arguments)?;
     profiled::read_as(&arguments.paths, "profile", (&arguments.reading, run.as_ref()), tables, printer)
@@ -150,7 +150,7 @@ fn question(arguments: &args::Profile) -> Result<Question, Failure> {
     })
 }
 
-/// The answer of the command that such recordings are for, where none of them is the trace of a rank.
+/// The result of the command for such recordings, if none of them is the trace of a rank.
 fn handed_on(
     loaded: &Loaded,
     arguments: &args::Profile,
@@ -187,7 +187,7 @@ fn handed_on(
     None
 }
 
-/// Nanoseconds for people.
+/// Nanoseconds in readable form.
 pub(super) fn time(nanoseconds: f64) -> String {
     human::seconds(Seconds::new(nanoseconds * 1e-9))
 }
@@ -286,7 +286,8 @@ impl Shown {
         if let Some(utilisation) = report.utilisation {
             verdict.push(Cell::new(format!("MFU {}", human::percent(utilisation)), Tone::Strong));
         }
-        // The first finding is what the report recommends first, so it is the headline; without one, the largest part of the step that is not arithmetic.
+        // The first finding is the report's first recommendation, so it is the headline. Without findings, it is the largest part of the
+        // step that is not arithmetic.
         let top = report.findings.first().filter(|finding| finding.cost.is_some());
         let most = match top {
             Some(finding) => Some(format!("top finding: {}", finding.message)),

@@ -1,4 +1,4 @@
-//! `profile --compat hta`: the tables of another tool, for those who compare with reports that they have.
+//! `profile --compat hta`: the tables of another tool, for comparison with existing reports.
 
 use super::profiled;
 use crate::args;

@@ -28,7 +28,7 @@ use railwright_spec::run::Run;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Traces of ranks alone.
+/// Only traces of ranks.
 pub(crate) const fn ranks(command: &'static str) -> Wanted {
     Wanted::one(command, &[&[Family::Ranks]])
 }
@@ -86,7 +86,7 @@ pub(super) fn no_rank(loaded: &Loaded, paths: &[String]) -> Problem {
     )
 }
 
-/// The parallel sizes of a run, innermost first; `None` with experts, whose groups overlap the other groups.
+/// The parallel sizes of a run, innermost first. `None` with experts, whose groups overlap the other groups.
 fn layout_of(run: &Run) -> Option<Layout> {
     let plan = &run.plan;
     let (dp, pp) = (plan.data_parallel, plan.pipeline_parallel);
@@ -108,7 +108,7 @@ pub(crate) fn print_remarks(loaded: &Loaded, printer: &Printer) {
     print_skipped(&loaded.problems, printer);
 }
 
-/// The same from what was wrong with each.
+/// The same from the error of each.
 pub(crate) fn print_skipped(problems: &[Problem], printer: &Printer) {
     const MOST: usize = 5;
     for problem in problems.iter().take(MOST) {
@@ -135,8 +135,8 @@ pub(crate) fn tables(reading: &Reading) -> Result<Tables, Failure> {
     Ok(tables)
 }
 
-/// A run file, or a launch file or log of a framework, as it would be estimated. `cluster` is the default
-/// cluster; `run_arguments` are settings of the command line, layered as usual.
+/// A run file, or a launch file or log of a framework, resolved as for an estimate. `cluster` is the default cluster; `run_arguments` are
+/// settings of the command line, layered as usual.
 pub(crate) fn resolved(
     path: &str,
     cluster: Option<&str>,
@@ -164,7 +164,7 @@ pub(crate) fn options(tables: Tables, needed: &Needed) -> Result<Options, Failur
         let one = of_plan(&run.model, &run.plan, Convention::REPORTED);
         options.flop_per_step = Some(one * run.plan.tokens_per_step() as f64);
         options.sharers = u32::try_from(run.plan.world_size()).ok();
-        // As an estimate of this run has it: MFU against the peak of the format that it computes in.
+        // As in an estimate of this run: MFU relative to the peak of its compute format.
         let format = run.plan.precision.compute;
         if needed.precision.is_none() && run.cluster.accelerator.peak_rate(format).is_some() {
             options.data_type = Some(format);

@@ -12,10 +12,10 @@ use railwright_spec::problem::Problem;
 use railwright_tables::query::{self, Database, Profile, TableAbout};
 use serde::Serialize;
 
-/// Asks, or lists what can be asked.
+/// Runs a query, or lists the tables.
 pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<Outcome, Failure> {
     let Some(sql) = arguments.sql.as_deref().filter(|_| !arguments.schema) else {
-        // Without a question, what stands first is a path as well.
+        // Without a query, the first argument is also a path.
         let paths: Vec<String> = arguments.sql.iter().chain(&arguments.paths).cloned().collect();
         let tables = if paths.is_empty() { Schema::all() } else { tables_of(&paths, arguments, printer)? };
         printer.answer(&tables, &arguments.output)?;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     let database = database(Profile { job, passes, joined, windows }, printer)?;
     let limit = match (arguments.limit, printer.asker()) {
         (0, None) => None,
-        // The memory is shared with others' questions.
+        // The memory is shared with other requests.
         (0, Some(_)) => Some(MOST),
         (limit, None) => Some(limit),
         (limit, Some(_)) => Some(limit.min(MOST)),
@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: &args::tables::Query, printer: &Printer) -> Result<
     Ok(Outcome::Yes)
 }
 
-/// The tables that have rows in what paths name.
+/// The tables with rows in the given paths.
 fn tables_of(
     paths: &[String],
     arguments: &args::tables::Query,
@@ -75,7 +75,7 @@ fn tables_of(
     Ok(Schema(tables))
 }
 
-/// Rows of an answer through the server, at most.
+/// Maximum number of rows of a result through the server.
 const MOST: usize = 1_000_000;
 
 /// A profile for queries, with cancellation.
@@ -90,7 +90,7 @@ fn database(profile: Profile, printer: &Printer) -> Result<Database, Problem> {
 
 pub(crate) struct Rows(query::Answer);
 
-/// A number as people read it, exact behind it.
+/// A number in readable form, followed by the exact one.
 fn cell(value: &query::Cell) -> Cell {
     match value {
         query::Cell::None => Cell::default(),
@@ -130,7 +130,7 @@ impl Answer for Rows {
     }
 }
 
-/// Tables, and how many rows they have where traces were named.
+/// Tables, and their numbers of rows if traces were named.
 pub(crate) struct Schema(Vec<(TableAbout, Option<u64>)>);
 
 impl Schema {
@@ -195,7 +195,7 @@ impl Answer for Schema {
     }
 }
 
-/// `save`: a profile in one file that opens at once.
+/// `save`: a profile in one file for fast reloading.
 pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<Outcome, Failure> {
     if !is_saved_profile(&arguments.output) {
         let problem = Problem::new(format!("`{}` does not end with `.railwright`", arguments.output));
@@ -204,12 +204,12 @@ pub(crate) fn save(arguments: &args::tables::Save, printer: &Printer) -> Result<
     save_as(&arguments.output, &arguments.paths, Keep { python: arguments.python }, printer)
 }
 
-/// Whether the file name is that of a saved profile.
+/// Tests whether the file name is that of a saved profile.
 pub(super) fn is_saved_profile(path: &str) -> bool {
     path.ends_with(".railwright")
 }
 
-/// Reads traces and saves them as they were recorded.
+/// Reads traces and saves them as recorded.
 pub(super) fn save_as(
     path: &str,
     paths: &[String],

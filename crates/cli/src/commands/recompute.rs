@@ -1,4 +1,4 @@
-//! `recompute`: which modules of how many layers to recompute on which stage, so that it fits and loses least.
+//! `recompute`: modules and number of layers to recompute on each stage, for the lowest cost at which it fits.
 
 pub(crate) mod report;
 pub(super) use report::{choices, framework_flags};
@@ -15,7 +15,7 @@ use railwright_spec::run::{Field, Value};
 use railwright_tuner::recompute::Options;
 use report::Recompute;
 
-/// Solves. The answer is no when nothing fits.
+/// Solves the recompute policy. The outcome is `No` if nothing fits.
 pub(crate) fn run(arguments: &RecomputeArguments, printer: &Printer) -> Result<Outcome, Failure> {
     let resolved = run::resolve(&arguments.run)?;
     let modules: Result<_, Problem> = arguments

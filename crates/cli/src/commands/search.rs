@@ -15,7 +15,7 @@ use railwright_spec::problem::Problem;
 use railwright_tuner::search::{Counters, Objective};
 use std::path::Path;
 
-/// An answer that the printer knows.
+/// A printable result.
 pub(crate) struct Answered(Searched);
 
 impl std::ops::Deref for Answered {
@@ -26,7 +26,7 @@ impl std::ops::Deref for Answered {
     }
 }
 
-/// Searches. The answer is no when nothing fits.
+/// Searches layouts. The outcome is `No` if nothing fits.
 pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome, Failure> {
     let pareto = pareto(arguments)?;
     if !(1..=MOST_SHOWN).contains(&arguments.top) {
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &args::Search, printer: &Printer) -> Result<Outcome
     Ok(if answer.is_interrupted() { Outcome::Interrupted } else { answer.fit().into() })
 }
 
-/// Search statistics in words; for people only, since they differ between runs.
+/// Search statistics in words; for the report only, since they differ between runs.
 fn speed(begin: Moment, counters: &Counters) -> String {
     let seconds = begin.elapsed().as_secs_f64().max(1e-6);
     format!(

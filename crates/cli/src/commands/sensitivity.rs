@@ -11,7 +11,7 @@ use railwright_tuner::sensitivity::{Figure, Kind, Sensitivity, sensitivity_on};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// Figures whose swing is below this share of the step are summed up in a line.
+/// Parameters whose swing is below this share of the step are summed up in a line.
 const SMALL: f64 = 5e-5;
 
 /// Savings below this share of the step have no bar.
@@ -22,7 +22,7 @@ pub(crate) struct Ranking {
     chosen: Vec<String>,
 }
 
-/// Prices every figure. The answer is no when the run does not fit.
+/// Computes the effect of every parameter. The outcome is `No` if the run does not fit.
 pub(crate) fn run(arguments: &args::Sensitivity, printer: &Printer) -> Result<Outcome, Failure> {
     let Resolved { run, warnings, mut chosen, .. } = run::resolve(&arguments.run)?;
     let network = on_topology(&arguments.pricing, &run.cluster)?.map(|(network, remark)| {
@@ -97,7 +97,7 @@ impl Answer for Ranking {
         document
     }
 
-    /// All figures, those without effect too.
+    /// All parameters, including those without effect.
     fn csv(&self) -> String {
         let header = ["id", "title", "kind", "now", "elasticity", "less", "more", "best", "through"];
         let rows = self.answer.figures.iter().map(|figure| {

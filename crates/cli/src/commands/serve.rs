@@ -1,7 +1,7 @@
-//! `serve`: the page, and every question of the program over HTTP on this machine.
+//! `serve`: the web UI, and every command over HTTP on this machine.
 //!
-//! Responsible for: what may be read, what is opened first, and the life of the server. Refuses to know HTTP: `railwright-server` does;
-//! questions become command lines in [`mod@line`], and are answered by the commands themselves in [`desk`].
+//! Responsible for: readable files, initially opened files, and the life of the server. Independent of HTTP: see `railwright-server`.
+//! Requests become command lines in [`mod@line`], and run as commands in [`desk`].
 
 mod catalogue;
 mod desk;
@@ -28,7 +28,7 @@ use {
     std::sync::Arc,
 };
 
-/// The desk for a page that runs the program itself: nothing was given, and only files that the page hands over are read.
+/// The desk for a web UI that runs the program in the browser: nothing was given, and only files passed by the page are read.
 #[cfg(target_family = "wasm")]
 pub(crate) fn page_desk() -> impl Desk {
     desk::Commands::new(start::Given::default(), Box::new(|uploads| access::restrict(&[], uploads)))
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &args::Serve, printer: &Printer) -> Result<Outcome,
     Ok(Outcome::Yes)
 }
 
-/// A question as the command that answers it, and what to type for the same.
+/// The command of a request, and the equivalent command line.
 pub(crate) fn line_of(
     words: &[&str],
     flags: &serde_json::Map<String, serde_json::Value>,
@@ -82,13 +82,13 @@ pub(crate) fn line_of(
     }
 }
 
-/// The description of every command for a program that links this one: OpenAPI, of which it reads arguments and kinds of answers.
+/// The description of every command for a program that links this one: OpenAPI, from which it reads arguments and kinds of results.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn description() -> String {
     openapi::text(Asker::Linked)
 }
 
-/// Whether a browser could show itself.
+/// Tests whether a browser can be shown.
 #[cfg(not(target_family = "wasm"))]
 fn has_display() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());

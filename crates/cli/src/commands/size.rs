@@ -1,4 +1,4 @@
-//! `size`: how many machines of which kind, for a deadline or a budget, and where more stop paying.
+//! `size`: cluster size for a deadline or a budget, and the marginal efficiency of more machines.
 
 mod report;
 
@@ -8,7 +8,7 @@ use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use railwright_answers::{SizeAnswer, SizeOptions, size};
 
-/// An answer that the printer knows.
+/// A printable result.
 pub(crate) struct Answered(SizeAnswer);
 
 impl std::ops::Deref for Answered {
@@ -19,7 +19,7 @@ impl std::ops::Deref for Answered {
     }
 }
 
-/// Sizes. The answer is no when no number of devices meets the deadline or the budget.
+/// Sizes a cluster. The outcome is `No` if no number of devices meets the deadline or the budget.
 pub(crate) fn run(arguments: &args::Size, printer: &Printer) -> Result<Outcome, Failure> {
     let wanted = SizeOptions {
         deadline: arguments.deadline.clone(),

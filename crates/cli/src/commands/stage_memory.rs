@@ -45,9 +45,9 @@ pub(super) fn table(device_memory: Bytes, rows: impl Iterator<Item = Row>) -> Ta
     Table { columns, rows: rows.collect() }
 }
 
-/// GiB with one decimal; nothing for nothing.
+/// GiB with one decimal; empty for zero.
 fn gib(bytes: Bytes) -> Cell {
-    // An empty sum is minus nothing.
+    // An empty sum is -0.
     let text = if bytes.get() == 0.0 { String::new() } else { format!("{:.1}", bytes.gib()) };
     Cell::number(text, bytes.get() + 0.0)
 }
@@ -63,7 +63,7 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// Whether it fits, in words.
+/// Description of the fit in words.
 pub(super) fn verdict(fit: Fit) -> Cell {
     match fit {
         Fit::DoesNotFit => Cell::new("does not fit", Tone::Bad),

@@ -22,7 +22,7 @@ pub(crate) struct Steps {
     pub(crate) seconds: Vec<f64>,
 }
 
-/// The steps of a log. `run` is what the log is of, where that is known: logs without a clock need its tokens or its batch for a time.
+/// The steps of a log. `run` is the run of the log, if known: logs without a clock need its tokens or its batch for a time.
 pub(crate) fn of_log(path: &str, run: Option<&Run>, printer: &Printer) -> Result<Steps, Problem> {
     let mut log = read(path, printer)?;
     if let Some(run) = run {
@@ -58,7 +58,8 @@ fn read(path: &str, printer: &Printer) -> Result<TrainingLog, Problem> {
     log.ok_or_else(|| Problem::new("not a training log").in_file(path))
 }
 
-/// Reports of the last batch size without the first of each start, which warm up. A mean over the whole run is all there is.
+/// Reports of the last batch size without the first of each start, which are warm-up. All reports, if the log has only means over the whole
+/// run.
 fn steady(log: &TrainingLog) -> Vec<f64> {
     let timed: Vec<&Report> = log.reports.iter().filter(|report| report.seconds.is_finite()).collect();
     if log.times_from() == TimesFrom::WholeRun {

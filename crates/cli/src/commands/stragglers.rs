@@ -1,4 +1,4 @@
-//! `stragglers`: the ranks, links and stages that delay a job, why, and what they cost.
+//! `stragglers`: the ranks, links and stages that delay a job, their causes and their costs.
 
 use super::joining::{self, Input, from_ranks, time};
 use super::monitored::Question;
@@ -20,7 +20,7 @@ pub(crate) struct Stragglers {
     shown: usize,
 }
 
-/// Finds stragglers. The answer is no when something delays the job, and doubt has an exit code of its own.
+/// Finds stragglers. The outcome is `No` if something delays the job, and doubt has an exit code of its own.
 pub(crate) fn run(arguments: &args::joining::Stragglers, printer: &Printer) -> Result<Outcome, Failure> {
     let options = joining::options(&arguments.joining)?;
     let read = match joining::input(&arguments.joining, &options, "stragglers", printer)? {
@@ -156,7 +156,7 @@ fn what(named: &Named) -> String {
     }
 }
 
-/// Everything that is named, where that is more than one.
+/// All named ranks, links and stages, if there are several.
 fn named(document: &mut Document, report: &StragglerReport) {
     if report.culprits.len() < 2 {
         return;
@@ -258,18 +258,18 @@ fn costs(document: &mut Document, report: &StragglerReport, shown: usize) {
     document.table(Table { columns, rows: rows.collect() });
 }
 
-/// The cause of a rank's delay, or why it is not reported.
+/// The cause of a rank's delay, or the reason why it is not reported.
 fn cause(report: &StragglerReport, culprit: &Culprit) -> &'static str {
     match culprit.cost {
         _ if culprit.is_straggler => culprit.cause_name,
         cost if cost <= 0.0 => "no delay",
         cost if cost <= report.noise => "below the least cost",
-        // What it costs alone, others that are reported cost as well.
+        // Its cost alone is also part of the cost of reported ranks.
         _ => "not reported",
     }
 }
 
-/// Waits by rank where no cost is known.
+/// Waits by rank if no cost is known.
 fn waits(document: &mut Document, report: &StragglerReport, shown: usize) {
     let columns = vec![
         Column::numbers("rank"),

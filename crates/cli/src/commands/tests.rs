@@ -1,7 +1,7 @@
-//! JSON Schema of every answer, one file per kind under `docs/reference/schema`.
+//! JSON Schema of every result, one file per kind under `docs/reference/schema`.
 //!
-//! Responsible for: the list of kinds, and files that agree with the types. `SCHEMA_UPDATE=1` writes them. Part of the tests
-//! alone: the program does not carry the generator.
+//! Responsible for: the list of kinds, and files that agree with the types. `SCHEMA_UPDATE=1` writes them. Part of the tests alone: the
+//! program does not contain the generator.
 
 use super as c;
 use crate::printer::{Answer, Envelope, SCHEMA_VERSION};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// The shapes that answers of one kind have.
+/// The types of results of one kind.
 struct Kind {
     generator: SchemaGenerator,
     shapes: Vec<Value>,

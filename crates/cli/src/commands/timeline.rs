@@ -1,4 +1,4 @@
-//! `timeline`: one step as a trace for ui.perfetto.dev, or as a picture.
+//! `timeline`: one step as a trace for ui.perfetto.dev, or as a diagram.
 
 use crate::args;
 use crate::args::timeline::Format;
@@ -82,7 +82,7 @@ pub(crate) fn run(arguments: &args::Timeline, printer: &Printer) -> Result<Outco
     Ok(Outcome::Yes)
 }
 
-/// There is no such rank among those that are shown.
+/// The error for a rank that is not among those shown.
 fn no_rank(step: &Step, rank: Option<u32>) -> Problem {
     let ranks: Vec<String> = step.ranks.iter().map(|rank| rank.rank.0.to_string()).collect();
     Problem::new(format!("rank {} does not represent a stage", rank.unwrap_or_default()))

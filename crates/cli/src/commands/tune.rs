@@ -41,13 +41,13 @@ struct Row {
     change: f64,
     /// Seconds of a step that a run of it measured, and the log.
     measured: Option<(f64, String)>,
-    /// Seconds that a run of it should take by the level of the measured ones, and between what bounds.
+    /// Expected seconds of its run at the level of the measured ones, with their bounds.
     expected: Option<(f64, (f64, f64))>,
     /// The file with this layout; `None` for the user's own.
     edited: Option<Result<Edited, Refused>>,
 }
 
-/// Answer of `tune`.
+/// Result of `tune`.
 pub(crate) struct Tuned {
     title: String,
     file: Original,
@@ -58,7 +58,7 @@ pub(crate) struct Tuned {
     /// Settings that are kept because leaving them seldom pays.
     structural_keys: Vec<&'static str>,
     level: Option<Level>,
-    /// Index of the row to run next; `None` where the measured best is not expected to be beaten.
+    /// Index of the row to run next; `None` if the measured best is not expected to be beaten.
     next: Option<usize>,
     fit_probability: f64,
     is_complete: bool,
@@ -219,8 +219,7 @@ fn row(
     })
 }
 
-/// The setting as of a freed launch file, for its rows to show what differs: settings common to all layouts
-/// need no column.
+/// The setting of a freed launch file, so that its rows show only differences: settings common to all layouts need no column.
 fn named(setting: &Setting) -> Setting {
     let freed = Some(Freed { own: None, specified: PlanSpec::default(), file: PlanSpec::default() });
     Setting { word: setting.word.clone(), spec: setting.spec.clone(), run: setting.run.clone(), freed }
@@ -261,7 +260,7 @@ impl Tuned {
         }
         let best =
             std::iter::once(&self.own).chain(&self.rows).filter_map(seconds).fold(f64::INFINITY, f64::min);
-        // The one that could be fastest, not the one that probably is: a run that cannot win teaches little.
+        // The layout with the lowest possible time, not the lowest expected one: a run that cannot win has little information.
         let could = |row: &Row| row.expected.map_or(f64::INFINITY, |(_, (low, _))| low);
         self.next = (0..self.rows.len())
             .filter(|&at| seconds(&self.rows[at]).is_none() && could(&self.rows[at]) < best)
@@ -300,7 +299,7 @@ fn title(own: &Run) -> String {
     )
 }
 
-/// Prints the answer, the diff, or writes files.
+/// Prints the result, the diff, or writes files.
 fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Result<Outcome, Failure> {
     let outcome = match (answer.is_complete, answer.rows.is_empty()) {
         (false, _) => Outcome::Interrupted,
@@ -337,7 +336,7 @@ fn write(arguments: &args::tune::Tune, answer: &Tuned, printer: &Printer) -> Res
 }
 
 impl Tuned {
-    /// The edited file of a layout, or why there is none.
+    /// The edited file of a layout, or the reason why there is none.
     fn picked(&self, pick: usize) -> Result<&Edited, Problem> {
         let row = self.rows.get(pick - 1).ok_or_else(|| {
             Problem::new(format!("there are {} layouts, not {pick}", self.rows.len())).in_file("--pick")
@@ -385,7 +384,7 @@ fn variants(folder: &str, answer: &Tuned, printer: &Printer) -> Result<(), Failu
     Ok(())
 }
 
-/// The text of a file, as it was named.
+/// The text of a file, by its given name.
 fn text_of(path: &str) -> Result<String, Problem> {
     input::read(path, LOG_LIMIT)
 }

@@ -1,4 +1,4 @@
-//! `validate`: a table of measured runs, predicted, and how far off the predictions are.
+//! `validate`: prediction of a table of measured runs, and its errors.
 
 pub(crate) mod network;
 pub(crate) mod regret;
@@ -87,7 +87,7 @@ impl Answer for Validated {
         &self.0
     }
 
-    /// The rows; the summary is for people and JSON.
+    /// The rows; the summary is only in the report and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(rows(&self.0.rows, false, self.0.calibration.is_some()));
@@ -179,13 +179,13 @@ fn calibration(document: &mut Document, used: &Used) {
     document.table(errors(names.iter().zip([&used.without, &used.with]), None));
 }
 
-/// Rows that are shown to people: the ones worth a look.
+/// Number of rows in the report: the largest errors.
 const WORST: usize = 10;
-/// Sources that are shown to people.
+/// Number of sources in the report.
 const MOST_SOURCES: usize = 16;
 
 fn size(row: &RowResult) -> f64 {
-    // An error of a factor counts the same both ways.
+    // An error of a factor counts the same in both directions.
     row.step_time_error.map_or(0.0, |e| (1.0 + e).max(1e-9).ln().abs())
 }
 

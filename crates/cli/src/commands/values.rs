@@ -1,4 +1,4 @@
-//! `values`: what each setting of a plan may be while the rest of the run stays. The web UI's controls offer these.
+//! `values`: valid values of each setting of a plan while the rest of the run stays. The web UI's controls offer these.
 
 use crate::args;
 use crate::exit::{Failure, Outcome};
@@ -11,7 +11,7 @@ use serde::Serialize;
 
 pub(crate) struct Values(Vec<Valid>);
 
-/// Lists them. The answer is no where a setting has none: then others must change first.
+/// Lists valid values. The outcome is `No` if a setting has none: then others must change first.
 pub(crate) fn run(arguments: &args::Values, printer: &Printer) -> Result<Outcome, Failure> {
     let answer = Values(run::valid_values_of(&arguments.run)?);
     printer.answer(&answer, &arguments.output)?;

@@ -1,4 +1,4 @@
-//! `whatif`: what changes would make of a run, each alone and all together.
+//! `whatif`: effect of changes on a run, each alone and all combined.
 
 mod report;
 
@@ -11,10 +11,10 @@ use crate::printer::{Answer, Printer, Terminal};
 use crate::run;
 use railwright_answers::{changes, whatif};
 
-/// Rehearsals that the printer knows.
+/// Printable what-if results.
 pub(crate) struct Rehearsed(railwright_answers::Rehearsed);
 
-/// Rehearses. The answer is no when the run with all changes is impossible or does not fit.
+/// Applies the changes. The outcome is `No` if the run with all changes is impossible or does not fit.
 pub(crate) fn run(arguments: &args::WhatIf, printer: &Printer) -> Result<Outcome, Failure> {
     let launch = run::launch::find(&arguments.run)?;
     let resolved = run::resolve(&arguments.run)?;

@@ -1,8 +1,8 @@
 //! Read access: unrestricted on the terminal, restricted for clients of the server.
 //!
-//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths
-//! it was started with and to uploads, with symbolic links resolved before they are compared; it reads no
-//! standard input and writes nothing. Does not reveal whether an inaccessible path exists.
+//! Responsible for: mapping an argument to the opened path. A server restricts the whole program to the paths given at its start and to
+//! uploads, with symbolic links resolved before they are compared. It reads no standard input and writes nothing. Does not reveal whether
+//! an inaccessible path exists.
 
 use super::disk;
 use railwright_spec::problem::Problem;
@@ -23,12 +23,12 @@ static ALLOWED: OnceLock<Allowed> = OnceLock::new();
 
 #[derive(Debug)]
 struct Allowed {
-    /// Files and folders as the system knows them, without links.
+    /// Files and folders with their real paths, without links.
     roots: Vec<PathBuf>,
     uploads: PathBuf,
 }
 
-/// From now on only `roots` and what is below them may be read, and uploads; for the rest of the program's life.
+/// Restricts reading to `roots` and the paths below them, and to uploads, for the rest of the program's life.
 pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
     let roots = roots.iter().filter_map(|root| disk::canonicalize(root).ok()).collect();
     let uploads = disk::canonicalize(uploads).unwrap_or_else(|_| uploads.to_owned());
@@ -36,12 +36,12 @@ pub(crate) fn restrict(roots: &[PathBuf], uploads: &Path) {
     let _ = ALLOWED.set(Allowed { roots, uploads });
 }
 
-/// Whether only some paths may be read.
+/// Tests whether reading is restricted to given paths.
 pub(crate) fn is_restricted() -> bool {
     ALLOWED.get().is_some()
 }
 
-/// The path to open for what was typed.
+/// The path to open for a given path.
 pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
     match ALLOWED.get() {
         None => Ok(path.to_owned()),
@@ -53,7 +53,7 @@ pub(crate) fn to_read(path: &Path) -> Result<PathBuf, Problem> {
     }
 }
 
-/// A path as it was when it was looked at.
+/// State of a path at the time of reading.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Seen {
     path: PathBuf,
@@ -71,7 +71,7 @@ struct State {
 const REST: Duration = Duration::from_secs(2);
 
 thread_local! {
-    /// What a question has looked at so far, while it is noted. A question looks at all its paths on its own thread.
+    /// Paths that a request has read so far, while recording is on. A request reads all its paths on its own thread.
     static NOTED: RefCell<Option<Vec<Seen>>> = const { RefCell::new(None) };
 }
 
@@ -84,13 +84,13 @@ impl Seen {
         Self { path: path.to_owned(), state }
     }
 
-    /// Whether it is the same now.
+    /// Tests whether the file is unchanged.
     pub(crate) fn is_still_so(&self) -> bool {
         let real = ALLOWED.get().and_then(|allowed| allowed.to_read(&self.path).ok());
         Self::new(&self.path, real.as_deref()) == *self
     }
 
-    /// Whether a change after it was seen would show.
+    /// Tests whether any later change would be visible in the file's time stamp.
     fn is_at_rest(&self) -> bool {
         // Files in memory do not change, and WebAssembly has no clock.
         if cfg!(target_family = "wasm") {
@@ -113,7 +113,7 @@ fn see(path: &Path, real: Option<&Path>) {
     });
 }
 
-/// Begins to note on this thread what is looked at.
+/// Starts recording the paths read on this thread.
 pub(crate) fn note() {
     NOTED.set(Some(Vec::new()));
 }
@@ -123,7 +123,7 @@ pub(crate) fn noted() -> Option<Vec<Seen>> {
     NOTED.take().filter(|noted| noted.iter().all(Seen::is_at_rest))
 }
 
-/// Goes on noting with what was noted before and since; if either is lost, so is the whole.
+/// Continues recording with the paths recorded before and since; if either is lost, so is the whole.
 pub(crate) fn note_all(before: Option<Vec<Seen>>, since: Option<&[Seen]>) {
     let whole = before.zip(since).map(|(mut before, since)| {
         before.extend_from_slice(since);
@@ -132,7 +132,7 @@ pub(crate) fn note_all(before: Option<Vec<Seen>>, since: Option<&[Seen]>) {
     NOTED.set(whole);
 }
 
-/// Notes what was looked at earlier for something that is handed out again.
+/// Records the paths read earlier for a cached value.
 pub(crate) fn note_more(seen: &[Seen]) {
     NOTED.with_borrow_mut(|noted| {
         if let Some(noted) = noted {
@@ -141,7 +141,7 @@ pub(crate) fn note_more(seen: &[Seen]) {
     });
 }
 
-/// Refuses to write when questions come through the server.
+/// Returns an error for writing on requests through the server.
 pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
     if is_restricted() {
         return Err(Problem::new("the server writes no files").in_file(path));
@@ -149,7 +149,7 @@ pub(crate) fn to_write(path: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Refuses standard input when questions come through the server.
+/// Returns an error for standard input on requests through the server.
 pub(crate) fn to_listen() -> Result<(), Problem> {
     if is_restricted() {
         return Err(Problem::new("the server has no standard input").in_file("-"));
@@ -157,17 +157,17 @@ pub(crate) fn to_listen() -> Result<(), Problem> {
     Ok(())
 }
 
-/// Whether there is something that may be read.
+/// Tests whether a path exists and may be read.
 pub(crate) fn exists(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::exists(&path))
 }
 
-/// Whether there is a folder that may be read.
+/// Tests whether a path is a folder that may be read.
 pub(crate) fn is_folder(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::is_dir(&path))
 }
 
-/// Whether there is a file that may be read.
+/// Tests whether a path is a file that may be read.
 pub(crate) fn is_file(path: &Path) -> bool {
     to_read(path).is_ok_and(|path| disk::is_file(&path))
 }
@@ -196,7 +196,7 @@ impl Allowed {
             None => (path.to_owned(), self.roots.as_slice()),
         };
         let real = disk::canonicalize(&place).map_err(|_| refused())?;
-        // Pipes and devices would make a question wait for ever.
+        // Pipes and devices would block a request for ever.
         let about = disk::metadata(&real).map_err(|_| refused())?;
         if !(about.is_file() || about.is_dir()) || !root.iter().any(|root| real.starts_with(root)) {
             return Err(refused());

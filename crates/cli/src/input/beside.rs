@@ -1,7 +1,7 @@
-//! Launch files with what belongs to them: the files that a script reads or starts, its arguments, variables of its environment.
+//! Launch files with their dependencies: the files that a script reads or starts, its arguments, variables of its environment.
 //!
-//! Responsible for: one door for such files, which opens only what lies in the script's own folder tree or repository, and what was
-//! given behind `--launch-args` or `--`. Refuses links that lead out of there, and everything for a text from standard input.
+//! Responsible for: one access to such files, limited to the script's own folder tree or repository, and the values after `--launch-args`
+//! or `--`. Links that lead out of there are excluded, and a text from standard input has no files.
 
 use super::{access, disk, read};
 use railwright_launch::{Context, Files, Launch, read_with};
@@ -19,7 +19,7 @@ const HIGHEST: usize = 24;
 pub(crate) struct Given {
     /// Variables of its environment.
     pub(crate) variables: Vec<(String, String)>,
-    /// Its arguments; `None` when none were given.
+    /// Arguments; `None` if unspecified.
     pub(crate) arguments: Option<Vec<String>>,
 }
 
@@ -28,7 +28,7 @@ thread_local! {
     static GIVEN: RefCell<Given> = RefCell::new(Given::default());
 }
 
-/// From now on launch files are read with this.
+/// Sets the variables and arguments for all later launch files.
 pub(crate) fn give(given: Given) {
     GIVEN.set(given);
 }
@@ -56,7 +56,7 @@ impl Given {
         Self { variables, arguments }
     }
 
-    /// The same from one text, in which quotes hold words together.
+    /// The same from one text, in which quotes keep words together.
     pub(crate) fn of_text(text: &str) -> Result<Self, Problem> {
         let (mut words, mut current, mut quote) = (Vec::new(), None::<String>, None);
         for c in text.chars() {
@@ -78,7 +78,7 @@ impl Given {
     }
 }
 
-/// Reads a launch file with what belongs to it; `None` when it is none.
+/// Reads a launch file with its dependencies; `None` for other files.
 pub(crate) fn launch(text: &str, path: &str) -> Option<Result<Launch, Vec<Problem>>> {
     let Given { variables, arguments } = given();
     let door = Door::new(path);
@@ -93,7 +93,7 @@ struct Door {
 }
 
 impl Door {
-    /// The tree that a script lies in: its repository, or else its folder.
+    /// The tree of a script: its repository, or else its folder.
     fn new(script: &str) -> Option<Self> {
         if script == "-" || access::is_restricted() {
             return None;
@@ -112,7 +112,7 @@ impl Door {
 }
 
 impl Door {
-    /// The file of this repository whose path ends as a path from elsewhere does, in its folder at least.
+    /// The file of this repository whose path has the same end as a path from elsewhere, at least in its folder.
     fn elsewhere(&self, path: &Path) -> Option<String> {
         let parts: Vec<_> = path.components().skip(1).collect();
         (1..parts.len().saturating_sub(1)).find_map(|skipped| {
@@ -126,7 +126,7 @@ impl Door {
 impl Files for Door {
     fn open(&self, path: &str, from: &str) -> Result<(String, String), String> {
         let folder = Path::new(from).parent().unwrap_or(Path::new("."));
-        // Where the script stands, then where it may be started: folders above it, then here.
+        // The folder of the script comes first, then possible working directories: folders above it, then the current one.
         let up =
             std::iter::successors(Some(folder.to_owned()), |folder| Some(folder.join(".."))).take(HIGHEST);
         let candidates = up.map(|folder| folder.join(path)).chain(std::iter::once(PathBuf::from(path)));

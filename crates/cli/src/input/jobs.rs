@@ -1,7 +1,7 @@
-//! The jobs below given paths, and the one that a command is to look at.
+//! The jobs below given paths, and the one that a command reads.
 //!
-//! Responsible for: the first bytes of every file, parted into jobs by [`group`]; refusing a mixture with the list of what is there and the command
-//! for one of them. Refuses to choose between two jobs, and to leave anything out without a word.
+//! Responsible for: the first bytes of every file, grouped into jobs by [`group`]. A mixture is an error with the list of jobs and the
+//! command for one of them. Never chooses between two jobs, and never omits files silently.
 
 use super::tabular;
 use super::traces::sources::Stream;
@@ -24,14 +24,14 @@ const NAMED: usize = 4;
 pub(crate) struct Wanted {
     /// The command.
     pub(crate) command: &'static str,
-    /// Kinds of records that it looks at together; the first of these lists of which something is there counts.
+    /// Kinds of records that it reads together; the first of these lists with any present counts.
     pub(crate) kinds: &'static [&'static [Family]],
-    /// Kinds of which it takes any number.
+    /// Kinds with any number of jobs.
     pub(crate) several: &'static [Family],
 }
 
 impl Wanted {
-    /// One job of the first of these kinds that is there.
+    /// One job of the first present kind.
     pub(crate) const fn one(command: &'static str, kinds: &'static [&'static [Family]]) -> Self {
         Self { command, kinds, several: &[] }
     }
@@ -52,7 +52,7 @@ pub(super) fn part(streams: &[Stream]) -> Parted {
     Parted { labels: all.into_iter().map(|of| of.path).collect(), jobs }
 }
 
-/// The command that looks at a kind of records.
+/// The command that reads a kind of records.
 fn command_of(family: Family) -> &'static str {
     match family {
         Family::Ranks => "profile",
@@ -98,7 +98,7 @@ pub(super) fn left_out(
     Ok(of_others.filter_map(|at| parted.labels.get(at).cloned()).collect())
 }
 
-/// Whether the user may combine jobs: one format, and every rank once.
+/// Tests whether jobs can be combined: one format, and every rank once.
 fn can_be_one(jobs: &[&Found]) -> bool {
     let mut seen = BTreeSet::new();
     jobs.windows(2).all(|pair| pair[0].format == pair[1].format)
@@ -154,7 +154,7 @@ fn place(job: &Found) -> String {
     }
 }
 
-/// The paths of a command line for the place of a problem: a shell's pattern may make hundreds of them.
+/// The paths of a command line for the place of an error: a shell's pattern may expand to hundreds.
 fn together(paths: &[String]) -> String {
     match paths {
         [_, _, _, _, ..] => super::title(paths),
@@ -163,7 +163,7 @@ fn together(paths: &[String]) -> String {
 }
 
 fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> Problem {
-    // What the command looks at comes first.
+    // Jobs that the command can read come first.
     let mut sorted: Vec<&Found> = jobs.iter().collect();
     sorted.sort_by_key(|job| job.family != family);
     let listed: Vec<String> = sorted.iter().take(LISTED).map(|job| line(job, paths)).collect();
@@ -178,12 +178,12 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
         listed.join("; ")
     ));
     let of_kind = || jobs.iter().filter(|job| job.family == family);
-    // The shortest command shows best how it is meant.
+    // The shortest command is the clearest example.
     let example = of_kind().filter(|job| !job.path.is_empty()).min_by_key(|job| job.path.len());
     if wanted.command == "compare" {
-        // It takes one path for each of two sides, and only one of them is a mixture.
+        // The command takes one path for each side, and only one of them is a mixture.
         let hint = match example {
-            // A shell would make many arguments of a pattern.
+            // A shell would expand a pattern to many arguments.
             Some(job) if job.path.contains('*') && place(job) == job.path => {
                 format!("pass one of them instead, as in `'{}'`", job.path)
             }
@@ -199,7 +199,7 @@ fn mixture(jobs: &[Found], family: Family, wanted: Wanted, paths: &[String]) -> 
     problem.in_file(together(paths)).hint(hint)
 }
 
-/// Head of a stream before it is read; none for unknown formats.
+/// Detected kinds of a stream from its head; empty for unknown formats.
 fn sightings(stream: &Stream) -> Vec<Sighting> {
     let digest = |bytes: &[u8]| {
         bytes.iter().fold(0xcbf2_9ce4_8422_2325, |digest: u64, &byte| {

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 const DEPTH: usize = 6;
 /// Files and folders that are looked at, at most.
 const ENTRIES: usize = 20_000;
-/// Files whose heads are read, at most.
+/// Maximum number of files whose heads are read.
 const HEADS: usize = 8_192;
 /// Maximum number of listed jobs.
 const JOBS: usize = 200;
-/// Paths that stand for a job that is not a whole folder, at most.
+/// Maximum number of paths that represent a job that is not a whole folder.
 const PATHS: usize = 8_192;
 
 /// Result.
@@ -30,21 +30,21 @@ const PATHS: usize = 8_192;
 pub(crate) struct JobList {
     /// Jobs, by folder and name.
     pub(crate) jobs: Vec<Job>,
-    /// Whether the list is truncated.
+    /// True if the list is truncated.
     pub(crate) more: bool,
 }
 
-/// Files of one job, as far as their headers show.
+/// Files of one job, according to their headers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Job {
     /// Title: its path below the given one.
     pub(crate) name: String,
-    /// The folder that holds it.
+    /// The folder that contains it.
     pub(crate) folder: String,
     /// Paths for the commands that read it.
     pub(crate) paths: Vec<String>,
-    /// The format, as its reader is called.
+    /// The format, by its reader's name.
     pub(crate) format: String,
     /// Number of recorded ranks, if known.
     pub(crate) ranks: Option<u32>,
@@ -56,7 +56,7 @@ pub(crate) struct Job {
     pub(crate) bytes: u64,
 }
 
-/// Looks below `given`: files and folders as they were named.
+/// Lists the jobs of files and folders in `given`, with their given names.
 pub(crate) fn list(given: &[String]) -> JobList {
     let mut look = Look { entries: ENTRIES, more: false };
     let mut files = Vec::new();
@@ -70,7 +70,7 @@ pub(crate) fn list(given: &[String]) -> JobList {
     }
     look.more |= files.len() > HEADS;
     files.truncate(HEADS);
-    // Heads are read once for the same files.
+    // Heads of unchanged files are read once.
     let key = (given.to_vec(), files);
     let serves = |of: &Listed, _: &JobList| *of == key;
     let make = || -> Result<_, Problem> { Ok((of_files(&key.1, given, look.more), Some(1 << 20))) };
@@ -82,7 +82,7 @@ type Listed = (Vec<String>, Vec<PathBuf>);
 
 static LISTED: Kept<Listed, JobList> = Kept::new(4, 64);
 
-/// The jobs of files, whose heads are read.
+/// The jobs of files, from their heads.
 fn of_files(files: &[PathBuf], given: &[String], more: bool) -> JobList {
     let (packed, streams): (Vec<Stream>, Vec<Stream>) = files
         .iter()
@@ -192,12 +192,12 @@ fn archive(stream: &Stream, given: &[String]) -> Job {
     }
 }
 
-/// The folder that a path lies in.
+/// The folder of a path.
 fn above(path: &str) -> String {
     Path::new(path).parent().map(|folder| folder.display().to_string()).unwrap_or_default()
 }
 
-/// A path's place below what was given, or its last name where it is that.
+/// A path relative to the given one, or its last name if both are the same.
 fn within(path: &str, given: &[String]) -> String {
     let path = Path::new(path);
     let place = given
@@ -209,7 +209,7 @@ fn within(path: &str, given: &[String]) -> String {
     place.map_or_else(name, Path::to_owned).display().to_string()
 }
 
-/// The format of a file that may be read, if a reader of records knows it.
+/// The format of a readable file; `None` if no reader of records recognises it.
 pub(crate) fn format(path: &str) -> Option<&'static str> {
     let head = head(path)?;
     let reader = tabular::detect(&head).or_else(|| readers::detect(&head))?;
@@ -247,13 +247,13 @@ mod tests {
             (8, "PyTorch profiler", Some(8), 1)
         );
         assert!(dlrm.paths[0].ends_with("param_dlrm_8r") && dlrm.bytes > 400_000, "{dlrm:?}");
-        // A folder that holds two kinds of things is two jobs, each by its files.
+        // A folder with two kinds of records is two jobs, each by its files.
         let of_gloo =
             || jobs_found.jobs.iter().filter(|job| job.folder.ends_with("generated_torch215_gloo_pp2dp2"));
         assert!(of_gloo().any(|job| job.format == "flight record"));
         let traces = of_gloo().find(|job| job.format == "PyTorch profiler").expect("a job");
         assert_eq!((traces.files, traces.ranks, traces.paths.len()), (4, Some(4), 4));
-        // Folders below folders, by their place.
+        // Nested folders, by their path.
         assert!(named("torchrec_v100_4r/resnet18").is_some());
         assert!(
             jobs_found

@@ -1,7 +1,7 @@
-//! Values made from files, kept for a server: several views ask about the same files one after another.
+//! Values made from files, cached for a server: several views request the same files one after another.
 //!
-//! Responsible for: one making for questions that come together, handing out a value until one of its files changes, and dropping the
-//! longest unused to stay within a share of the memory limit. Without a server nothing is kept.
+//! Responsible for: one computation for concurrent requests, a cached value until one of its files changes, and eviction of the longest
+//! unused to stay within a share of the memory limit. Without a server nothing is cached.
 
 use super::access::{self, Seen};
 use crate::limits;
@@ -9,10 +9,10 @@ use railwright_spec::problem::Problem;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Interval at which a waiting question looks whether it is still wanted.
+/// Interval at which a waiting request checks for cancellation.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Values by what they were made from.
+/// Values by their inputs.
 pub(crate) struct Kept<K, V> {
     entries: Mutex<Entries<K, V>>,
     made: Condvar,
@@ -37,7 +37,7 @@ struct One<K, V> {
 }
 
 impl<K: Clone + PartialEq, V> Kept<K, V> {
-    /// An empty cache of at most `most` values, which hold one `share`-th of the memory limit.
+    /// An empty cache of at most `most` values, limited to one `share`-th of the memory limit.
     pub(crate) const fn new(most: usize, share: u64) -> Self {
         let entries = Entries { values: Vec::new(), making: Vec::new() };
         Self { entries: Mutex::new(entries), made: Condvar::new(), most, share }
@@ -47,8 +47,8 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The kept value that serves, else a new one. `make` also estimates its bytes in memory; without an estimate it is not kept. A question
-    /// that finds its value in the making waits for it, as long as it is wanted.
+    /// A matching cached value, else a new one. `make` also estimates its bytes in memory; without an estimate it is not cached. A request
+    /// for a value that another one is making waits for it, until it is cancelled.
     pub(crate) fn or_make<E: From<Problem>>(
         &self,
         key: &K,
@@ -59,7 +59,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if !access::is_restricted() {
             return make().map(|(value, _)| Arc::new(value));
         }
-        // What is there is handed out without a turn; after one, another question may have made it.
+        // A cached value is returned without a turn. It is searched again after the turn, because a concurrent request may have made it.
         if let Some(found) = self.find(&serves) {
             return Ok(found);
         }
@@ -67,7 +67,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         if let Some(found) = self.find(&serves) {
             return Ok(found);
         }
-        // Adds files read now to the record of the whole answer.
+        // Adds files read now to the record of the whole result.
         let before = access::noted();
         access::note();
         let done = make();
@@ -81,7 +81,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         Ok(value)
     }
 
-    /// Waits until nobody else makes the value.
+    /// Waits until no other request makes the value.
     fn turn<'a, E>(&'a self, key: &'a K, wanted: impl Fn() -> Result<(), E>) -> Result<Turn<'a, K, V>, E> {
         loop {
             let mut entries = self.entries();
@@ -111,7 +111,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
         entries.values.truncate(count);
     }
 
-    /// A value that serves and whose files are as they were.
+    /// A matching value with unchanged files.
     fn find(&self, serves: impl Fn(&K, &V) -> bool) -> Option<Arc<V>> {
         let (files, value) = {
             let mut entries = self.entries();
@@ -121,7 +121,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
             entries.values.insert(0, one);
             found
         };
-        // The disk is asked without keeping others waiting.
+        // The disk is read without holding the lock.
         if files.iter().all(Seen::is_still_so) {
             access::note_more(&files);
             return Some(value);
@@ -131,7 +131,7 @@ impl<K: Clone + PartialEq, V> Kept<K, V> {
     }
 }
 
-/// The right to make a value, which ends with the making, also after a panic.
+/// The right to make a value, which is released at the end, also after a panic.
 struct Turn<'a, K: PartialEq, V> {
     kept: &'a Kept<K, V>,
     key: &'a K,

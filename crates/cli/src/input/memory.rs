@@ -1,7 +1,7 @@
-//! Files in memory, for a program in a browser: the files that were dropped on the page.
+//! Files in memory, for a program in a browser: the files dropped on the web UI.
 //!
-//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists where a file lies below it.
-//! Refuses to write: files only come from the page.
+//! Responsible for: the calls of `std::fs` that readers use, on a table of paths and bytes. A folder exists if a file is below it. Does not
+//! write: files only come from the web UI.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -21,7 +21,7 @@ fn missing() -> io::Error {
     ErrorKind::NotFound.into()
 }
 
-/// Puts a file at a path, in the place of one that lies there.
+/// Stores a file at a path, replacing any previous one.
 pub(crate) fn put(path: PathBuf, bytes: Vec<u8>) {
     files().insert(path, bytes.into());
 }
@@ -63,22 +63,22 @@ impl Seek for File {
 /// Kind and length of a path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct About {
-    /// The length of a file; folders have none.
+    /// The length of a file; `None` for folders.
     length: Option<u64>,
 }
 
 impl About {
-    /// Whether it is a file.
+    /// Tests whether it is a file.
     pub(crate) fn is_file(self) -> bool {
         self.length.is_some()
     }
 
-    /// Whether it is a folder.
+    /// Tests whether it is a folder.
     pub(crate) fn is_dir(self) -> bool {
         self.length.is_none()
     }
 
-    /// When it changed: never, because the page gives every file a path of its own.
+    /// Time of modification: constant, because the web UI gives every file a separate path.
     #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "the signature of `std::fs::Metadata`")]
     pub(crate) fn modified(self) -> io::Result<SystemTime> {
         Ok(SystemTime::UNIX_EPOCH)
@@ -101,7 +101,7 @@ pub(crate) fn metadata(path: impl AsRef<Path>) -> io::Result<About> {
     if is_folder { Ok(About { length: None }) } else { Err(missing()) }
 }
 
-/// A path itself, if there is anything: nothing here is a link.
+/// The path itself, if it exists: there are no links in memory.
 pub(crate) fn canonicalize(path: impl AsRef<Path>) -> io::Result<PathBuf> {
     metadata(&path).map(|_| path.as_ref().to_owned())
 }

@@ -1,4 +1,4 @@
-//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that holds one, or `-`.
+//! Model of a word on the command line: a name of the catalogue, a `config.json`, a folder that contains one, or `-`.
 
 use super::{CONFIG_LIMIT, access, read};
 use railwright_spec::model::{self, Model};
@@ -17,7 +17,7 @@ pub(crate) fn model(word: &str) -> Result<Model, Problem> {
     }
 }
 
-/// The text of a `config.json`, or of the one that a launch file stands for.
+/// The text of a `config.json`, or of the one equivalent to a launch file.
 pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     if let Some(inside) = config_in(path)? {
         return read(&inside, CONFIG_LIMIT);
@@ -32,10 +32,10 @@ pub(crate) fn config_text(path: &str) -> Result<String, Problem> {
     }
 }
 
-/// Endings of files that hold a model or a launch; names of models have none of them.
+/// Suffixes of files with a model or a launch; names of models have none of them.
 const FILES: &[&str] = &["json", "toml", "yaml", "yml", "sh", "bash", "log", "out", "txt", "py"];
 
-/// The path that a word means, or `None` if it is a name of the catalogue.
+/// The path of a word, or `None` if it is a name of the catalogue.
 pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
     if word == "-" {
         return Ok(Some(word.to_owned()));
@@ -49,7 +49,7 @@ pub(crate) fn path_of(word: &str) -> Result<Option<String>, Problem> {
             .and_then(|e| e.to_str())
             .is_some_and(|e| FILES.contains(&e.to_ascii_lowercase().as_str()));
     if !looks_like_a_path {
-        // A file in the way of a name of the catalogue loses: `./llama-3-8b` names the file.
+        // A name of the catalogue has priority over a file: `./llama-3-8b` names the file.
         let is_known = model::by_name(word).is_ok();
         if is_known || !access::exists(path) {
             return Ok(None);

@@ -1,11 +1,11 @@
 //! Filters on names: a glob, or a part of the name.
 
-/// A filter. `*` stands for anything, `?` for one character; a word without either matches anywhere in a name. Case does not count.
+/// A filter. `*` matches anything, `?` one character; a word without either matches anywhere in a name. Case is ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern(Vec<char>);
 
 impl Pattern {
-    /// From what the user typed.
+    /// Creates a filter from the user's text.
     pub(crate) fn new(text: &str) -> Self {
         let plain: String = text.to_lowercase().chars().take(200).collect();
         Self(if plain.contains(['*', '?']) {
@@ -15,7 +15,7 @@ impl Pattern {
         })
     }
 
-    /// Whether a name passes. Linear in both lengths but for retries after each `*`.
+    /// Tests whether a name matches. Linear in both lengths except for retries after each `*`.
     pub(crate) fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.to_lowercase().chars().collect();
         let (mut p, mut n) = (0, 0);

@@ -79,7 +79,7 @@ pub(crate) fn join_ranks(job: &mut Job, clocks: Clocks, layout: Option<Layout>) 
     join(job, &JoinOptions { clocks, layout, ..JoinOptions::default() })
 }
 
-/// The steps of a job whose ranks are joined.
+/// The steps of a job with joined ranks.
 pub(crate) fn steps(job: &Job, joined: &Joined) -> Windows {
     let tables = Tables::shipped();
     let views: Vec<View<'_>> =

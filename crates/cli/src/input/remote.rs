@@ -1,7 +1,7 @@
-//! Traces behind addresses: `s3://`, `gs://`, `az://`, `http://` and `https://`.
+//! Traces at addresses: `s3://`, `gs://`, `az://`, `http://` and `https://`.
 //!
-//! Responsible for: the objects of an address in the order that a folder of files has, and naming an address where this build cannot read it.
-//! A server reads none, because its clients are not who pays for the transfer.
+//! Responsible for: the objects of an address in the order of a folder of files, and an error for addresses that this build cannot read. A
+//! server reads none, because its clients do not pay for the transfer.
 
 #[cfg_attr(not(all(feature = "remote", not(target_family = "wasm"))), path = "remote/refusal.rs")]
 mod objects;
@@ -11,7 +11,7 @@ pub(crate) use objects::{Failure, Object, Reader};
 use railwright_spec::problem::Problem;
 pub(crate) use railwright_spec::{is_address, without_query};
 
-/// Refuses addresses where they cannot be read.
+/// The error for addresses that cannot be read; `None` if they can.
 pub(crate) fn refused(path: &str) -> Option<Problem> {
     let (message, hint) = if !is_address(path) {
         return None;
@@ -30,7 +30,7 @@ pub(crate) fn refused(path: &str) -> Option<Problem> {
     Some(Problem::new(message).in_file(path).hint(hint))
 }
 
-/// Whether a path is the address of one object, rather than of a prefix: as far as the address shows.
+/// Tests whether a path is the address of one object, rather than of a prefix, as far as the address shows.
 pub(crate) fn names_one(path: &str) -> bool {
     is_address(path) && !path.ends_with('/')
 }
@@ -40,7 +40,7 @@ pub(crate) fn write(path: &str, bytes: Vec<u8>) -> Result<(), Problem> {
     refused(path).map_or_else(|| objects::write(path, bytes), Err)
 }
 
-/// The objects of an address, and whether it is the address of exactly one.
+/// The objects of an address; true if it is the address of exactly one.
 pub(crate) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     refused(path).map_or_else(|| objects::find(path), Err)
 }

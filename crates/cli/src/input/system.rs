@@ -4,7 +4,7 @@
 
 use std::fs;
 
-/// A page of memory in `/proc/self/statm`; larger pages only make the limit stricter in name.
+/// A page of memory in `/proc/self/statm`, in bytes; larger pages only make the limit nominally stricter.
 const PAGE: u64 = 4096;
 
 /// Memory used by this program, if reported.

@@ -1,7 +1,7 @@
 //! Databases and columnar files among traces: the readers of `railwright-tables`.
 //!
-//! Responsible for: naming such a file where its libraries are missing (in a browser, and without the feature `tables`), so that it is not reported as an
-//! unknown format.
+//! Responsible for: naming such a file if its libraries are missing (in a browser, and without the feature `tables`), so that it is not
+//! reported as an unknown format.
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
 pub(crate) use railwright_tables::{
@@ -17,7 +17,7 @@ use railwright_spec::problem::Problem;
 pub(crate) const WITH_TABLES: &str =
     "released programs have them; from source, leave out `--no-default-features` (they need a C compiler)";
 
-/// Reason why a file that begins with `head` is not read by this build, if that is the reason.
+/// Error for a file that begins with `head`, if this build lacks its reader; else `None`.
 pub(crate) fn refused(head: &[u8]) -> Option<Problem> {
     let is_table = head.starts_with(b"PAR1") || head.starts_with(b"SQLite format 3\0");
     let (message, hint) = if cfg!(target_family = "wasm") {
@@ -38,12 +38,12 @@ pub(crate) fn refused(head: &[u8]) -> Option<Problem> {
 mod refusal {
     use railwright_profiler::readers::Reader;
 
-    /// No reader.
+    /// Readers of this build: none.
     pub(crate) fn readers() -> &'static [&'static dyn Reader] {
         &[]
     }
 
-    /// None of no readers.
+    /// Detection without readers: always `None`.
     pub(crate) fn detect(_: &[u8]) -> Option<&'static dyn Reader> {
         None
     }

@@ -1,7 +1,7 @@
 //! Traces from the disk: files, folders, globs and archives to recordings, on all cores.
 //!
-//! Responsible for: which files are meant ([`sources`]), reading them side by side, and the bar while it lasts. A file that cannot be
-//! read costs only itself. Refuses to hold more than a window of each file that is being read; memory is set by what is kept.
+//! Responsible for: the selected files ([`sources`]), reading them concurrently, and the progress bar. An unreadable file does not affect
+//! others. Only a window of each file is in memory while it is read; memory is bounded by the recordings kept.
 
 pub(crate) mod extent;
 pub(in crate::input) mod globs;
@@ -40,12 +40,12 @@ pub(crate) struct Loaded {
 }
 
 impl Loaded {
-    /// Whether there is a trace of a rank.
+    /// Tests whether there is a trace of a rank.
     pub(crate) fn has_ranks(&self) -> bool {
         self.recordings.iter().any(|recording| matches!(recording, Recording::Rank(_)))
     }
 
-    /// Refuses digests, for questions that need what they leave out.
+    /// Returns an error for digests, for requests that need the data they omit.
     pub(crate) fn without_digests(self) -> Result<Self, Problem> {
         let found = self.recordings.iter().find_map(|recording| match recording {
             Recording::Rank(trace) if trace.identity.digest => Some(trace.identity.label.clone()),
@@ -59,7 +59,7 @@ impl Loaded {
         }
     }
 
-    /// Readings of counters that lie next to traces.
+    /// Readings of counters in the folder of the traces.
     pub(crate) fn telemetry(&self) -> Vec<Sample> {
         let of = |recording: &Recording| match recording {
             Recording::Telemetry { samples, .. } => samples.clone(),
@@ -68,7 +68,7 @@ impl Loaded {
         self.recordings.iter().flat_map(of).collect()
     }
 
-    /// The traces of ranks alone.
+    /// Only the traces of ranks.
     pub(crate) fn into_ranks(self) -> Vec<RankTrace> {
         self.recordings
             .into_iter()
@@ -106,7 +106,7 @@ pub(crate) struct Selected<'a> {
     pub(crate) labels: Vec<String>,
 }
 
-/// Reads the job that `paths` name: files, folders, globs, archives. Fails when none of it can be read, and when it is several jobs.
+/// Reads the job of the given `paths`: files, folders, globs, archives. Fails if none of it can be read, or if there are several jobs.
 pub(crate) fn load(
     paths: &[String],
     wanted: Wanted,
@@ -176,7 +176,7 @@ fn load_now(
     if all > 1 {
         progress.advance_to(0, || Some(files(0)));
     }
-    // Each job is one file or one member; collecting keeps the order of the paths whatever ends first.
+    // Each job is one file or one member; collecting keeps the order of the paths regardless of the order of completion.
     let read: Vec<Vec<Result<Content, Problem>>> = sources
         .par_iter()
         .with_max_len(1)
@@ -250,7 +250,7 @@ fn load_now(
         };
         return Err(problems.into_iter().next().unwrap_or_else(nothing));
     }
-    // What is called like what was read is missed.
+    // Unread files with a name like those of the read traces are reported.
     strange
         .extend(others.iter().filter(|label| names.contains(&skeleton(label))).map(|label| unknown(label)));
     problems.extend(strange);
@@ -266,7 +266,7 @@ fn folder_of(label: &str) -> &str {
 }
 
 #[cfg(all(feature = "tables", not(target_family = "wasm")))]
-/// Passes what a file has on its neighbours to the traces in the same folder.
+/// Passes a file's information about its neighbours to the traces in the same folder.
 fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Problem> {
     for recording in &mut loaded.recordings {
         if let Recording::Rank(trace) = recording
@@ -279,7 +279,7 @@ fn describe(loaded: &mut Loaded, label: &str, bytes: &[u8]) -> Result<(), Proble
     Ok(())
 }
 
-/// Whether a file is called as PyTorch's profiler calls traces, or like the trace of a rank.
+/// Tests whether a file name is that of PyTorch's profiler, or of a rank's trace.
 fn called_trace(label: &str) -> bool {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
     let plain = Path::new(name.trim_end_matches(".gz").trim_end_matches(".zst"));
@@ -309,7 +309,7 @@ fn misplaced(label: &str, kind: &str) -> Problem {
         .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
 }
 
-/// Reads one file's stream; nothing when no reader knows it.
+/// Reads one file's stream; nothing if no reader recognises it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);
@@ -361,7 +361,7 @@ fn read_bounded(label: &str, mut stream: &mut dyn Read, keep: Keep) -> Result<Co
         .map_err(|problem| problem.in_file(label))
 }
 
-/// Whether an error means the end of what can be read.
+/// Tests whether an error means the end of the readable data.
 fn is_end(error: &std::io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof)
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Files that are being written, to be removed where the program ends at once.
+/// Files being written, to be removed if the program ends early.
 static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// Numbers the files of this process.
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -21,24 +21,24 @@ const MOST_NAMES: usize = 10_000;
 /// Maximum number of followed links.
 const LINKS: usize = 16;
 
-/// Removes what is half written.
+/// Removes partly written files.
 pub(crate) fn remove_unfinished() {
-    // What a thread holds that was stopped in the middle is no worse to look at.
+    // The list stays valid if a thread panicked while it held the lock.
     for path in UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// Writes a file as a whole; the old one stays until the new one is on the disk.
+/// Writes a complete file; the old one stays until the new one is on the disk.
 pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    // What a link of `/dev` or `/proc` stands for has no path of its own where it is a pipe.
+    // A link in `/dev` or `/proc` may lead to a pipe, which has no path.
     if fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
         return through(OpenOptions::new().write(true).open(path)?, make);
     }
     let target = linked(path);
     let old = match fs::metadata(&target) {
         Ok(about) if about.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
-        // A pipe or a device has no other content than what is written to it.
+        // A pipe or a device has only the content written to it.
         Ok(about) if !about.is_file() => return through(OpenOptions::new().write(true).open(&target)?, make),
         Ok(about) => Some(about),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -54,7 +54,7 @@ pub(super) fn replace(path: &Path, make: impl FnOnce(&mut dyn Write) -> io::Resu
     through(&mut unfinished.file, make)?;
     unfinished.file.sync_all()?;
     if let Some(about) = old {
-        // A file system that knows no modes keeps none.
+        // A file system without modes keeps none.
         let _ = fs::set_permissions(&unfinished.path, about.permissions());
     }
     unfinished.take_the_place_of(&target)
@@ -66,7 +66,7 @@ fn through<W: Write>(file: W, make: impl FnOnce(&mut dyn Write) -> io::Result<()
     file.flush()
 }
 
-/// The file that links stand for: it is replaced, and they stay.
+/// The target of links: it is replaced, and the links stay.
 fn linked(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
     for _ in 0..LINKS {
@@ -105,7 +105,7 @@ impl Unfinished {
     fn take_the_place_of(self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         forget(&self.path);
-        // The name is on the disk with its folder; not every system can be asked to write one.
+        // The name is on the disk with its folder; not every system can write a folder.
         if let Some(folder) = target.parent() {
             let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
             let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -139,7 +139,7 @@ fn remove_abandoned(target: &Path, end: &str) {
     }
 }
 
-/// Whether a file was unfinished until now.
+/// Removes a file from the list of unfinished ones; true if it was there.
 fn forget(path: &Path) -> bool {
     let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
     let at = unfinished.iter().position(|known| known == path);
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(broken.expect_err("full").kind(), io::ErrorKind::StorageFull);
         assert_eq!(fs::read_to_string(&path).expect("whole"), "old");
         assert_eq!(names(&folder), ["a.json"]);
-        // Process numbers end far below this one.
+        // Process numbers are far below this one.
         fs::write(folder.join(".railwright-4294967295-0-a.json.tmp"), "half").expect("written");
         replace(&path, |out| out.write_all(b"new")).expect("written");
         assert_eq!(fs::read_to_string(&path).expect("whole"), "new");

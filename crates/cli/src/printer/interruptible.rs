@@ -6,13 +6,13 @@ use super::Printer;
 use railwright_spec::problem::Problem;
 use std::{fmt, io};
 
-/// Bytes between two questions whether the text is still wanted: a few milliseconds of writing.
+/// Bytes between two checks for cancellation: a few milliseconds of writing.
 const AT_ONCE: usize = 1 << 20;
 
 /// Text written so far.
 pub(crate) struct Interruptible<'a> {
     text: Vec<u8>,
-    /// Where the next question is due.
+    /// Length of the text at the next check for cancellation.
     ask_at: usize,
     printer: &'a Printer,
 }
@@ -46,7 +46,7 @@ impl fmt::Write for Interruptible<'_> {
 }
 
 impl Printer {
-    /// All that `write` writes, or why it ended early.
+    /// The text that `write` writes, or the reason why it ended early.
     pub(crate) fn written<E>(
         &self,
         write: impl FnOnce(&mut Interruptible<'_>) -> Result<(), E>,

@@ -127,7 +127,7 @@ impl Watching {
         if self.is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// Whether it was stopped.
+    /// Tests whether it was stopped.
     pub(crate) fn is_stopped(&self) -> bool {
         self.stop.is_given()
     }
@@ -138,7 +138,7 @@ impl Watching {
     }
 }
 
-/// Whether work is no longer wanted.
+/// Source of cancellation.
 #[derive(Clone, Debug)]
 pub(crate) enum Stop {
     /// Cancelled by Ctrl-C.
@@ -153,18 +153,18 @@ static LISTENS: Once = Once::new();
 /// The Ctrl-C action; returns whether it ran before.
 type Act = Box<dyn Fn() -> bool + Send>;
 
-/// Nothing to do: the program ends.
+/// Action on Ctrl-C; by default the program ends.
 static ACT: Mutex<Option<Act>> = Mutex::new(None);
 
-/// From now on Ctrl-C leaves no partial files, also without another handler.
+/// Makes Ctrl-C remove partial files from now on, even without another handler.
 #[cfg(not(target_family = "wasm"))]
 pub(crate) fn end_tidily() {
     LISTENS.call_once(|| {
-        // Without a handler Ctrl-C ends the program at once, which is no worse.
+        // Without a handler Ctrl-C ends the program immediately, which is acceptable.
         let _ = ctrlc::set_handler(move || {
             let act = ACT.lock().unwrap_or_else(PoisonError::into_inner);
             if act.as_ref().is_none_or(|act| act()) {
-                // Who asks twice does not want to wait for the answer.
+                // A second Ctrl-C ends the program immediately.
                 crate::exit::at_once(crate::exit::INTERRUPTED);
             }
         });
@@ -188,7 +188,7 @@ impl Stop {
         end_tidily();
     }
 
-    /// Whether it was pressed.
+    /// Tests whether cancellation was requested.
     pub(crate) fn is_given(&self) -> bool {
         match self {
             Self::Signal => INTERRUPTED.load(Ordering::SeqCst),

@@ -1,4 +1,4 @@
-//! Long work of the answers, watched: bars for people, a watch for questions through the server, and Ctrl-C.
+//! Progress of long calculations of `railwright-answers`: bars for users, a watch for requests through the server, and Ctrl-C.
 
 use super::Printer;
 use super::progress::{Progress, Stop};
@@ -14,7 +14,7 @@ pub(crate) struct Watched {
 }
 
 impl Printer {
-    /// Progress of answers, with Ctrl-C from the first call on.
+    /// Progress of calculations, with Ctrl-C from the first call on.
     pub(crate) fn watched(&self) -> Watched {
         Watched { printer: self.clone(), stop: OnceLock::new() }
     }

@@ -1,7 +1,7 @@
 //! Settings by convention: `railwright.toml` and environment variables.
 //!
 //! Responsible for: the run file of the working directory or its nearest parent, `RAILWRIGHT_RUN` in its place, and `RAILWRIGHT_CLUSTER`.
-//! The command line alone enables them: the server and linked programs read what they are given.
+//! The command line alone enables them: the server and linked programs read only given files.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Name of the run file.
 pub(crate) const FILE: &str = "railwright.toml";
-/// Path of the run file; empty for none.
+/// Path of the run file; empty to disable it.
 const RUN: &str = "RAILWRIGHT_RUN";
 /// Name or file of the cluster.
 const CLUSTER: &str = "RAILWRIGHT_CLUSTER";
@@ -57,7 +57,7 @@ pub(crate) fn cluster() -> Option<&'static str> {
     Some(word)
 }
 
-/// Whether a run without a cluster takes one by convention.
+/// Tests whether a run without a cluster takes one by convention.
 pub(crate) fn has_cluster() -> bool {
     FOUND.get().is_some_and(|found| found.run.is_some() || found.cluster.is_some())
 }

@@ -7,7 +7,7 @@ use crate::args::flag_of;
 use railwright_spec::problem::{Place, Problem};
 use railwright_spec::run::keys;
 
-/// A problem in the words of the command line, unless it lies in a file, or in a key that a run file (`has_file`) may hold.
+/// An error in terms of the command line, unless it is in a file, or in a key that a run file (`has_file`) may contain.
 pub(crate) fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     let is_flag = match problem.place.as_deref() {
         Some(place) if place.file.is_empty() => !has_file,
@@ -28,7 +28,7 @@ pub(crate) fn in_flags(mut problem: Problem, has_file: bool) -> Problem {
     problem
 }
 
-/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which cannot be mistaken for words.
+/// The flag of `plan.micro_batch`, or of `micro_batch` or `overlap.expert` alone, which are no words of prose.
 fn flag(word: &str) -> Option<String> {
     let is_named = |path: &str, name: &str| {
         path == word || (path.starts_with("plan.") && name == word && name.contains(['_', '.']))

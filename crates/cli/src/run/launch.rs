@@ -16,11 +16,11 @@ use std::cell::RefCell;
 use std::path::Path;
 
 thread_local! {
-    /// The last file that was looked at, and what it is: commands ask several times, and logs are long.
+    /// The last file that was read, and its launch: commands read it several times, and logs are long.
     static LAST: RefCell<Option<(String, Option<Launch>)>> = const { RefCell::new(None) };
 }
 
-/// Forgets the last file: in a program that answers many questions it may have changed since.
+/// Drops the last file: in a program that handles many requests it may have changed since.
 pub(crate) fn forget() {
     LAST.set(None);
 }
@@ -49,7 +49,7 @@ pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> 
     }
 }
 
-/// The launch that a file holds; `None` when it holds something else.
+/// The launch of a file; `None` for other files.
 pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     let known = LAST.with_borrow(|last| {
         last.as_ref().filter(|(known, _)| known == path).map(|(_, launch)| launch.clone())
@@ -62,7 +62,7 @@ pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
     if let Some(launch) = &mut launch
         && launch.model_config.is_some()
     {
-        // The path under which the text of the configuration is handed out.
+        // The name of the configuration's text.
         launch.spec.model.config = Some(path.to_owned());
     }
     LAST.set(Some((path.to_owned(), launch.clone())));
@@ -75,7 +75,7 @@ pub(crate) fn name_of(file: &str) -> String {
     stem.filter(|stem| file != "standard input" && !stem.is_empty()).unwrap_or_else(|| "custom".to_owned())
 }
 
-/// Whether the file is meant as a model's configuration, however broken: then that reader complains.
+/// Tests whether the file is a model's configuration, even an invalid one. Its reader then reports the errors.
 fn looks_like_a_config(path: &str) -> Result<bool, Failure> {
     let text = input::read(path, LOG_LIMIT)?;
     let is_json = Path::new(path).extension().is_some_and(|e| e.eq_ignore_ascii_case("json"));
@@ -154,7 +154,7 @@ fn open_model(launch: &Launch) -> Problem {
     }
 }
 
-/// Keys that an estimate cannot do without, and that no default may stand for in a file that shows only a part of its run.
+/// Keys that an estimate requires, and for which no default may apply in a file that shows only a part of its run.
 const NEEDED: &[&str] = &[
     "plan.tensor_parallel",
     "plan.pipeline_parallel",
@@ -204,7 +204,7 @@ pub(crate) fn ask_for_devices(launch: &Launch, spec: &RunSpec) -> Result<(), Fai
     Err(Problem::new(message).in_file(launch.file.clone()).hint("add the number, as in `--gpus 64`").into())
 }
 
-/// Prints to stderr which settings were read and which not.
+/// Prints the settings that were read, and those that were not, to stderr.
 pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     printer.note(&format!(
         "{} is {}; `railwright detect {}` shows the meaning of each line",
@@ -233,7 +233,7 @@ pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     }
 }
 
-/// A writer by its name, or which there are.
+/// A writer by its name, or an error with the available ones.
 pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Writer, Problem> {
     let writers = railwright_launch::writers();
     writers.iter().find(|writer| writer.name() == name.to_ascii_lowercase()).copied().ok_or_else(|| {
@@ -248,7 +248,7 @@ pub(crate) fn writer(name: &str) -> Result<&'static dyn railwright_launch::Write
     })
 }
 
-/// A version of a writer's framework, or which there are.
+/// A version of a writer's framework, or an error with the available ones.
 pub(crate) fn version(writer: &dyn railwright_launch::Writer, name: &str) -> Result<&'static str, Problem> {
     let versions = writer.versions();
     versions.iter().copied().find(|version| *version == name).ok_or_else(|| {

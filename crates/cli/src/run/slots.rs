@@ -1,7 +1,7 @@
-//! One loader for every command: whichever slot a file is named in, its content decides what it is.
+//! One loader for every command: a file's content determines its kind, regardless of its slot.
 //!
-//! Responsible for: moving a run file, a launch file, a log or a model to the slot that holds its kind, so that `--run`, `--launch` and
-//! MODEL take any of them. Refuses two files of one kind: which of them counts is for the user to decide.
+//! Responsible for: moving a run file, a launch file, a log or a model to the slot for its kind, so that `--run`, `--launch` and MODEL
+//! accept any of them. Two files of one kind are an error: the choice is the user's.
 
 use super::launch;
 use crate::args::RunArguments;
@@ -15,13 +15,13 @@ use railwright_spec::run;
 /// Kind of a word on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A run file, or what only its reader can refuse.
+    /// A run file, or a file that only its reader can reject.
     Run,
     /// A launch file, or a log that prints its arguments.
     Launch,
     /// A name of the catalogue, or a model's configuration.
     Model,
-    /// Something else; the reader of the slot in which it was named refuses it.
+    /// Another kind; the reader of its slot rejects it.
     Other,
 }
 
@@ -88,7 +88,7 @@ fn kind_of(path: &str) -> Result<Kind, Failure> {
     match launch::of_path(path) {
         Ok(Some(_)) => return Ok(Kind::Launch),
         Err(failure @ Failure::BrokenPipe) => return Err(failure),
-        // A launch file with problems is still one: its reader reports them where it is read.
+        // A launch file with errors is still one: its reader reports them.
         Err(Failure::Input(_)) | Ok(None) => {}
     }
     let text = input::read(path, LOG_LIMIT)?;

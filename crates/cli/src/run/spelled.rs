@@ -6,7 +6,7 @@
 use crate::args::{aliases_of, flag_of};
 use railwright_spec::run::{Key, RunSpec, Value, keys};
 
-/// Keys that the page calls by another name than their first flag.
+/// Keys with another name in the web UI than their first flag.
 const CALLED: &[(&str, &str)] = &[
     ("cluster.devices", "gpus"),
     ("plan.tensor_parallel", "tp"),

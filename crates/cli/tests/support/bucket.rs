@@ -1,4 +1,5 @@
-//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, files without parts at `/plain/KEY` and without their length at `/unsized/KEY`, with faults.
+//! A server of objects on this machine: S3 at `/BUCKET/KEY`, files at `/web/KEY`, files without parts at `/plain/KEY` and without their
+//! length at `/unsized/KEY`, with faults.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,19 +12,19 @@ use std::time::Duration;
 
 /// The only key that may read and write.
 const KEY: &str = "AKIATEST";
-/// Keys of a page of a list.
+/// Number of keys on a page of a list.
 const PAGE: usize = 3;
 
-/// What happens to requests of an object.
+/// Fault of requests for an object.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
-    /// A few bytes at a time.
+    /// Sends a few bytes at a time.
     Slow,
     /// This many transfers end in the middle.
     Cut(u32),
-    /// This many requests are answered with 503.
+    /// This many requests fail with 503.
     Unavailable(u32),
-    /// Every request is answered with this status.
+    /// Every request fails with this status.
     Refused(u16),
 }
 
@@ -68,7 +69,7 @@ impl Bucket {
         self.state().objects.insert(key.to_owned(), bytes.to_vec());
     }
 
-    /// Puts the files of a folder below a key.
+    /// Stores the files of a folder below a key.
     pub(crate) fn put_folder(&self, key: &str, folder: &Path) {
         for entry in std::fs::read_dir(folder).expect("a folder").flatten() {
             let name = format!("{key}/{}", entry.file_name().to_string_lossy());
@@ -84,7 +85,7 @@ impl Bucket {
         self.state().faults.insert(key.to_owned(), fault);
     }
 
-    /// The keys that begin with a text, with their bytes.
+    /// The keys with a prefix, and their bytes.
     pub(crate) fn objects(&self, start: &str) -> BTreeMap<String, Vec<u8>> {
         let state = self.state();
         state
@@ -95,7 +96,7 @@ impl Bucket {
             .collect()
     }
 
-    /// How many requests came so far.
+    /// Number of requests so far.
     pub(crate) fn requests(&self) -> usize {
         self.state().requests.len()
     }

@@ -1,4 +1,4 @@
-//! Words that the glossary avoids, and how often a text uses them. Shared by the tests of texts (here) and of code (`xtask`).
+//! Words that the glossary avoids, and their number in a text. Shared by the tests of texts (here) and of code (`xtask`).
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub(crate) fn flat(text: &str) -> String {
     text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Occurrences of a word in a flat text, whole: neither within another nor within an identifier.
+/// Occurrences of a whole word in a flat text: neither within another nor within an identifier.
 pub(crate) fn count(text: &str, word: &str) -> usize {
     let within = |c: char| c.is_alphanumeric() || "-_`/.".contains(c);
     let before = |c: char| within(c) && c != '.' && c != '`';

@@ -55,7 +55,7 @@ pub(crate) fn run_with_stdin(arguments: &[&str], text: &str) -> Outcome {
     outcome(&child.wait_with_output().expect("the program ends"))
 }
 
-/// A command line and everything about its end, for a snapshot.
+/// A command line with its complete outcome, for a snapshot.
 pub(crate) fn transcript(arguments: &[&str]) -> String {
     transcript_of(arguments, &run(arguments))
 }
@@ -88,7 +88,7 @@ pub(crate) fn scratch(name: &str) -> String {
     path.to_str().expect("UTF-8").to_owned()
 }
 
-/// JSON from a command that must end with a code.
+/// JSON from a command that must end with a given code.
 pub(crate) fn json(arguments: &[&str], code: i32) -> serde_json::Value {
     let outcome = run(arguments);
     assert_eq!(outcome.code, code, "{arguments:?}: {}", outcome.stderr);
@@ -96,7 +96,7 @@ pub(crate) fn json(arguments: &[&str], code: i32) -> serde_json::Value {
         .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {}", outcome.stdout))
 }
 
-/// A folder of a test, empty at the beginning and gone at the end.
+/// A folder of a test, empty at the beginning and removed at the end.
 pub(crate) struct Folder(PathBuf);
 
 impl Folder {

@@ -51,7 +51,7 @@ impl Served {
         Self { child, url, host, token }
     }
 
-    /// Asks it to end, as Ctrl-C does.
+    /// Stops it like Ctrl-C.
     pub(crate) fn interrupt(&self) {
         let _ = std::process::Command::new("kill")
             .args(["-INT", &self.child.id().to_string()])
@@ -59,7 +59,7 @@ impl Served {
             .status();
     }
 
-    /// Sends a request and reads the answer to its end.
+    /// Sends a request and reads the reply to its end.
     pub(crate) fn send(&self, method: &str, path: &str, body: &[u8]) -> Reply {
         let mut stream = TcpStream::connect(&self.host).expect("a connection");
         stream.set_read_timeout(Some(Duration::from_secs(120))).expect("a time-out");
@@ -75,13 +75,13 @@ impl Served {
         Reply::parse(&bytes)
     }
 
-    /// Asks a question.
+    /// Sends a command.
     pub(crate) fn ask(&self, command: &str, arguments: &Value) -> Reply {
         let body = json!({ "arguments": arguments }).to_string();
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())
     }
 
-    /// Asks a question and does not wait for its answer; it is given up when the connection is dropped.
+    /// Sends a command and does not wait for the reply; it is cancelled when the connection is dropped.
     pub(crate) fn begin(&self, command: &str, arguments: &Value) -> TcpStream {
         let body = json!({ "arguments": arguments }).to_string();
         let mut stream = TcpStream::connect(&self.host).expect("a connection");
@@ -95,13 +95,13 @@ impl Served {
         stream
     }
 
-    /// Asks a question for another form of its answer.
+    /// Sends a command with another format of its result.
     pub(crate) fn ask_as(&self, command: &str, arguments: &Value, format: &str) -> Reply {
         let body = json!({ "arguments": arguments, "format": format }).to_string();
         self.send("POST", &format!("api/v1/{command}"), body.as_bytes())
     }
 
-    /// Sends a file; what it is called from then on.
+    /// Uploads a file; returns its name for later requests.
     pub(crate) fn upload(&self, name: &str, bytes: &[u8]) -> String {
         let reply = self.send("POST", &format!("api/v1/uploads?name={name}"), bytes);
         assert_eq!(reply.status, 201, "{}", reply.text);
@@ -139,7 +139,7 @@ impl Served {
     }
 }
 
-/// An answer.
+/// A reply.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,

@@ -1,6 +1,6 @@
 //! FSDP as accelerate configures it, and its meshes.
 //!
-//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that have to make up all processes.
+//! Responsible for: both versions of FSDP, hybrid sharding by nodes or by mesh, and meshes that must contain all processes.
 
 use super::software;
 use crate::RemarkKind;
@@ -59,7 +59,7 @@ pub(crate) fn read(fields: &mut Fields<'_>) {
     }
     let path = at("offload_params");
     if fields.flag(&path) == Some(true) {
-        // FSDP steps on the host what it keeps there.
+        // With FSDP, offloaded states are also stepped on the host.
         fields.set("plan.offload.parameters", &1.0, &path);
         fields.set("plan.offload.optimizer", &1.0, &path);
     }
@@ -105,7 +105,7 @@ fn node(fields: &mut Fields<'_>, sharding: Sharding, path: &str) -> Sharding {
     Sharding { group, ..sharding }
 }
 
-/// The mesh; the ranks that share one copy, where there are several copies.
+/// Reads the mesh. Returns the ranks that share one copy, if there are several copies.
 pub(crate) fn parallelism(fields: &mut Fields<'_>) -> Option<u64> {
     if !fields.document.has("parallelism_config") {
         return None;

@@ -37,7 +37,7 @@ pub(crate) const REASONS: Reasons = &[
     ("plan.rank_order", "the mesh has one order"),
 ];
 
-/// Names of modules in YAML: `all-linear` is a word of its own, modules are a list.
+/// Names of modules in YAML: `all-linear` as a word, modules as a list.
 pub(crate) fn listed(names: &[&str]) -> String {
     match names {
         ["all-linear"] => "all-linear".to_owned(),
@@ -45,7 +45,7 @@ pub(crate) fn listed(names: &[&str]) -> String {
     }
 }
 
-/// What shards.
+/// Engine that shards the states.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Engine {
     Replicas,
@@ -54,7 +54,7 @@ pub(crate) enum Engine {
 }
 
 impl Engine {
-    /// DeepSpeed where it is priced, and for the stages that FSDP does not have.
+    /// The engine of a plan: DeepSpeed for its software generations, and for the stages that FSDP lacks.
     pub(crate) fn of(plan: &Plan) -> Self {
         match plan.sharding.zero_stage {
             0 => Self::Replicas,
@@ -82,7 +82,7 @@ pub(crate) fn refusal(run: &Run, framework: &str) -> Option<Lost> {
     None
 }
 
-/// Copies and shards of the mesh: `None` where the groups do not divide the ranks.
+/// Copies and shards of the mesh; `None` if the groups do not divide the ranks.
 pub(crate) fn mesh(plan: &Plan) -> Option<(u64, u64)> {
     let (data, context) = (plan.data_parallel.max(1), plan.context_parallel.max(1));
     let group = plan.shard_group();
@@ -177,7 +177,7 @@ fn config(run: &Run) -> String {
     out
 }
 
-/// Whether FSDP keeps everything on the host.
+/// Tests whether FSDP keeps optimizer states and parameters on the host.
 pub(crate) fn offloads(plan: &Plan) -> bool {
     plan.offload.optimizer >= 1.0 && plan.offload.parameters >= 1.0
 }

@@ -1,6 +1,6 @@
 //! A run as DeepSpeed's JSON.
 //!
-//! Responsible for: every key that the reader understands. Refuses to hide that such a file has no word for model and sequence.
+//! Responsible for: every key that the reader supports. Lists model and sequence, which such a file cannot express.
 
 use super::DeepspeedReader;
 use crate::lost::{Reasons, lost};
@@ -62,7 +62,7 @@ fn config(run: &Run) -> Value {
     put("train_batch_size", json!(plan.global_batch));
     put("train_micro_batch_size_per_gpu", json!(plan.micro_batch));
     put("gradient_accumulation_steps", json!(plan.micro_batches()));
-    // Without either switch DeepSpeed runs in 32 bits; what is narrower than 16 runs in bf16.
+    // Without either switch DeepSpeed runs in 32 bits; formats narrower than 16 bits run in bf16.
     let single = matches!(plan.precision.activations, DataType::Fp32 | DataType::Tf32);
     let half = plan.precision.activations == DataType::Fp16;
     put("bf16", json!({"enabled": !single && !half}));

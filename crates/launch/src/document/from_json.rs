@@ -1,7 +1,7 @@
 //! JSON to a document.
 //!
-//! Responsible for: lines, which the JSON library does not give: keys are found again in the text in the order in which they
-//! are read. Refuses a key that stands twice in one object.
+//! Responsible for: lines, which the JSON library does not provide: keys are searched in the text in the order of reading. A repeated key
+//! in one object is an error.
 
 use super::{DEEPEST, Data, Document, MOST_VALUES, Node, Spot, check_length};
 use railwright_spec::human::shorten;
@@ -28,7 +28,7 @@ pub(crate) fn json(text: &str, file: &str) -> Result<Document, Problem> {
     })
 }
 
-/// How far the reading has come in the text.
+/// Position of the parser in the text.
 struct Cursor<'a> {
     text: &'a str,
     offset: Cell<usize>,
@@ -37,8 +37,8 @@ struct Cursor<'a> {
 }
 
 impl Cursor<'_> {
-    /// Finds the next occurrence of a key: its name in quotes, then a colon. Inside a string, quotes are escaped, so nothing
-    /// else looks like that. A key that is written with escapes is not found, and lines are unknown from there on.
+    /// Finds the next occurrence of a key: its name in quotes, then a colon. Inside a string, quotes are escaped, so the match is unique. A
+    /// key written with escapes is not found, and later lines are unknown.
     fn key(&self, name: &str) -> Spot {
         let quoted = format!("\"{name}\"");
         let mut from = self.offset.get();

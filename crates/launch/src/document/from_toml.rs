@@ -22,7 +22,7 @@ pub(crate) fn toml(text: &str, file: &str) -> Result<Document, Problem> {
     Ok(document)
 }
 
-/// Where each line begins: a spot takes a search, not a walk.
+/// Start of each line: binary search for a spot instead of a scan.
 struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -49,7 +49,7 @@ fn pairs(table: &DeTable<'_>, lines: &Lines<'_>) -> Vec<(String, Node)> {
 fn node(value: &Spanned<DeValue<'_>>, lines: &Lines<'_>) -> Node {
     let data = match value.get_ref() {
         DeValue::String(text) => Data::Text(text.to_string()),
-        // A whole number beyond 64 bits is at least a number.
+        // A whole number beyond 64 bits is read as a number.
         DeValue::Integer(n) => i64::from_str_radix(n.as_str(), n.radix())
             .map_or_else(|_| Data::Number(n.as_str().parse().unwrap_or(f64::INFINITY)), Data::Integer),
         DeValue::Float(x) => x.as_str().parse().map_or(Data::Null, Data::Number),

@@ -1,7 +1,7 @@
 //! YAML to a document.
 //!
-//! Responsible for: a budget that no configuration exceeds and every bomb of aliases does. Of a key that stands twice the last
-//! counts, as in PyYAML, which the frameworks use; it is listed. Refuses several documents in one text.
+//! Responsible for: a budget that no configuration exceeds, but every alias bomb does. Of a repeated key the last counts, as in PyYAML,
+//! which the frameworks use; the key is listed. Several documents in one text are an error.
 
 use super::{DEEPEST, Data, Document, MOST_VALUES, Node, Spot, check_length};
 use railwright_spec::problem::Problem;
@@ -21,7 +21,7 @@ pub(crate) fn yaml(text: &str, file: &str) -> Result<Document, Problem> {
     Ok(Document { repeated, ..Document::new(root) })
 }
 
-/// Removes the earlier ones of keys that stand twice in one table, and lists the keys with the places of the last.
+/// Removes all but the last of repeated keys in one table, and lists the keys with the place of the last.
 fn keep_last(node: &mut Node, path: &str, repeated: &mut Vec<(String, Spot)>) {
     match &mut node.data {
         Data::List(items) => {
@@ -85,7 +85,7 @@ fn options() -> Options {
 fn problem(error: &serde_saphyr::Error, text: &str) -> Problem {
     let whole = error.without_snippet().to_string();
     let message = whole.lines().next().unwrap_or("not YAML").trim();
-    // The place is separate from the message.
+    // The place is reported separately from the message.
     let message = message.split(" at line ").next().unwrap_or(message);
     let message = match message.split_once(": ") {
         Some((place, rest)) if place.starts_with("line ") => rest,

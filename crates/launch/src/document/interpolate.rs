@@ -1,7 +1,7 @@
 //! OmegaConf's `${...}` inside one file.
 //!
-//! Responsible for: references to other keys (`${a.b}`, `${.sibling}`) and the arithmetic that NeMo's launcher adds
-//! (`${multiply:a,b}`) and NeMo-RL (`${mul:a,b}`). Refuses everything that leads out of the file (environment, other files, code): such a value stays open.
+//! Responsible for: references to other keys (`${a.b}`, `${.sibling}`) and the arithmetic of NeMo's launcher (`${multiply:a,b}`) and
+//! NeMo-RL (`${mul:a,b}`). A reference outside the file (environment, other files, code) stays open.
 
 use super::{Data, Document, Spot};
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ impl Work<'_> {
         resolved
     }
 
-    /// A text with references in it; a single reference keeps the type of what it refers to.
+    /// A text with references; a single reference keeps the type of its target.
     fn text(&mut self, text: &str, path: &str, steps: usize) -> Result<Data, String> {
         if text.len() > LONGEST {
             return Err(format!("longer than {LONGEST} bytes"));
@@ -104,7 +104,7 @@ impl Work<'_> {
         Ok(Data::Text(out))
     }
 
-    /// What stands between `${` and `}`.
+    /// Value of the text between `${` and `}`.
     fn reference(&mut self, inner: &str, path: &str, steps: usize) -> Result<Data, String> {
         if steps > STEPS {
             return Err(format!("refers further than {STEPS} steps"));
@@ -156,7 +156,7 @@ impl Work<'_> {
     }
 }
 
-/// Where the brace that belongs to an opened `${` stands.
+/// Offset of the brace that closes an opened `${`.
 pub(crate) fn closing(text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -170,7 +170,7 @@ pub(crate) fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Arguments between commas, but for commas inside braces.
+/// Arguments between commas, except for commas inside braces.
 fn split(text: &str) -> Vec<&str> {
     let mut parts = Vec::new();
     let (mut depth, mut start) = (0_i32, 0);

@@ -64,7 +64,7 @@ fn positive(name: &str) -> Option<String> {
     key.strip_prefix("no_").map(|key| format!("{section}.{key}"))
 }
 
-/// `model.tp=2` is an override of its own, not the value of the flag before it.
+/// `model.tp=2` is a separate override, not the value of the preceding flag.
 fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| name.contains('.') && is_key(name.trim_start_matches('+')))
 }

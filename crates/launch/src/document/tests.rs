@@ -1,4 +1,4 @@
-//! Keys, values and lines out of four ways to write them; and what no configuration looks like.
+//! Keys, values and lines from four syntaxes; and texts that are no configuration.
 
 use super::*;
 use railwright_spec::problem::Problem;

@@ -1,12 +1,12 @@
 //! A configuration as a tree, before its keys are flattened.
 //!
-//! Responsible for: the shapes that YAML, TOML and JSON share, and where each value stands. Refuses dates, binary data and
-//! everything else that only one of them has.
+//! Responsible for: types common to YAML, TOML and JSON, and the line of each value. Excludes dates, binary data and all other types of
+//! only one syntax.
 
 use railwright_spec::human::shorten;
 use railwright_spec::run::Value;
 
-/// Where a value stands; both from 1, 0 for unknown.
+/// Line and column of a value, both from 1; 0 for unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spot {
     /// The line.
@@ -22,7 +22,7 @@ impl Spot {
     }
 }
 
-/// A value and where it stands.
+/// A value with its line and column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node {
     /// The value.
@@ -34,7 +34,7 @@ pub(crate) struct Node {
 /// A value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Data {
-    /// Nothing: `null`, `~`, an empty value.
+    /// No value: `null`, `~`, an empty value.
     Null,
     /// True or false.
     Flag(bool),
@@ -69,7 +69,7 @@ impl Data {
         }
     }
 
-    /// As in messages and origins: shortened, strings without quotes.
+    /// The value in messages and origins: shortened, strings without quotes.
     pub(crate) fn shown(&self) -> String {
         match self {
             Self::Null => "null".to_owned(),
@@ -86,7 +86,7 @@ impl Data {
         }
     }
 
-    /// As a value of a run file; `None` for tables and for nothing.
+    /// The value for a run file; `None` for tables and for null.
     pub(crate) fn value(&self) -> Option<Value> {
         match self {
             Self::Null | Self::Table(_) => None,
@@ -100,7 +100,7 @@ impl Data {
         }
     }
 
-    /// What a bare word means: a number, true or false, nothing, or a text.
+    /// Value of a bare word: a number, true or false, null, or a text.
     pub(crate) fn of_word(word: &str) -> Self {
         match word {
             "null" | "None" | "~" | "" => Self::Null,

@@ -11,10 +11,10 @@ use railwright_spec::model::by_name;
 use railwright_spec::run::Run;
 use std::collections::BTreeSet;
 
-/// A model that every framework has a name for, to write the plan of one that it has none for.
+/// A model with a name in every framework, used to write the plan of a model without one.
 const STAND_IN: &str = "llama-3-8b";
 
-/// What the text is written in.
+/// Syntax of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Syntax {
     Toml,
@@ -30,12 +30,12 @@ pub(super) struct Document {
 }
 
 impl Document {
-    /// The language of a text; `None` for formats that nothing writes, and for lists of overrides.
+    /// The language of a text; `None` for formats without a writer, and for lists of overrides.
     pub(super) fn of(format: Format, text: &str) -> Option<Self> {
         Some(Self::by(writer_of(format, text)?, text)).filter(|document| !document.is_overrides())
     }
 
-    /// Whether it is a list of overrides, which has no sections.
+    /// Tests whether it is a list of overrides, which has no sections.
     fn is_overrides(&self) -> bool {
         self.format == Format::Torchtitan && self.syntax == Syntax::Yaml
     }
@@ -62,7 +62,7 @@ impl Document {
         Some(tree)
     }
 
-    /// What the writer gives a run.
+    /// Settings that the writer writes for a run.
     fn of_run(&self, run: &Run) -> Settings {
         let Some(file) = self.writer.write(run).files.into_iter().next() else { return Settings::new() };
         let own = Self::by(self.writer, &file.text);
@@ -70,7 +70,7 @@ impl Document {
         self.tree(&file.text, syntax).map(|tree| settings(&tree)).unwrap_or_default()
     }
 
-    /// Whether the framework has no name for the model: the file keeps the user's own.
+    /// Tests whether the framework has no name for the model. The file then keeps the user's own.
     fn has_no_name(&self, run: &Run) -> bool {
         self.writer.write(run).refused.first().is_some_and(|lost| lost.key == "model")
     }
@@ -98,7 +98,7 @@ impl Document {
         }
     }
 
-    /// The stretch of a value behind its key: `from..to` of the text.
+    /// Position of a value after its key: `from..to` of the text.
     fn value_at(&self, text: &str, name: &str, line: usize) -> Option<(usize, usize, usize)> {
         let last = name.rsplit('.').next()?;
         let start = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum::<usize>();
@@ -246,7 +246,7 @@ impl Language for Document {
     }
 
     fn targets(&self, from: &Run, to: &Run, now: &Settings, thorough: bool) -> Vec<Target> {
-        // Without the model's own name only what differs between the two plans is known.
+        // Without the model's own name only the differences between the two plans are known.
         let thorough = thorough && !self.has_no_name(to);
         let (before, after) = (self.of_run(&self.with_a_name(from)), self.of_run(&self.with_a_name(to)));
         let all: BTreeSet<&String> = before.keys().chain(after.keys()).collect();

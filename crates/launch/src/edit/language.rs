@@ -1,4 +1,4 @@
-//! What edits of every kind of file have in common.
+//! Common parts of edits for every kind of file.
 //!
 //! Responsible for: settings as texts, targets, and the operations that a kind of file provides. Edits nothing.
 
@@ -8,18 +8,18 @@ use std::collections::BTreeMap;
 /// A framework's settings as a file has them: the name in the framework's words, the values as texts.
 pub(crate) type Settings = BTreeMap<String, Vec<String>>;
 
-/// A setting and what it is to be; `None` to remove it.
+/// A setting and its target value; `None` to remove it.
 pub(crate) type Target = (String, Option<Vec<String>>);
 
-/// How a kind of file is read into settings, and which edits may reach a setting.
+/// Conversion of a kind of file to settings, and the edits that may change a setting.
 pub(crate) trait Language {
-    /// All settings of a text; `None` where it cannot be read.
+    /// All settings of a text; `None` if it cannot be read.
     fn settings(&self, text: &str) -> Option<Settings>;
-    /// Texts that may have the setting as wanted, the most natural edit first.
+    /// Texts that may contain the target setting, the most natural edit first.
     fn candidates(&self, text: &str, target: &Target, now: &Settings) -> Vec<String>;
     /// The setting as a user of the framework writes it.
     fn spelled(&self, name: &str) -> String;
-    /// Why the framework cannot be given a plan.
+    /// Reason why the framework does not support a plan.
     fn refusal(&self, _to: &Run) -> Option<String> {
         None
     }

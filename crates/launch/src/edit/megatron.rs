@@ -1,7 +1,7 @@
-//! Megatron-LM's flags as settings, and which of them another plan changes.
+//! Megatron-LM's flags as settings, and those that another plan changes.
 //!
-//! Responsible for: the difference of two plans in flags, taken from what the writer writes for each, and the words that a script
-//! already uses for the same thing. Refuses to know shell text; see [`super::shell`].
+//! Responsible for: the difference of two plans in flags, from the writer's output for each, and a script's equivalent flags. Independent
+//! of shell syntax; see [`super::shell`].
 
 use super::language::{Language, Settings, Target};
 use super::shell;
@@ -54,7 +54,7 @@ const FAMILIES: &[&[&str]] = &[
     &["overlap_p2p_comm", "overlap_p2p_communication"],
 ];
 
-/// Flags that a plan settles, of no family. Others of the writer (data, vocabulary, iterations) stay as the user has them.
+/// Flags determined by a plan, without a family. Others of the writer (data, vocabulary, iterations) stay as in the user's file.
 const OF_THE_PLAN: &[&str] = &[
     "tensor_model_parallel_size",
     "sequence_parallel",
@@ -89,7 +89,7 @@ const OF_THE_PLAN: &[&str] = &[
     "optimizer",
 ];
 
-/// What Megatron does without a flag: a script that does not have it needs none for this.
+/// Defaults of Megatron: a script without the flag needs none for this value.
 const DEFAULTS: &[(&str, &str)] =
     &[("cp_comm_type", "p2p"), ("context_parallel_size", "1"), ("expert_model_parallel_size", "1")];
 
@@ -100,7 +100,7 @@ const CHUNKS: &str = "virtual_pipeline_model_parallel_size";
 impl Megatron {
     /// The settings that the writer gives a run.
     pub(super) fn of_run(run: &Run) -> Settings {
-        // Forks have their own flags for adapters, which stay as they are.
+        // Forks have their own flags for adapters, which stay unchanged.
         let mut run = run.clone();
         if run.plan.optimizer == Optimizer::Lora {
             (run.plan.optimizer, run.plan.lora) = (Optimizer::Adam, None);
@@ -114,7 +114,7 @@ impl Megatron {
 impl Language for Megatron {
     fn settings(&self, text: &str) -> Option<Settings> {
         let mut settings = arguments_of(self.format, text)?;
-        // A path that holds a degree may follow it: nothing about the run changes.
+        // A path that contains a parallel size may change with it, without effect on the run.
         settings.retain(|name, _| flags::by_name(name).is_none_or(|flag| flag.effect != flags::Effect::None));
         Some(settings)
     }
@@ -148,7 +148,7 @@ impl Language for Megatron {
     }
 }
 
-/// Chunks in the words that the script has for them: layers of a chunk where it counts those.
+/// Writes chunks in the script's terms: layers of a chunk if it uses those.
 fn keep_words(targets: &mut Vec<Target>, to: &Run, now: &Settings, after: &Settings) {
     let plan = &to.plan;
     let chunks = plan.pipeline_parallel.saturating_mul(plan.virtual_stages).max(1);

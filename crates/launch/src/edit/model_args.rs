@@ -1,7 +1,7 @@
 //! Edits of YAML files of flags: a flag of `MODEL_ARGS` in each line.
 //!
-//! Responsible for: texts with one flag set, added behind the last or removed; comments, variables and order are kept. What a plan changes
-//! is decided by [`super::megatron`]. Refuses files whose flags stand in other sections.
+//! Responsible for: texts with one flag set, added after the last or removed; comments, variables and order are kept. [`super::megatron`]
+//! determines the changes of a plan. Files whose flags are in other sections are rejected.
 
 use super::language::{Language, Settings, Target};
 use super::megatron::Megatron;
@@ -22,7 +22,7 @@ impl ModelArgs {
     }
 }
 
-/// A text without its value at a line: up to the key's colon, and from the comment or the end of the line on.
+/// A text without the value at a line: up to the key's colon, and from the comment or the end of the line on.
 fn around_value(text: &str, line: usize) -> Option<(&str, &str)> {
     let start: usize = text.split_inclusive('\n').take(line.checked_sub(1)?).map(str::len).sum();
     let written = text.get(start..)?.split('\n').next()?;
@@ -31,7 +31,7 @@ fn around_value(text: &str, line: usize) -> Option<(&str, &str)> {
     Some((&text[..=start + colon], &text[start + comment.max(colon + 1)..]))
 }
 
-/// Values as such files have them.
+/// Values in the syntax of such files.
 fn literal(values: &[String]) -> String {
     match values {
         [only] if only == "True" => "true".to_owned(),

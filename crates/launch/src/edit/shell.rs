@@ -1,13 +1,13 @@
 //! Edits that may change one flag of a shell script.
 //!
-//! Responsible for: proposing texts. A value is changed where it is written, be that an assignment, an array or the command; a
-//! switch by its variable or its word; a new flag goes next to a related one, in the layout of the lines around it. Refuses to
-//! judge: whether a proposal changes the right flag alone is found out by reading it.
+//! Responsible for: proposing texts. A value is changed at its origin, an assignment, an array or the command; a switch at its variable or
+//! its word. A new flag is placed next to a related one, in the layout of the surrounding lines. Does not verify: reading a proposal shows
+//! whether it changes the intended flag alone.
 
 use super::language::{Settings, Target};
 use crate::megatron::flags::{self, Takes};
 
-/// Texts in which the flag may be as wanted.
+/// Texts that may contain the flag with its target value.
 pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<String> {
     let (name, wanted) = target;
     match (now.get(name), wanted) {
@@ -18,14 +18,14 @@ pub(super) fn candidates(text: &str, target: &Target, now: &Settings) -> Vec<Str
     }
 }
 
-/// A flag where it stands in a text: from its first dash to behind its last.
+/// Position of a flag in a text: from its first dash to after its last character.
 #[derive(Clone, Copy, Debug)]
 struct Spot {
     from: usize,
     to: usize,
 }
 
-/// Every place where a flag stands, comments included.
+/// Every position of a flag, comments included.
 fn places(text: &str, name: &str) -> Vec<Spot> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     let mut spots = Vec::new();
@@ -75,7 +75,7 @@ fn skip_blanks(text: &str, from: usize) -> usize {
     }
 }
 
-/// The end of a word of shell text: quotes and expansions hold together, a quote that was opened before the word ends it.
+/// The end of a word of shell text: quotes and expansions keep it together, and a quote opened before the word ends it.
 fn end_of_word(text: &str, from: usize) -> usize {
     let quote = text[from..].chars().next().filter(|c| matches!(c, '"' | '\''));
     if let Some(quote) = quote {
@@ -110,7 +110,7 @@ fn line_end(text: &str, at: usize) -> usize {
     text[at..].find('\n').map_or(text.len(), |length| at + length)
 }
 
-/// Another value in the place of the old one.
+/// Replaces a value.
 fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<String> {
     let spots = places(text, name);
     let mut out = Vec::new();
@@ -140,7 +140,7 @@ fn replaced(text: &str, name: &str, old: &[String], new: &[String]) -> Vec<Strin
     out
 }
 
-/// A flag that goes, with its line where nothing else stands on it.
+/// Removes a flag, with its line if that contains nothing else.
 fn removed(text: &str, name: &str, old: &[String]) -> Vec<String> {
     let flag = flags::by_name(name);
     let is_switch = flag.is_some_and(|flag| matches!(flag.takes, Takes::On | Takes::Off));
@@ -152,7 +152,7 @@ fn removed(text: &str, name: &str, old: &[String]) -> Vec<String> {
     out
 }
 
-/// A text without a stretch of a line, tidied up around it.
+/// A text without part of a line, with the surroundings tidied up.
 fn without(text: &str, from: usize, to: usize) -> String {
     let (mut from, mut to) = (from, to);
     let quote = |c: Option<char>| c.filter(|c| matches!(c, '"' | '\''));
@@ -168,7 +168,7 @@ fn without(text: &str, from: usize, to: usize) -> String {
         None => (tail, false),
     };
     if !head.trim().is_empty() || !bare.trim().is_empty() {
-        // Blanks before it go with it; those behind stay, unless nothing is left before.
+        // Preceding blanks are removed with it; following ones stay, unless nothing precedes.
         if head.trim().is_empty() {
             to += bare.len() - bare.trim_start().len();
         } else {
@@ -179,7 +179,7 @@ fn without(text: &str, from: usize, to: usize) -> String {
     let next = (end + 1).min(text.len());
     let before = &text[..start];
     if !continues && let Some(open) = before.trim_end_matches(['\n', '\r']).strip_suffix('\\') {
-        // It was the last line of a command: the line before becomes that.
+        // It was the last line of a command, so the preceding line becomes the last.
         return format!("{}\n{}", open.trim_end(), &text[next..]);
     }
     splice(text, start, next, "")
@@ -212,7 +212,7 @@ fn added(text: &str, name: &str, new: &[String], now: &Settings) -> Vec<String> 
     out
 }
 
-/// A text with a flag next to a stretch: on a line of its own where the stretch has one.
+/// A text with a flag next to a given part: on a separate line if that part has one.
 fn beside(text: &str, from: usize, to: usize, word: &str) -> String {
     let (start, end) = (line_start(text, from), line_end(text, to));
     let (head, tail) = (&text[start..from], &text[to..end]);
@@ -233,7 +233,7 @@ fn beside(text: &str, from: usize, to: usize, word: &str) -> String {
     splice(text, end, end, &format!("\n{head}{word}"))
 }
 
-/// Values as words of a shell: bare where that is safe, in quotes where it is not; inside a string the quotes are not wanted.
+/// Values as words of a shell: plain if safe, else in quotes; without quotes inside a string.
 fn written(values: &[String]) -> Vec<String> {
     let is_plain = |text: &String| {
         !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c))

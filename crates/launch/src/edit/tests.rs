@@ -1,4 +1,4 @@
-//! Edits of texts as people write them, and of what the writers write for random pairs of plans.
+//! Edits of hand-written texts, and of the writers' output for random pairs of plans.
 
 use super::*;
 use crate::testing::{self, MODELS};
@@ -170,7 +170,7 @@ fn diffs_are_unified() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// What the writer writes for one plan can be edited to another, or is refused: never another plan.
+    /// A script written for one plan can be edited to another plan, or is rejected. The edited script never describes a third plan.
     #[test]
     fn a_written_script_is_edited_to_any_other_plan(
         from in testing::run(MODELS, &["plan.optimizer=adam"]),
@@ -189,7 +189,7 @@ proptest! {
         for format in [Format::MegatronScript, Format::Torchtitan] {
             let Some(writer) = writer_of(format, "") else { continue };
             let (before, after) = (writer.write(&from), writer.write(&to));
-            // A writer refuses what its framework does not have.
+            // A writer rejects features that its framework lacks.
             if before.files.is_empty() || after.files.is_empty() {
                 continue;
             }

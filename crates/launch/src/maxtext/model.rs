@@ -1,6 +1,6 @@
 //! The model of a MaxText configuration.
 //!
-//! Responsible for: MaxText's names of dimensions, scaled as MaxText scales them. Refuses to know model files that are not here.
+//! Responsible for: MaxText's names of dimensions, scaled as in MaxText. Excludes missing model files.
 
 use super::base;
 use crate::RemarkKind;
@@ -65,7 +65,7 @@ pub(super) fn name(model: &Model) -> Option<&'static str> {
     is_same.then_some(*maxtext)
 }
 
-/// Key of MaxText, key of a run file, and the value that means "none".
+/// Key of MaxText, key of a run file, and the value for "none".
 const DIMENSIONS: &[(&str, &str, i64)] = &[
     ("base_num_decoder_layers", "model.layers", 0),
     ("base_emb_dim", "model.hidden", 0),
@@ -79,7 +79,7 @@ const DIMENSIONS: &[(&str, &str, i64)] = &[
     ("mtp_num_layers", "model.mtp", 0),
 ];
 
-/// Those that hold with experts only.
+/// Dimensions that apply only with experts.
 const OF_EXPERTS: &[(&str, &str, i64)] = &[
     ("num_experts_per_tok", "model.top_k", 0),
     ("base_moe_mlp_dim", "model.moe_ffn", 0),
@@ -87,7 +87,7 @@ const OF_EXPERTS: &[(&str, &str, i64)] = &[
     ("interleave_moe_layer_step", "model.moe_every", 0),
 ];
 
-/// Those that hold with latent attention only.
+/// Dimensions that apply only with latent attention.
 const OF_LATENTS: &[(&str, &str, i64)] = &[
     ("q_lora_rank", "model.q_lora_rank", 0),
     ("kv_lora_rank", "model.kv_lora_rank", 0),
@@ -181,7 +181,7 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
 }
 
-/// Kinds of layers that alternate windows with full attention, and every how many layers attention is full.
+/// Kinds of layers that alternate windows with full attention, and the period of full attention in layers.
 const ALTERNATING: &[(&str, u64)] =
     &[("gemma2", 2), ("gpt_oss", 2), ("olmo3", 4), ("gemma3", 6), ("gemma4", 6)];
 /// Kinds of layers that all have the window.

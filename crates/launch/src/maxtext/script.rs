@@ -1,7 +1,7 @@
-//! Shell scripts that start MaxText: the overrides behind `train.py`, with the values of the script's variables.
+//! Shell scripts that start MaxText: the overrides after `train.py`, with the values of the script's variables.
 //!
-//! Responsible for: the command with the most of MaxText's keys, also where it is text of a variable or of an option. Keeps open what
-//! has no value in the script. Of several runs the last is read, with a remark. Refuses programs that train nothing.
+//! Responsible for: the command with the most of MaxText's keys, also if it is text of a variable or of an option. Overrides without a
+//! value in the script stay open. Of several runs the last is read, with a remark. Excludes programs that train nothing.
 
 use super::knows;
 use crate::context::Sources;
@@ -11,7 +11,7 @@ use crate::{Context, Draft, RemarkKind};
 use railwright_spec::problem::Problem;
 use std::collections::BTreeSet;
 
-/// Keys of MaxText that make words a command of it.
+/// Minimum number of MaxText's keys in a command of it.
 const FEWEST: usize = 2;
 
 /// The overrides of a script.
@@ -21,14 +21,14 @@ pub(super) struct Overrides {
     sources: Sources,
     /// Overrides without a value.
     open: Vec<(String, usize)>,
-    /// What the shell leaves undecided: loops of several iterations, files that are missing.
+    /// Parts that the shell leaves undecided: loops of several iterations, missing files.
     undecided: Vec<(usize, String, String)>,
     /// Commands with overrides.
     commands: usize,
     line: usize,
 }
 
-/// The overrides that a script starts MaxText's training with; `None` for a text that is no script of it.
+/// The overrides with which a script starts MaxText's training; `None` for a text that is no script of it.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Option<Overrides>, Problem> {
     let script = shell::read(text, file, context, |_| Vec::new());
     let all: Vec<Vec<Word>> = script
@@ -39,14 +39,14 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
         .filter(|words| count(words) >= FEWEST)
         .collect();
     let is_other = all.iter().any(|words| starts(words) == Some(false));
-    // The words of a variable start nothing, where a command starts a program of another kind.
+    // The words of a variable start nothing if a command starts a program of another kind.
     let found: Vec<&Vec<Word>> = all.iter().filter(|words| starts(words).unwrap_or(!is_other)).collect();
     if found.is_empty() && is_other {
         return Err(Problem::new("no command in this file starts MaxText's training").in_file(file));
     }
     let Some(most) = found.iter().map(|words| count(words)).max() else { return Ok(None) };
     let Some(words) = found.iter().rev().find(|words| count(words) == most) else { return Ok(None) };
-    // A command that a variable holds stands twice.
+    // A command that a variable contains occurs twice.
     let texts = |words: &Vec<Word>| words.iter().map(|word| word.text.clone()).collect::<Vec<_>>();
     let starting = found.iter().filter(|words| starts(words).is_some());
     let commands = starting.map(|words| texts(words)).collect::<BTreeSet<_>>().len();
@@ -96,7 +96,7 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Opti
 }
 
 impl Overrides {
-    /// Reports what has no value, and commands that are not read.
+    /// Reports overrides without a value, and commands that are not read.
     pub(super) fn remark(&self, draft: &mut Draft) {
         draft.lines_of(self.sources.clone());
         for (word, line) in &self.open {
@@ -114,7 +114,7 @@ impl Overrides {
     }
 }
 
-/// Adds the keys of the file that a command names, which overrides come before.
+/// Adds the keys of the file that a command names; overrides have priority.
 fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources) -> Result<(), Problem> {
     let base = sources.add(name, text);
     for mut entry in document::yaml(text, name)?.entries {
@@ -126,12 +126,12 @@ fn below(document: &mut Document, text: &str, name: &str, sources: &mut Sources)
     Ok(())
 }
 
-/// Words, and the words inside of those that hold a whole command.
+/// Words, and the words inside of those that contain a whole command.
 fn pieces(words: &[Word]) -> Vec<Word> {
     words
         .iter()
         .flat_map(|word| {
-            // What is computed, as `$(( 8 * $N ))`, is one word.
+            // A computed value, such as `$(( 8 * $N ))`, is one word.
             let mut text = word.text.clone();
             for unknown in word.unknown.iter().filter(|unknown| unknown.text.contains(char::is_whitespace)) {
                 let short: String = unknown.text.split_whitespace().collect();
@@ -152,7 +152,7 @@ fn pieces(words: &[Word]) -> Vec<Word> {
         .collect()
 }
 
-/// Whether words start training or another program of MaxText; `None` where they name no program of it.
+/// Tests whether words start training rather than another program of MaxText. `None` if they name no program of it.
 fn starts(words: &[Word]) -> Option<bool> {
     let programs = words.iter().filter(|word| {
         let text = word.text.to_ascii_lowercase();

@@ -54,7 +54,7 @@ fn overrides_with_a_model_by_name() {
     assert_eq!(value(&launch, "plan.data_parallel"), "open");
     assert_eq!(value(&launch, "plan.precision.preset"), "\"fp8\"");
     assert_eq!(value(&launch, "plan.software"), "\"maxtext-gpu-2024\"");
-    // Replicas take the remaining devices: each has two sequences, however many there are.
+    // Replicas take the remaining devices: each has two sequences, for any number of replicas.
     assert_eq!(value(&launch, "plan.micro_batch"), "2");
     assert_eq!(value(&launch, "plan.micro_batches"), "1");
     assert_eq!(remarks(&launch, RemarkKind::Unresolved), Vec::<String>::new());
@@ -102,8 +102,8 @@ fn maxtext_is_recognised_once() {
     assert_eq!(seen.iter().map(|s| s.format).collect::<Vec<_>>(), [Format::MaxText]);
 }
 
-/// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and
-/// values, and has a batch per device, of which a replica has several.
+/// By default the base file shards over the remaining devices (`ici_fsdp_parallelism: -1`), gathers keys and values, and has a batch per
+/// device. A replica has several of these.
 #[test]
 fn values_of_the_base_file_hold() {
     let launch = read(

@@ -1,7 +1,7 @@
 //! A run as MaxText's YAML, on top of its base file.
 //!
-//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and what MaxText checks of pipelines.
-//! Refuses models that MaxText has no file for, unequal stages, adapters.
+//! Responsible for: the axes of the mesh, divided between the links inside a node and the network, and MaxText's checks of pipelines.
+//! Rejects models without a file in MaxText, unequal stages, adapters.
 
 use super::{MaxTextReader, model};
 use crate::lost::{Reasons, lost};
@@ -76,7 +76,7 @@ fn is_tpu(run: &Run) -> bool {
 /// Families, as `model_type` names them, that MaxText trains with Muon.
 const MUON: &[&str] = &["llama", "qwen3", "gemma3_text", "deepseek_v2", "deepseek_v3", "deepseek_v4"];
 
-/// What its checks refuse (`configs/types.py`, e591f30c, August 2026).
+/// Reason why MaxText's checks fail for a run (`configs/types.py`, e591f30c, August 2026).
 fn refusal(run: &Run) -> Option<(&'static str, &'static str)> {
     let plan = &run.plan;
     let (stages, chunks) = (plan.pipeline_parallel, plan.virtual_stages);
@@ -127,7 +127,7 @@ struct Axis {
     between: u64,
 }
 
-/// The axes, those with most communication inside; `None` where a node would be cut.
+/// The axes, those with most communication inside; `None` if a node would be divided.
 fn axes(run: &Run) -> Option<Vec<Axis>> {
     let plan = &run.plan;
     let (tensor, cut) =
@@ -230,7 +230,7 @@ fn text(run: &Run, name: &str, axes: &[Axis]) -> String {
     out
 }
 
-/// The policy that keeps what the plan keeps, or comes nearest to it.
+/// The policy that keeps the same tensors as the plan, or the nearest one.
 fn remat(recompute: &Recompute) -> &'static str {
     match recompute {
         Recompute::None => "none",

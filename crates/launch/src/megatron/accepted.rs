@@ -12,7 +12,7 @@ const TABLE: &str = include_str!("../../data/megatron_arguments.csv");
 
 /// Options and their values, in a script of this program.
 fn options(script: &str) -> BTreeMap<&str, Vec<&str>> {
-    // Before it stands what starts the processes.
+    // The launcher precedes it.
     let script = script.find("MODEL_ARGS=(\n").and_then(|start| script.get(start..)).unwrap_or(script);
     let inside = script.split("_ARGS=(\n").skip(1).filter_map(|part| part.split("\n)").next());
     let lines = inside.flat_map(str::lines).map(str::trim).filter(|line| line.starts_with("--"));

@@ -19,7 +19,7 @@ pub(crate) struct Argument {
     pub(crate) line: Option<usize>,
 }
 
-/// A flag that is there, or may be, and whose value could not be found out.
+/// A flag that is or may be present, with a value that could not be determined.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenArgument {
     /// The text.
@@ -28,7 +28,7 @@ pub(crate) struct OpenArgument {
     pub(crate) line: Option<usize>,
     /// Reason why it is open, as a lowercase fragment.
     pub(crate) why: String,
-    /// What it may be; `None` where the flag may be absent. Empty when nothing is known about it.
+    /// Possible values. An entry is `None` if the flag may be absent. Empty if none are known.
     pub(crate) alternatives: Vec<Option<Argument>>,
 }
 
@@ -70,12 +70,12 @@ impl Arguments {
         self.open.iter().map(|(name, open)| (name.as_str(), open))
     }
 
-    /// Words that may hold any number of flags.
+    /// Words that may contain any number of flags.
     pub(crate) fn hidden(&self) -> &[OpenArgument] {
         &self.hidden
     }
 
-    /// Flags may stand where they are not seen.
+    /// Marks possible flags at a place that cannot be read.
     pub(crate) fn hide(&mut self, source: &str, line: Option<usize>, why: &str) {
         let open =
             OpenArgument { source: source.to_owned(), line, why: why.to_owned(), alternatives: Vec::new() };
@@ -101,7 +101,7 @@ impl Arguments {
         }
     }
 
-    /// Whether a field is set, or open.
+    /// Tests whether a field is set or open.
     pub(crate) fn mentions(&self, name: &str) -> bool {
         self.map.contains_key(name) || self.open.contains_key(name)
     }
@@ -111,7 +111,7 @@ impl Arguments {
         self.map.get(name).filter(|argument| argument.values.first().is_some_and(|value| !is_none(value)))
     }
 
-    /// Whether nothing was given.
+    /// Tests whether no argument is set.
     pub(crate) fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
@@ -126,18 +126,18 @@ impl Arguments {
         self.get(name).and_then(|argument| argument.values.first()).map(String::as_str)
     }
 
-    /// Whether a switch is on; `None` when it is not given.
+    /// True if a switch is on; `None` if it is absent.
     pub(crate) fn switch(&self, name: &str) -> Option<bool> {
         let word = self.word(name)?;
         Some(!matches!(word.to_ascii_lowercase().as_str(), "false" | "0" | "no" | "off"))
     }
 
-    /// Whether a switch is given and on.
+    /// Tests whether a switch is present and on.
     pub(crate) fn is_on(&self, name: &str) -> bool {
         self.switch(name) == Some(true)
     }
 
-    /// A whole number; what is none is reported and left out.
+    /// A whole number; any other value is reported and omitted.
     pub(crate) fn count(&self, name: &str, draft: &mut Draft) -> Option<u64> {
         let argument = self.get(name)?;
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
@@ -150,7 +150,7 @@ impl Arguments {
         number.map(|number| number as u64)
     }
 
-    /// A number; what is none is reported and left out.
+    /// A number; any other value is reported and omitted.
     pub(crate) fn number(&self, name: &str, draft: &mut Draft) -> Option<f64> {
         let argument = self.get(name)?;
         let word = argument.values.first()?.trim_matches(['[', ']', '\'', '"']);
@@ -208,22 +208,22 @@ fn is_none(value: &str) -> bool {
     matches!(value, "None" | "null" | "~")
 }
 
-/// Whether a word names a Python program.
+/// Tests whether a word names a Python program.
 pub(crate) fn is_program(text: &str) -> bool {
     std::path::Path::new(text).extension().is_some_and(|ending| ending == "py")
 }
 
-/// Whether a word is one variable without a value, which may stand for any number of flags.
+/// Tests whether a word is a single variable without a value, which may represent any number of flags.
 fn is_wholly_unknown(word: &Word) -> bool {
     matches!(word.unknown.as_slice(), [unknown] if unknown.text == word.text)
 }
 
-/// What the words of a command may refer to.
+/// Context of the words of a command: choices and missing files.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Surroundings<'a> {
     /// The choices that branches leave open.
     pub(crate) choices: &'a [Choice],
-    /// Whether a file that the script reads is missing: then a variable that is not set may be set there.
+    /// True if a file that the script reads is missing. An unset variable may then be set there.
     pub(crate) has_missing: bool,
 }
 
@@ -259,7 +259,7 @@ fn why(word: &Word, choices: &[Choice], draft: &Draft) -> String {
     all.join("; ")
 }
 
-/// What a word may be instead, where branches decide it.
+/// Alternatives of a word that depends on branches.
 fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>]> {
     match word.unknown.as_slice() {
         [unknown] if unknown.text == word.text => match unknown.why {
@@ -270,10 +270,10 @@ fn alternatives<'a>(word: &Word, choices: &'a [Choice]) -> Option<&'a [Vec<Word>
     }
 }
 
-/// Alternatives inside alternatives go this deep at most.
+/// Maximum nesting of alternatives.
 const DEEPEST_CHOICE: usize = 4;
 
-/// A word that stands for several words, by a branch that is not decided: every flag in one of them is open.
+/// A word that represents several words, by an undecided branch: every flag in one of them is open.
 fn take_choice(
     word: &Word,
     alternatives: &[Vec<Word>],
@@ -297,7 +297,7 @@ fn take_choice(
         read.iter().flat_map(|inner| inner.map.keys().chain(inner.open.keys())).collect();
     for name in names {
         let outer = arguments.map.get(name).cloned();
-        // What is open inside a branch has alternatives of its own; without them nothing is known about it.
+        // An open argument inside a branch has alternatives of its own. Without them its values are unknown.
         let is_unknown =
             read.iter().any(|inner| inner.open.get(name).is_some_and(|open| open.alternatives.is_empty()));
         let of = |inner: &Arguments| match inner.open.get(name) {
@@ -343,7 +343,7 @@ fn take_words(
 ) {
     let choices = around.choices;
     let (mut at, mut unknown_flags) = (0, 0);
-    // What stands before the program and its flags is the launcher's.
+    // Words before the program and its flags belong to the launcher.
     let mut is_inside = depth > 0;
     while at < words.len() {
         let word = &words[at];
@@ -360,7 +360,7 @@ fn take_words(
             let reason = why(word, choices, draft);
             let message = format!("{reason}; its flags are unknown");
             draft.remark(RemarkKind::Unresolved, &word.text, line, message);
-            // To the shell a variable that is not set is nothing.
+            // In the shell an unset variable is empty.
             let is_nothing =
                 word.unknown.iter().all(|unknown| unknown.why == Why::Unset) && !around.has_missing;
             if !is_nothing && (is_inside || !arguments.is_empty()) {
@@ -412,7 +412,7 @@ fn take_words(
             if flag.effect == Effect::Mapped || matches!(flag.effect, Effect::NotModelled(_)) {
                 let reason = why(open, choices, draft);
                 draft.remark(RemarkKind::Unresolved, &source, line, format!("{reason}; it is open"));
-                // A flag with one of several values: each is an argument of its own.
+                // A flag with one of several values: each is a separate argument.
                 let of = |words: &Vec<Word>| {
                     let values: Vec<String> = words.iter().map(|word| word.text.clone()).collect();
                     (!values.is_empty()).then(|| Argument { values, source: source.clone(), line })

@@ -14,7 +14,7 @@ use crate::shell::{Command, Script, Word};
 use crate::{Draft, RemarkKind};
 use railwright_spec::plan::Optimizer;
 
-/// What a command starts.
+/// Program that a command starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Dialect {
     /// Megatron-LM itself, and forks with its defaults.
@@ -22,16 +22,16 @@ pub(crate) enum Dialect {
     Megatron,
     /// `megatron sft`, `megatron pt`, `megatron rlhf` of ms-swift: the model is one of Hugging Face, by name.
     Swift,
-    /// slime's `train.py`: Megatron trains on what a rollout engine writes.
+    /// slime's `train.py`: Megatron trains on the output of a rollout engine.
     Slime,
     /// Megatron-DeepSpeed: DeepSpeed's engine under Megatron's model.
     Deepspeed,
-    /// Pai-Megatron-Patch: Megatron with tokenizers and offload of its own.
+    /// Pai-Megatron-Patch: Megatron with its own tokenizers and offload.
     Pai,
 }
 
 const CONVERTS: &str = "converts a checkpoint and trains nothing";
-/// Programs that train no causal language model: a part of their name, and what they do.
+/// Programs that train no causal language model: a part of their name, and their purpose.
 const OTHERS: &[(&str, &str)] = &[
     ("pretrain_bert", "trains an encoder (BERT)"),
     ("pretrain_t5", "trains an encoder with a decoder (T5)"),
@@ -60,7 +60,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("evaluate", "evaluates a model and trains nothing"),
 ];
 
-/// What a program does, if it trains no causal language model.
+/// Purpose of a program that trains no causal language model, with the word that shows it. `None` for other programs.
 pub(crate) fn other(words: &[Word]) -> Option<(&Word, &'static str)> {
     let exports = words.windows(2).find_map(|pair| match pair {
         [program, export] if program.text == "megatron" && export.text == "export" => Some(export),
@@ -133,7 +133,7 @@ pub(crate) struct Stated {
     targets: Option<(Vec<String>, String, Option<usize>)>,
 }
 
-/// All values behind a flag that is not Megatron's: `--target_modules q_proj v_proj`.
+/// All values after a flag that is not Megatron's: `--target_modules q_proj v_proj`.
 fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String>, String)> {
     let (word, first, source) = value(words, &[spelling])?;
     let mut list = vec![first];
@@ -146,7 +146,7 @@ fn values<'a>(words: &'a [Word], spelling: &str) -> Option<(&'a Word, Vec<String
     Some((word, list, source))
 }
 
-/// The value behind a flag that is not Megatron's.
+/// The value after a flag that is not Megatron's.
 fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Word, String, String)> {
     let at = words.iter().rposition(|word| {
         let name = word.text.split('=').next().unwrap_or_default().replace('_', "-");
@@ -160,7 +160,7 @@ fn value<'a>(words: &'a [Word], spellings: &[&str]) -> Option<(&'a Word, String,
     Some((word, behind.text.clone(), format!("{} {}", word.text, behind.text)))
 }
 
-/// Fills in a dialect's defaults and what it calls otherwise.
+/// Sets a dialect's defaults and translates its names.
 pub(crate) fn apply(
     dialect: Dialect,
     launch: &Command,
@@ -284,7 +284,7 @@ pub(crate) fn apply(
 const TOWERS: [&str; 4] =
     ["--mrope-section", "--disable-vision-class-token", "--vision-model-type", "--language-model-type"];
 
-/// DeepSpeed's rules that Megatron's flags do not show.
+/// Applies DeepSpeed's rules that are not visible in Megatron's flags.
 fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     // DeepSpeed's sequence parallelism is Ulysses.
     if let Some((word, degree, source)) = value(words, &["--ds-sequence-parallel-size"]) {
@@ -303,7 +303,7 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
             *arguments = arguments.with(name, Some(argument));
         }
     }
-    // Its defaults for experts are not Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
+    // Its defaults for experts differ from Megatron-Core's (Megatron-DeepSpeed, megatron/arguments.py).
     if arguments.mentions("num_experts") && !arguments.mentions("moe_router_topk") {
         for (name, value) in [("topk", "1"), ("expert_interval", "2"), ("moe_train_capacity_factor", "1.0")] {
             let source = format!("no --{}; Megatron-DeepSpeed takes {value}", name.replace('_', "-"));
@@ -323,7 +323,7 @@ fn deepspeed(words: &[Word], arguments: &mut Arguments, draft: &mut Draft) {
     }
 }
 
-/// Rows of the tokenizers that Pai-Megatron-Patch names; `--extra-vocab-size` comes on top.
+/// Rows of the tokenizers named by Pai-Megatron-Patch; `--extra-vocab-size` is added.
 const PAI_TOKENIZERS: &[(&str, u64)] = &[
     ("Qwen2Tokenizer", 151_643),
     ("Qwen3Tokenizer", 151_643),
@@ -399,26 +399,26 @@ fn swift_world(launch: &Command, script: &Script, world: &mut World) {
 }
 
 impl Stated {
-    /// Whether the command describes its whole run, though no flag gives the layers of the model.
+    /// Tests whether the command describes its whole run without a flag for the number of layers.
     pub(crate) fn names_a_model(&self) -> bool {
         self.model.is_some()
     }
 
-    /// Whether a named model is known, and its number of layers.
+    /// Number of layers of the named model; `None` if the model is unknown.
     pub(crate) fn layers(&self) -> Option<u64> {
         let (name, ..) = self.model.as_ref()?;
         let model = by_hub_name(name)?;
         Some(model.1)
     }
 
-    /// Puts the model and the adapter into a draft that Megatron's fields have filled.
+    /// Sets the model and the adapter of a draft that Megatron's fields have filled.
     pub(crate) fn finish(&self, draft: &mut Draft) {
         if let Some((name, source, line)) = &self.model {
             let keys: Vec<String> = draft
                 .origins()
                 .iter()
                 .filter(|origin| origin.key.starts_with("model.") || origin.key == "plan.vocabulary_multiple")
-                // Prediction modules are trained where a flag adds them, also those that the checkpoint lacks.
+                // Prediction modules are trained if a flag adds them, even those that the checkpoint lacks.
                 .filter(|origin| origin.key != "model.mtp" || origin.line.is_none())
                 .map(|origin| origin.key.clone())
                 .collect();
@@ -444,7 +444,7 @@ impl Stated {
     }
 }
 
-/// The catalogue's model behind a name of Hugging Face, tuned or not, and its layers.
+/// The catalogue's model for a name of Hugging Face, tuned or not, and its layers.
 fn by_hub_name(name: &str) -> Option<(String, u64)> {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
     let bare = ["-Instruct", "-Base", "-Chat", "-it", "-Instruct-2507", "-Thinking-2507"]

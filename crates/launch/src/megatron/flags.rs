@@ -1,7 +1,6 @@
-//! What is known about Megatron-LM's flags: a table, because Megatron generates its flags from fields and grows them every month.
+//! Table of Megatron-LM's flags. Megatron generates its flags from fields and adds some every month.
 //!
-//! Responsible for: finding a flag by its spelling, what it takes, whether it matters. Refuses to know what a value means; that is
-//! the readers' part.
+//! Responsible for: finding a flag by its spelling, with its kind of value and its effect. Excludes the meaning of values: see the readers.
 
 use railwright_spec::problem::nearest;
 use std::collections::BTreeMap;
@@ -13,26 +12,26 @@ const TABLE: &str = include_str!("../../data/megatron_flags.csv");
 /// A flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Flag {
-    /// Its field, as the dump of arguments has it.
+    /// Field name, as in the dump of arguments.
     pub(crate) name: &'static str,
-    /// How it is spelled, if that does not follow from the field.
+    /// Spelling on the command line. Empty if it follows from the field.
     spelling: &'static str,
-    /// What it takes.
+    /// Kind of value.
     pub(crate) takes: Takes,
-    /// Whether it matters.
+    /// Effect on the estimate.
     pub(crate) effect: Effect,
     /// The year of its introduction, `deepspeed` for that fork; empty if not informative.
     pub(crate) since: &'static str,
-    /// What it does, where that is not modelled.
+    /// Description of an effect that is not modelled.
     pub(crate) note: &'static str,
 }
 
-/// What a flag takes.
+/// Kind of value of a flag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Takes {
-    /// Nothing: it turns its field on.
+    /// No value: it turns its field on.
     On,
-    /// Nothing: it turns its field off.
+    /// No value: it turns its field off.
     Off,
     /// One value.
     One,
@@ -40,21 +39,21 @@ pub(crate) enum Takes {
     Many,
 }
 
-/// Whether a flag matters.
+/// Effect of a flag on the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It is read into the run.
     Mapped,
-    /// It changes time or memory, which is not modelled.
+    /// Changes time or memory, which is not modelled.
     NotModelled(&'static str),
-    /// It chooses among kernels; that belongs to the software generation.
+    /// Chooses among kernels, a property of the software generation.
     Kernel,
     /// Neither time nor memory of a step.
     None,
 }
 
 impl Flag {
-    /// How it is spelled on a command line.
+    /// Spelling on a command line.
     pub(crate) fn spelling(&self) -> String {
         if self.spelling.is_empty() {
             format!("--{}", self.name.replace('_', "-"))
@@ -111,12 +110,12 @@ pub(crate) fn by_name(name: &str) -> Option<Flag> {
     flags().by_name.get(name).copied()
 }
 
-/// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a field that is known.
+/// The flag of a spelling such as `--num-layers`, or `--no-...` and `--...` that follow from a known field.
 pub(crate) fn by_spelling(spelling: &str) -> Option<Flag> {
     let normal = normal(spelling);
     let table = flags();
     table.by_spelling.get(&normal).copied().or_else(|| {
-        // Fields that are true by default get a `--no-` flag from the generator; others may get one later.
+        // Fields that are true by default have a `--no-` flag from the generator; others may have one later.
         if let Some(flag) = normal.strip_prefix("no_").and_then(|rest| table.by_name.get(rest)) {
             return matches!(flag.takes, Takes::On | Takes::Off)
                 .then_some(Flag { takes: Takes::Off, ..*flag });
@@ -137,7 +136,7 @@ pub(crate) fn near(spelling: &str) -> Option<String> {
         .and_then(|near| table.by_spelling.get(*near).map(Flag::spelling))
 }
 
-/// Flags of what starts the processes, not of Megatron.
+/// Flags of the launcher, not of Megatron.
 const LAUNCHERS: &[&str] = &[
     "nproc_per_node",
     "nnodes",
@@ -199,7 +198,7 @@ const LAUNCHERS: &[&str] = &[
     "env",
 ];
 
-/// Whether a flag belongs to what starts the processes.
+/// Tests whether a flag belongs to the launcher.
 pub(crate) fn is_launcher(spelling: &str) -> bool {
     LAUNCHERS.contains(&normal(spelling).as_str())
 }

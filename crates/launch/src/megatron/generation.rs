@@ -21,7 +21,7 @@ const GENERATIONS: &[(&str, &str)] = &[
 pub(crate) fn read(f: &mut Filler<'_>) {
     // Relatives' flags have their framework for a year.
     let is_dated = |flag: &flags::Flag| flag.since.starts_with(|c: char| c.is_ascii_digit());
-    // A relative's flag that became one of Megatron's has no year of its own.
+    // A fork's flag that became one of Megatron's has no year of its own.
     let is_own = |name: &str, source: &str| {
         let word = source.split([' ', '=']).next().unwrap_or_default();
         !word.starts_with("--") || flags::by_spelling(word).is_none_or(|flag| flag.name == name)
@@ -52,7 +52,7 @@ pub(crate) fn read(f: &mut Filler<'_>) {
     f.remark(RemarkKind::Assumed, flag.name, message);
 }
 
-/// A generation with the features that its flags turn on and that it does not have anyway.
+/// A generation with the features that its flags turn on, except those that it always has.
 fn with_features(f: &Filler<'_>, id: &str) -> String {
     let own = features(id);
     let is_fused = f.arguments.is_on("moe_enable_deepep")

@@ -1,6 +1,6 @@
 //! Models that only a `config.json` can describe: layers by a pattern of letters, gated delta nets, sparse attention.
 //!
-//! Responsible for: writing that text from Megatron's arguments. Refuses patterns with letters that it does not know.
+//! Responsible for: writing that text from Megatron's arguments. Patterns with unknown letters are errors.
 
 use super::meaning::Filler;
 use crate::RemarkKind;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 /// Layers that a pattern may have.
 const MOST_LAYERS: usize = 4096;
 
-/// The model as a `config.json`, if nothing less can describe it; its number of layers.
+/// The model as a `config.json`, if no simpler form can describe it. Returns its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let pattern = ["hybrid_layer_pattern", "hybrid_override_pattern"]
         .into_iter()
@@ -32,7 +32,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     Some(layers)
 }
 
-/// What all of them share.
+/// Properties common to all hybrid models.
 fn common(f: &mut Filler<'_>, family: &str) -> Option<Map<String, Value>> {
     let hidden = f.count("hidden_size")?;
     let heads = f.count("num_attention_heads")?;
@@ -77,7 +77,7 @@ fn put(f: &mut Filler<'_>, map: &mut Map<String, Value>, pairs: &[(&str, &str)])
 /// A pattern of letters: `M` Mamba, `*` attention, `-` an MLP, `E` experts.
 fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
     let text = f.arguments.word(field)?.to_owned();
-    // Prediction modules stand behind a slash; `|` marks stages.
+    // Prediction modules follow a slash; `|` marks stages.
     let pattern: String = text.split('/').next().unwrap_or_default().chars().filter(|c| *c != '|').collect();
     if pattern.is_empty() || pattern.len() > MOST_LAYERS || !pattern.chars().all(|c| "M*-E".contains(c)) {
         let message = "has letters other than `M`, `*`, `-` and `E`; ignored";

@@ -1,20 +1,20 @@
-//! What the iterations of a log took.
+//! Times of the iterations of a log.
 //!
-//! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and ramps of the batch.
-//! Refuses means: one evaluation or checkpoint in the middle must not move the answer.
+//! Responsible for: the report lines of any age, lines of several ranks run together, restarts, warm-up, and ramps of the batch. Uses no
+//! means: one evaluation or checkpoint in the middle must not change the result.
 
 use crate::Measured;
 
-/// What every report has.
+/// Text that every iteration report contains.
 pub(crate) const MARK: &str = "elapsed time per iteration (ms):";
 
-/// A mebibyte, which is what Megatron prints as MB.
+/// A mebibyte, printed as MB by Megatron.
 const MEBIBYTE: f64 = 1_048_576.0;
 
 /// A log's measurements.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// What was measured.
+    /// Measurements.
     pub(crate) report: Measured,
     /// Sequences per step of the iterations that were kept.
     pub(crate) batch: Option<u64>,
@@ -36,8 +36,7 @@ struct Report {
     weight: u64,
 }
 
-/// Reads the reports behind a line; `None` when there is none. A start is seen by a dump of arguments, or by iterations that begin
-/// again.
+/// Reads the reports after a line; `None` without any. A start is detected by a dump of arguments, or by iterations that begin again.
 pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     let (mut reports, mut starts): (Vec<Report>, u64) = (Vec::new(), 0);
     let mut is_new = true;
@@ -109,7 +108,7 @@ pub(crate) fn read(text: &str, behind: usize) -> Option<Read> {
     Some(Read { report, batch: last.batch, line: Some(last.line) })
 }
 
-/// The parts of a line that hold a report each: the lines of two ranks may have run together.
+/// The parts of a line with one report each: the lines of two ranks may have run together.
 fn pieces(line: &str) -> impl Iterator<Item = &str> {
     let counts =
         |at: usize| line[at + "iteration ".len()..].trim_start().starts_with(|c: char| c.is_ascii_digit());
@@ -140,14 +139,14 @@ fn parse(piece: &str, line: usize) -> Option<Report> {
     sound.then_some(report)
 }
 
-/// The number behind a mark.
+/// The number after a mark.
 fn value(text: &str, mark: &str) -> Option<f64> {
     let rest = text[text.find(mark)? + mark.len()..].trim_start();
     let end = rest.find(|c: char| !c.is_ascii_digit() && !".eE+-".contains(c)).unwrap_or(rest.len());
     rest[..end].parse().ok()
 }
 
-/// The largest number behind any of a line's marks.
+/// The largest number after any of a line's marks.
 fn values(line: &str, mark: &str) -> Option<f64> {
     line.match_indices(mark).filter_map(|(at, _)| value(&line[at..], mark)).max_by(f64::total_cmp)
 }
@@ -215,7 +214,7 @@ mod tests {
         assert_eq!(read.batch, None);
         let whole = super::read(&text[..5].join("\n"), 0).expect("reports");
         assert_eq!((whole.batch, whole.report.step_time), (Some(64), 0.5));
-        // Iteration 11 stands for the nine since 2; iterations 1 and 2 have another batch.
+        // Iteration 11 represents the nine since 2; iterations 1 and 2 have another batch.
         let counts = |read: &Read| (read.report.reported, read.report.left_out, read.report.other_batch);
         assert_eq!(counts(&whole), (13, 0, 2));
     }

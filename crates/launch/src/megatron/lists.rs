@@ -1,11 +1,11 @@
-//! Lists of numbers as Megatron takes them: Python expressions such as `([0]*3+[1]*58)`, or `1,0,1`.
+//! Lists of numbers in Megatron's syntax: Python expressions such as `([0]*3+[1]*58)`, or `1,0,1`.
 //!
-//! Responsible for: brackets, repetition, joining, all bounded. Refuses every other expression.
+//! Responsible for: brackets, repetition, joining, all bounded. All other expressions are errors.
 
 /// Entries of a list at most: no model has more layers.
 pub(crate) const LONGEST: u64 = 4096;
 
-/// The list that an expression stands for.
+/// The list that an expression yields.
 pub(crate) fn read(text: &str) -> Option<Vec<u64>> {
     let text: String = text.chars().filter(|c| !c.is_whitespace() && !"'\"\\".contains(*c)).collect();
     if !text.contains('[') {

@@ -1,7 +1,7 @@
-//! Logs of Megatron-LM runs: the dump of all arguments, and what each iteration took.
+//! Logs of Megatron-LM runs: the dump of all arguments, and the time of each iteration.
 //!
 //! Responsible for: finding the dump among lines of other ranks, prefixes and restarts, and the padded vocabulary that follows it.
-//! Refuses to trust half a line: what does not look like `name .... value` is skipped.
+//! Incomplete lines are skipped: only `name .... value` is read.
 
 use super::arguments::{self, Argument, Arguments};
 use super::meaning::{self, World};
@@ -74,7 +74,7 @@ impl Reader for LogReader {
     }
 }
 
-/// Whether a text is a log.
+/// Tests whether a text is a log.
 pub(crate) fn is_log(text: &str) -> bool {
     text.contains(iterations::MARK) || text.lines().any(begins_dump)
 }
@@ -155,8 +155,8 @@ fn arguments_of(dump: &[Entry<'_>], draft: &mut Draft) -> Arguments {
     arguments
 }
 
-/// Several starts in one log: the last one's arguments count, and gives the line after which iterations ran with them: earlier
-/// ones measure something else.
+/// Handles several starts in one log: the last one's arguments apply. Returns the line after which iterations ran with them: earlier ones
+/// have other settings.
 fn restarts(dumps: &[Vec<Entry<'_>>], draft: &mut Draft) -> usize {
     // The duration of the run does not affect its steps.
     const LENGTHS: &[&str] = &["train_iters", "train_samples", "train_tokens"];
@@ -225,7 +225,7 @@ fn command_line(text: &str, draft: &mut Draft) -> Arguments {
     }
 }
 
-/// `using world size: 8, ...`, which stands in front of a dump.
+/// `using world size: 8, ...`, which precedes a dump.
 fn world(text: &str) -> World {
     const MARK: &str = "using world size:";
     let lines: Vec<(usize, &str)> =

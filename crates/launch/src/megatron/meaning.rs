@@ -1,7 +1,7 @@
-//! What Megatron's arguments mean to a run.
+//! Meaning of Megatron's arguments for a run.
 //!
-//! Responsible for: Megatron's own defaults (what an absent flag means), the degrees, the batch, and calling the parts that know the
-//! model, the pipeline, formats and memory. Refuses to choose where Megatron itself would refuse.
+//! Responsible for: Megatron's own defaults (the meaning of an absent flag), the parallel sizes, the batch, and calls of the parts for the
+//! model, the pipeline, formats and memory. Chooses no value that Megatron would reject.
 
 use super::arguments::Arguments;
 use super::{generation, memory, model, pipeline, precision};
@@ -40,7 +40,7 @@ impl Filler<'_> {
         self.draft.set(key, value, &source, line);
     }
 
-    /// Sets a key to the whole number of a field, if it is given.
+    /// Sets a key to the whole number of a field, if present.
     pub(crate) fn copy(&mut self, name: &str, key: &str) -> Option<u64> {
         let value = self.count(name)?;
         self.set(key, &value, name);
@@ -101,7 +101,7 @@ fn degrees(f: &mut Filler<'_>, world: &World) -> Degrees {
             f.set("plan.expert_parallel", &1, field);
             1
         });
-        // Without a word of their own experts are cut as everything else is.
+        // Without their own size experts are sharded like all other weights.
         let inner = f.count("expert_tensor_parallel_size").unwrap_or(tensor);
         f.set("plan.expert_tensor_parallel", &inner, "expert_tensor_parallel_size");
     }

@@ -1,7 +1,7 @@
-//! What a rank keeps, shards, recomputes and moves to the host, as Megatron's flags choose.
+//! Memory of a rank: kept, sharded, recomputed and offloaded states, as chosen by Megatron's flags.
 //!
-//! Responsible for: the distributed optimizer and FSDP, recompute of every age of Megatron, offload. Refuses what the plan has no word
-//! for: the table of flags reports that.
+//! Responsible for: the distributed optimizer and FSDP, recompute of every age of Megatron, offload. Excludes settings that the plan cannot
+//! express: the table of flags reports them.
 
 use super::meaning::{Degrees, Filler};
 use crate::RemarkKind;

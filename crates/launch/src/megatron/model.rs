@@ -1,7 +1,7 @@
 //! The model of Megatron's arguments.
 //!
-//! Responsible for: shapes and Megatron's defaults of them. Does not read tokenizers: the vocabulary is that
-//! of flags and logs, or the known one of the tokenizer kind, with a remark.
+//! Responsible for: shapes and Megatron's defaults for them. Does not read tokenizers: the vocabulary is that of flags and logs, or the
+//! known one of the tokenizer kind, with a remark.
 
 use super::hybrid;
 use super::meaning::Filler;
@@ -31,7 +31,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     if let Some(layers) = hybrid::read(f) {
         return Some(layers);
     }
-    // Other kinds of layers than attention, in an order that is not known: no dimension alone describes such a model.
+    // Other kinds of layers than attention, in an unknown order: no dimension alone describes such a model.
     let hybrid = ["hybrid_layer_pattern", "hybrid_override_pattern"]
         .into_iter()
         .find(|name| f.arguments.word(name).is_some_and(|word| word != "None"))
@@ -143,7 +143,7 @@ fn regular(list: &str) -> Option<u64> {
 }
 
 fn latent(f: &mut Filler<'_>) {
-    // What the configuration class has where no flag is given.
+    // Default of Megatron's configuration class.
     const RANK: u64 = 512;
     if f.copy("q_lora_rank", "model.q_lora_rank").is_none() {
         f.remark(RemarkKind::Assumed, "q_lora_rank", "is not set: queries are projected directly");
@@ -174,7 +174,7 @@ fn feed_forward(f: &mut Filler<'_>, hidden: Option<u64>) {
     if f.copy("ffn_hidden_size", "model.ffn").is_none()
         && let Some(hidden) = hidden.filter(|hidden| *hidden < 1 << 40)
     {
-        // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 where a gate takes a third matrix.
+        // Megatron's rule: 4 x hidden, or 8/3 of it rounded down to a multiple of 64 if a gate needs a third matrix.
         let width = if gated { 8 * hidden / 3 / 64 * 64 } else { 4 * hidden };
         f.set("model.ffn", &width, "ffn_hidden_size");
     }

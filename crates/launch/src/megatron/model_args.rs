@@ -1,5 +1,5 @@
-//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS` beside it, as Megatron-LM's functional tests and the MoE model zoo keep them, and
-//! FlagScale's training files, whose sections `system`, `model` and `data` hold flags at any depth.
+//! YAML files of flags: `MODEL_ARGS` with `ENV_VARS`, the form of Megatron-LM's functional tests and the MoE model zoo, and FlagScale's
+//! training files, whose sections `system`, `model` and `data` contain flags at any depth.
 //!
 //! Responsible for: converting such a file, line by line, to the script of its runner, so that variables are
 //! expanded and every value keeps its line. Rejects files that do not start training.
@@ -8,7 +8,7 @@ use super::{flags, script};
 use crate::{Context, Evidence, Format, Launch, Reader, Strength};
 use railwright_spec::problem::Problem;
 
-/// Longer texts are no such files.
+/// Maximum length of such a file, in bytes.
 const LONGEST: usize = 1 << 20;
 
 /// Flags of programs that generate text.
@@ -126,7 +126,7 @@ fn entries(text: &str) -> Vec<Entry> {
             continue;
         }
         let indent = bare.len() - bare.trim_start().len();
-        // A key without a value and with deeper lines behind it is no flag.
+        // A key without a value, followed by deeper lines, is no flag.
         if std::mem::take(&mut opens) && indent > before && !trimmed.starts_with("- ") {
             entries.pop();
         }
@@ -154,7 +154,7 @@ fn entries(text: &str) -> Vec<Entry> {
     entries
 }
 
-/// A line up to its comment: `#` behind a blank and outside of quotes.
+/// A line up to its comment: `#` after a blank and outside of quotes.
 fn without_comment(line: &str) -> &str {
     let (mut quote, mut before) = (None, ' ');
     for (at, c) in line.char_indices() {
@@ -178,7 +178,7 @@ fn unquoted(text: &str) -> String {
         .to_owned()
 }
 
-/// The script that a runner of these files starts, each entry in its own line.
+/// The script that a runner of these files starts, each entry on a separate line.
 fn as_script(text: &str, entries: &[Entry]) -> String {
     let is_flagscale = !entries.iter().any(|entry| entry.section == "MODEL_ARGS");
     let mut lines: Vec<String> = vec![String::new(); text.lines().count().max(1)];
@@ -236,7 +236,7 @@ fn argument(entry: &Entry, launcher: &mut Vec<String>) -> String {
     format!("__ARGS+=({spelling} {})", words.join(" "))
 }
 
-/// What NeMo's keys ask of the launcher.
+/// Launcher flag that corresponds to a key of NeMo.
 fn launcher_flag(key: &str) -> Option<&'static str> {
     match key {
         "trainer.num_nodes" => Some("--nnodes"),

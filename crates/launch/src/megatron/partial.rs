@@ -11,7 +11,7 @@ use super::meaning::{self, World};
 use crate::{Draft, RemarkKind};
 use std::collections::BTreeMap;
 
-/// Fields that the rest of a run depends on: one that is open makes a script partial.
+/// Fields that determine the rest of a run: an open one makes a script partial.
 const DEGREES: &[&str] = &[
     "num_layers",
     "hidden_size",
@@ -28,13 +28,13 @@ const DEGREES: &[&str] = &[
 const LAYERS: &[&str] =
     &["num_layers", "encoder_num_layers", "hybrid_layer_pattern", "hybrid_override_pattern"];
 
-/// Values to try where nothing is known about one: sizes, and words of the flags that choose among a few.
+/// Values to try if none are known: sizes, and words of the flags that choose among a few.
 const TRIED: &[&str] = &["1", "2", "8", "64", "full", "selective", "hybrid", "RMSNorm", "rope", "True"];
 
 /// Maximum number of open fields to try.
 const MOST_TRIED: usize = 200;
 
-/// Reads arguments into a draft, and leaves open what they do not settle.
+/// Reads arguments into a draft, and leaves undetermined settings open.
 pub(crate) fn fill(arguments: &Arguments, world: &World, says: &Stated, draft: &mut Draft) {
     let format = draft.format();
     // A model that has a name brings its layers, which the division into stages needs.
@@ -103,7 +103,7 @@ fn why_partial(arguments: &Arguments, says: &Stated) -> Option<String> {
     Some(format!("`{}` is open: {}", open.source, open.why))
 }
 
-/// The keys that do not have one value in all readings.
+/// The keys with different values in some of the readings.
 fn differing<'a>(readings: impl Iterator<Item = &'a BTreeMap<String, String>>) -> Vec<String> {
     let readings: Vec<_> = readings.collect();
     let mut keys: Vec<String> = readings.iter().flat_map(|reading| reading.keys().cloned()).collect();
@@ -142,7 +142,7 @@ fn leave_defaults_open(
             ["2", "8", "24"].into_iter().map(|value| read(&arguments.with(name, argument(value)))).collect();
         let spelling = flags::by_name(name).map_or_else(|| (*name).to_owned(), |flag| flag.spelling());
         for key in differing(tried.iter().chain([base])) {
-            // What stands in the file itself stays; what follows from it together with the size does not.
+            // Values of the file itself stay. Values derived from the file together with the size are left open.
             draft.leave_open(&key, "", None, format!("depends on `{spelling}`, which is {WHY}"));
         }
     }

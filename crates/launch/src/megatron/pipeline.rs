@@ -1,7 +1,6 @@
 //! Stages, chunks and their layers from Megatron's flags.
 //!
-//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and
-//! validation reports them.
+//! Responsible for: the five forms of these flags. Assignments that Megatron rejects stay even, and validation reports them.
 
 use super::meaning::Filler;
 use crate::RemarkKind;
@@ -69,7 +68,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     if let Some(list) = layout {
         let is_uneven = match layers {
             Some(layers) => list.iter().any(|n| n * total != layers),
-            // The model is named in another place: its layers are those of the list.
+            // The model is named elsewhere: its layers are those of the list.
             None => list.windows(2).any(|pair| pair[0] != pair[1]),
         };
         if is_uneven {
@@ -109,7 +108,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
         };
         let counted = layers.saturating_add(embedding + loss);
         let each = counted / total.max(1);
-        // Nothing but an embedding or a loss may be in a chunk.
+        // A chunk may contain only an embedding or a loss.
         if counted.is_multiple_of(total) {
             let mut list = vec![each; total as usize];
             list[0] -= embedding;
@@ -123,7 +122,7 @@ pub(crate) fn read(f: &mut Filler<'_>, layers: Option<u64>, stages: u64) {
     }
 }
 
-/// Layers of each chunk in pipeline order where the first and the last stage have a number of their own.
+/// Layers of each chunk in pipeline order, if the first and the last stage have their own number.
 pub(crate) fn at_the_ends(
     layers: u64,
     stages: u64,
@@ -163,7 +162,7 @@ fn layers_of_layout(text: &str) -> Option<Vec<u64>> {
     (chunks.len() <= MOST_CHUNKS).then_some(chunks)
 }
 
-/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, where it has bars; what stands behind `/` predicts further tokens.
+/// Layers of each chunk of a hybrid's pattern such as `M-M-|M*M-`, if it has bars; the part after `/` predicts further tokens.
 fn layers_of_pattern(text: &str) -> Option<Vec<u64>> {
     let main = text.trim_matches(['\'', '"']).split('/').next()?;
     let chunks: Vec<u64> = main.split('|').map(|chunk| chunk.chars().count() as u64).collect();
@@ -206,12 +205,12 @@ fn flatten(text: &str, depth: usize, budget: &mut usize) -> Option<String> {
     Some(out)
 }
 
-/// Whether prediction modules stand before the last chunk, where nothing here can put them.
+/// Tests whether prediction modules precede the last chunk, a placement that this reader does not support.
 fn predicts_early(text: &str) -> bool {
     text.rsplit_once('|').is_some_and(|(before, _)| before.contains('m'))
 }
 
-/// A layout that gives each chunk its layers, and the last one the prediction modules, of which Megatron wants all to be placed.
+/// A layout with the layers of each chunk, and the prediction modules in the last chunk. Megatron requires all of them to be placed.
 pub(crate) fn layout_of(layers: &[u64], predictions: u64) -> String {
     let last = layers.len().saturating_sub(1);
     let chunk = |(index, count): (usize, &u64)| {

@@ -1,7 +1,6 @@
 //! Number formats, as Megatron's flags choose them.
 //!
-//! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16). Refuses formats of
-//! single layers.
+//! Responsible for: Megatron's rules (fp32 by default; bf16 accumulates in fp32 unless reduced in bf16). Excludes formats of single layers.
 
 use super::meaning::Filler;
 use crate::RemarkKind;
@@ -52,7 +51,7 @@ fn narrow(f: &Filler<'_>) -> Option<(DataType, &'static str)> {
     }
 }
 
-/// A format behind a flag, `torch.bfloat16` or `bf16`.
+/// A format after a flag, `torch.bfloat16` or `bf16`.
 fn format(f: &Filler<'_>, name: &str) -> Option<DataType> {
     let word = f.arguments.word(name)?;
     DataType::from_name(word.rsplit('.').next().unwrap_or(word))

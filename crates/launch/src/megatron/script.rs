@@ -1,6 +1,6 @@
 //! Scripts and command lines that start Megatron-LM.
 //!
-//! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Refuses to run it.
+//! Responsible for: finding the command among all that a script would start, and the words that belong to Megatron. Runs nothing.
 
 use super::arguments::{self, Arguments};
 use super::dialect::{self, Stated};
@@ -11,7 +11,7 @@ use crate::{Context, Draft, Evidence, Format, Launch, Reader, RemarkKind, Streng
 use railwright_spec::problem::Problem;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Flags that make a text a launch of Megatron.
+/// Minimum number of flags in a launch of Megatron.
 const FEWEST: usize = 3;
 /// Longer texts are no scripts.
 const LONGEST: usize = 4 << 20;
@@ -89,7 +89,7 @@ fn flags_in(text: &str) -> Option<usize> {
     (count >= FEWEST).then_some(count)
 }
 
-/// What makes a text a script: an interpreter, an assignment, a directive.
+/// Feature that makes a text a script: an interpreter, an assignment, a directive.
 fn script_mark(text: &str) -> Option<&'static str> {
     if text.trim_start().starts_with("#!") {
         return Some("`#!`");
@@ -134,7 +134,7 @@ pub(super) fn read(
     draft.finish()
 }
 
-/// Every argument by its field, with its values, and the ranks that the command starts; `None` where nothing starts Megatron-LM.
+/// Every argument by its field, with its values, and the ranks that the command starts; `None` if no command starts Megatron-LM.
 pub(crate) fn arguments_of(format: Format, text: &str) -> Option<BTreeMap<String, Vec<String>>> {
     if text.len() > LONGEST {
         return None;
@@ -175,7 +175,7 @@ fn started(
     }
     surroundings(&script, draft);
     let mut batch = world::Batch::default();
-    // Its own directives, and those of the script around it: another start asks for other nodes.
+    // Its own directives, and those of the script around it: another start can use another number of nodes.
     for (text, base) in script.sources.around(launch.line) {
         batch.add(&world::Batch::read(text, base));
     }
@@ -220,8 +220,7 @@ fn surroundings(script: &Script, draft: &mut Draft) {
     }
 }
 
-/// A command line that was pasted without the quotes and the continued lines that a shell wants: its words as they stand, if they
-/// hold more flags.
+/// A pasted command line without the quotes and continued lines that a shell requires: its plain words, if they contain more flags.
 fn bare(text: &str, command: Command) -> Command {
     let mut words = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -235,7 +234,7 @@ fn bare(text: &str, command: Command) -> Command {
     if count(&words) > count(&command.words) { Command { words, ..command } } else { command }
 }
 
-/// The command with the most flags of Megatron; where none has any, the variable.
+/// The command with the most flags of Megatron; without any, the variable.
 fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     let count = |words: &[Word]| flags::count(words.iter().map(|word| word.text.as_str()));
     let commands: Vec<Command> = script
@@ -282,8 +281,8 @@ fn launch(script: &Script, draft: &mut Draft) -> Option<Command> {
     Some(Command { words, line, is_alone: true, ..Command::default() })
 }
 
-/// The variable with the most flags, and those others that share no flag with it: a file that sets a run up in parts leaves it to its
-/// caller to start all of them.
+/// The variable with the most flags, and others without a common flag: a file that sets a run up in parts leaves it to its caller to start
+/// all of them.
 fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Vec<Word>) {
     let flags_of = |words: &[Word]| -> BTreeSet<String> {
         let flags = words.iter().filter(|word| word.text.starts_with("--"));
@@ -303,7 +302,7 @@ fn joined(script: &Script, most: &str, mut words: Vec<Word>) -> (Vec<String>, Ve
     (names, words)
 }
 
-/// Words that hold several, such as `"--fp8-format hybrid"` in an array, taken apart as the unquoted array would be.
+/// Splits words that contain several, such as `"--fp8-format hybrid"` in an array, like the unquoted array.
 fn apart(words: &[Word]) -> Vec<Word> {
     let mut out = Vec::with_capacity(words.len());
     for word in words {

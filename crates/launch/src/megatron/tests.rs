@@ -7,7 +7,7 @@ use crate::{Format, Launch, RemarkKind, Writer, testing};
 use proptest::prelude::*;
 use railwright_spec::problem::Problem;
 
-/// What Megatron-LM has a word for: nothing of it may be lost.
+/// Settings that Megatron-LM can express: none of them may be lost.
 const EXPRESSIBLE: &[&str] = &[
     "plan.schedule=1f1b",
     "plan.optimizer=adam",
@@ -201,7 +201,7 @@ fn a_dispatcher_and_graphs_are_features_of_the_stack() {
         software("--moe-enable-deepep --moe-token-dispatcher-type flex"),
         "\"megatron-core-2025+fused-dispatch\""
     );
-    // This flag is of 2026, which has the dispatcher anyway and graphs of parts of layers.
+    // This flag dates from 2026, which always has the dispatcher, and graphs of parts of layers.
     let flags = "--moe-enable-deepep --cuda-graph-impl full_iteration";
     assert_eq!(software(flags), "\"megatron-core-2026+cuda-graphs\"");
 }
@@ -218,7 +218,7 @@ fn a_real_log_of_megatron_deepspeed() {
     assert_eq!(values(&launch, &["plan.software"]), ["\"megatron-deepspeed-2022\""]);
     let measured = launch.measured.expect("iterations");
     assert!((0.45..0.60).contains(&measured.step_time), "{measured:?}");
-    // Cut anywhere, it is read or refused, and never panics.
+    // Cut anywhere, it is read or rejected, and never panics.
     for end in (0..text.len()).step_by(97).filter(|end| text.is_char_boundary(*end)) {
         drop(crate::read(&text[..end], "cut"));
     }
@@ -314,7 +314,7 @@ fn written(settings: &[&str]) -> (String, Vec<String>) {
 
 #[test]
 fn a_tokenizer_without_a_file_adds_a_token() {
-    // 128,256 rows are a multiple of 8 x 128 already; one more would make 129,024 of them.
+    // 128,256 rows are already a multiple of 8 x 128; one more would pad to 129,024.
     let (text, lost) =
         written(&["model.name=llama-3.1-8b", "plan.tensor_parallel=8", "plan.precision.preset=bf16"]);
     assert!(text.contains("--vocab-size 128255\n"), "{text}");
@@ -351,7 +351,7 @@ fn the_header_names_what_is_yours_to_add() {
 fn flags_come_with_what_megatron_requires() {
     const LLAMA: &str = "model.name=llama-3.1-8b";
     const MIXTRAL: &str = "model.name=mixtral-8x7b";
-    // With what settings, what is and what is not in the script, and what is lost.
+    // Settings, texts present and absent in the script, and lost settings.
     let cases: &[[&[&str]; 4]] = &[
         [
             &[LLAMA, "plan.sharding=fsdp-no-reshard"],
@@ -464,7 +464,7 @@ fn an_embedding_may_be_alone_in_its_chunk() {
     assert_eq!(value(&launch, "plan.layers_per_stage"), "[0, 1, 1, 0]");
 }
 
-/// A dump of arguments and reports behind it: of a start at an iteration, with milliseconds of each.
+/// A dump of arguments with the following reports: of a start at an iteration, with milliseconds of each.
 fn start(tensor: u64, save: &str, from: u64, times: &[f64]) -> String {
     let tensor_parallel = tensor.to_string();
     let world = format!("using world size: {}, data-parallel size: 4", 4 * tensor);
@@ -512,7 +512,7 @@ fn only_iterations_of_the_arguments_that_count_are_compared() {
     // The same arguments: all of them.
     let same = log(&[&second, &third]).measured.expect("iterations");
     assert_eq!((same.starts, same.reported), (2, 5));
-    // A start that reports nothing: nothing to compare with.
+    // A start without reports: nothing to compare with.
     let none = log(&[&first, &start(2, "a", 6, &[])]);
     assert_eq!(none.measured, None);
     assert!(none.remarks_of(RemarkKind::Assumed).any(|r| r.message.contains(

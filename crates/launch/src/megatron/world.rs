@@ -1,6 +1,6 @@
-//! How many ranks a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
+//! Number of ranks that a command starts: torchrun, srun, mpirun, DeepSpeed's launcher.
 //!
-//! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Refuses to guess GPUs per node.
+//! Responsible for: nodes and processes per node, from flags of the launcher and from `#SBATCH` lines. Does not guess GPUs per node.
 
 use super::meaning::World;
 use crate::shell::{Command, Script, Word};
@@ -16,7 +16,7 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
-    /// Reads the directives of a script whose first line has a number.
+    /// Reads the directives of a script; `first` is the number of its first line.
     pub(crate) fn read(text: &str, first: usize) -> Self {
         let mut batch = Self::default();
         for (index, line) in text.lines().enumerate() {
@@ -36,7 +36,7 @@ impl Batch {
         batch
     }
 
-    /// Takes what another script of the same job asks for where this one asks for nothing.
+    /// Adds the directives of another script of the same job where this one has none.
     pub(crate) fn add(&mut self, other: &Self) {
         self.nodes = self.nodes.or(other.nodes);
         self.tasks = self.tasks.or(other.tasks);
@@ -111,7 +111,7 @@ fn resolved(words: &[Word], names: &[&str], draft: &mut Draft) -> Resolved {
     resolved
 }
 
-/// Whether a word is the program, behind which its own flags stand.
+/// Tests whether a word is the program, which its own flags follow.
 fn is_program(word: &Word) -> bool {
     std::path::Path::new(&word.text).extension().is_some_and(|ending| ending == "py")
 }
@@ -123,7 +123,7 @@ pub(crate) fn of_commands(launch: &Command, script: &Script, batch: &Batch, draf
     let has = |command: &Command, names: &[&str]| {
         command.words.iter().take_while(|w| !is_program(w)).any(|w| names.contains(&name(w).as_str()))
     };
-    // Words of the launcher stand before those of the program.
+    // Words of the launcher precede those of the program.
     let head = |command: &Command| -> Vec<Word> {
         let end = command.words.iter().position(is_program).unwrap_or(command.words.len());
         command.words[..end].to_vec()

@@ -79,11 +79,11 @@ const REASONS: Reasons = &[
 pub struct FlagsWriter;
 
 impl FlagsWriter {
-    /// The flags of the plan, without those that describe the model, its data and the processes; and what had to be left out.
+    /// The flags of the plan, without those for the model, its data and the processes; and the omitted settings.
     pub(crate) fn flags_of(run: &Run) -> Result<(Vec<String>, Vec<Lost>), Lost> {
         /// Fields of another description of the model.
         const MODEL: &[&str] = &["MODEL_ARGS", "DATA_ARGS"];
-        /// What a plan decides of experts.
+        /// Flags of a plan's expert settings.
         const EXPERTS: &[&str] = &[
             "--expert-model-parallel-size",
             "--expert-tensor-parallel-size",
@@ -180,7 +180,7 @@ impl Writer for FlagsWriter {
     }
 }
 
-/// The complaint about a model that Megatron-LM does not have.
+/// The error for a model that Megatron-LM does not support.
 fn no_such_model(run: &Run, why: &str) -> Lost {
     Lost { key: "model".to_owned(), message: format!("Megatron-LM does not have {}: {why}", run.model.name) }
 }
@@ -195,7 +195,7 @@ fn chunks_of(run: &Run) -> Vec<u64> {
     railwright_spec::plan::balanced_layers(run.model.num_layers(), chunks)
 }
 
-/// Every flag, and what had to be left out.
+/// Every flag, and the omitted settings.
 fn groups(run: &Run, structure: &Structure) -> (Vec<Group>, Vec<Lost>) {
     let mut groups = vec![model::shape(run, structure, &chunks_of(run))];
     groups.extend(model::experts(run, structure));
@@ -253,7 +253,7 @@ fn script(run: &Run, structure: &Structure, groups: &[Group], version: &str) -> 
     out
 }
 
-/// What the flags leave to Megatron's defaults, because it moves neither time nor memory and a run does not know it.
+/// Properties left to Megatron's defaults, because they affect neither time nor memory and a run does not contain them.
 fn not_carried(run: &Run) -> Vec<&'static str> {
     let mut out = vec!["norm epsilon"];
     if run.model.position == Position::Rotary {
@@ -265,7 +265,7 @@ fn not_carried(run: &Run) -> Vec<&'static str> {
     out
 }
 
-/// Processes of a node: as many as it has devices, fewer where the world does not divide.
+/// Processes of a node: as many as it has devices, fewer if the world size is not divisible.
 fn processes_per_node(world: u64, devices: u64) -> u64 {
     (1..=devices.min(world).max(1)).rev().find(|n| world.is_multiple_of(*n)).unwrap_or(1)
 }
@@ -279,7 +279,7 @@ fn data(model: &Model) -> Group {
     group
 }
 
-/// Whether the flags describe the same model, found out by reading them.
+/// Reads the written flags and checks that they describe the same model. `None` if they do.
 fn lost_model(text: &str, name: &str, run: &Run) -> Option<Lost> {
     let lost = |message: String| Some(Lost { key: "model".to_owned(), message });
     let launch = match ScriptReader.read(text, name) {

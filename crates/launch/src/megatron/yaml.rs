@@ -1,6 +1,6 @@
 //! Megatron-LM's `--yaml-cfg`: the fields of its configuration classes, in two groups and at the top level.
 //!
-//! Responsible for: fields of those classes that are called otherwise on the command line. Refuses YAML of other tools.
+//! Responsible for: fields of those classes with other names on the command line. Excludes YAML of other tools.
 
 use super::arguments::{Argument, Arguments};
 use super::flags;
@@ -9,7 +9,7 @@ use crate::{Draft, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::problem::Problem;
 use serde_json::Value;
 
-/// Fields of the classes, and what the command line calls them.
+/// Fields of the classes, and their names on the command line.
 const RENAMED: &[(&str, &str)] = &[
     ("num_moe_experts", "num_experts"),
     ("layernorm_epsilon", "norm_epsilon"),

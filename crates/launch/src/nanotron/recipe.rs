@@ -1,7 +1,7 @@
 //! nanotron's configurations in Python (`config = Config(...)`), mapped to the keys of its YAML.
 //!
 //! Responsible for: classes that YAML has as flags or words: the model's family, the optimizer, engines and modes. Does not follow
-//! arguments of the program: what depends on them stays open.
+//! arguments of the program: values that depend on them stay open.
 
 use crate::Context;
 use crate::document::{Data, Document, Entry};
@@ -11,7 +11,7 @@ use railwright_spec::problem::Problem;
 /// Sections in which something matters.
 const SECTIONS: &[&str] = &["parallelism", "tokens", "model", "optimizer"];
 
-/// Whether a text builds a configuration of nanotron in Python.
+/// Tests whether a text builds a configuration of nanotron in Python.
 pub(super) fn is_one(text: &str) -> bool {
     text.contains("ParallelismArgs(") && text.contains("TokensArgs(") && python::imports(text, "nanotron")
 }
@@ -20,7 +20,7 @@ pub(super) fn is_wanted(path: &str) -> bool {
     SECTIONS.contains(&path.split('.').next().unwrap_or(path))
 }
 
-/// Reads a configuration: its keys under the names of the YAML, and what is open.
+/// Reads a configuration: its keys under the names of the YAML, and the open keys.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<(Document, Recipe), Problem> {
     let accepts = |recipe: &Recipe| SECTIONS.iter().all(|section| recipe.document.has(section));
     let recipe = python::read(text, file, context, |_| false, &accepts)?;

@@ -176,7 +176,7 @@ fn layers_that_do_not_divide_are_divided_by_work() {
             .any(|source| source.contains("27 layers are not a multiple of 2"))
     );
     assert_eq!(value(&read(LLAMA), "plan.uneven_stages"), "open");
-    // A division by number is reported with the one by work that nanotron makes instead.
+    // A division by number is reported, with nanotron's own division by work instead.
     let out = written(&[
         "model.name=llama-3.1-405b",
         "cluster.devices=128",

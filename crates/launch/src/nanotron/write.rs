@@ -1,7 +1,7 @@
 //! A run as nanotron's YAML.
 //!
-//! Responsible for: every key that the reader understands, and what else nanotron refuses to start without. Refuses to hide what
-//! nanotron cannot do: see [`crate::Written`].
+//! Responsible for: every key that the reader supports, and further keys that nanotron requires to start. Lists settings that nanotron
+//! cannot express: see [`crate::Written`].
 
 use super::NanotronReader;
 use crate::lost::{Reasons, lost};
@@ -67,7 +67,7 @@ impl Writer for NanotronWriter {
     }
 }
 
-/// Whether the dimensions that were written make the same model.
+/// Tests whether the written dimensions describe the same model.
 fn names_the_model(text: &str, file: &str, model: &Model) -> bool {
     let Ok(launch) = NanotronReader.read(text, file) else { return false };
     let Ok(back) = launch.spec.model.resolve(|_| Err(Problem::new("no file"))) else { return false };
@@ -127,7 +127,7 @@ fn text(run: &Run) -> String {
          lr_warmup_style: linear"
         .to_owned());
     put("model:".to_owned());
-    // No word for products in 8 bits.
+    // No option for GEMMs in 8 bits.
     let format = match plan.precision.parameters {
         DataType::Fp16 => "float16",
         DataType::Fp32 => "float32",
@@ -143,7 +143,7 @@ fn text(run: &Run) -> String {
     out
 }
 
-/// The dimensions under Hugging Face's names, as far as nanotron's families have them.
+/// The dimensions under Hugging Face's names, as far as nanotron's families support them.
 fn model(model: &Model) -> Vec<String> {
     let mut out = Vec::new();
     let attention = model.layer_kinds.iter().find_map(|layer| match &layer.mixer {
@@ -189,7 +189,7 @@ fn model(model: &Model) -> Vec<String> {
             .filter(|index| matches!(model.layer(*index).feed_forward, FeedForward::MixtureOfExperts(_)))
             .map(|index| index.to_string())
             .collect();
-        // nanotron compares indices, so a word for all layers matches none.
+        // nanotron compares indices, so a word for all layers would match none.
         out.push(format!("  layers: [{}]", layers.join(", ")));
     }
     out

@@ -1,16 +1,16 @@
-//! Names of Megatron-Bridge and NeMo, as data: what Megatron-LM calls the same.
+//! Names of Megatron-Bridge and NeMo with Megatron-LM's equivalents, as data.
 
 use crate::Format;
 use crate::megatron::flags;
 
-/// What a key is.
+/// Mapping of a key to Megatron's fields.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Name {
     /// Megatron's field of that name has the same meaning.
     Is(String),
     /// Megatron's field of that name has the opposite meaning.
     Not(String),
-    /// Read in a way of its own.
+    /// Read by its own code.
     Derived,
     /// Without effect.
     Ignored,

@@ -13,7 +13,7 @@ use railwright_spec::model::by_name;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// Sections of NeMo 2, and where their fields lie in Megatron-Bridge's configuration.
+/// Sections of NeMo 2, and the place of their fields in Megatron-Bridge's configuration.
 const SECTIONS: &[(&str, &str)] = &[
     ("trainer.strategy.ddp.", "ddp."),
     ("trainer.strategy._", "trainer.strategy_"),
@@ -41,7 +41,7 @@ const SECTIONS: &[(&str, &str)] = &[
     ("resume.", "checkpoint."),
 ];
 
-/// Whether a text is a recipe in Python, of which framework.
+/// Framework of a recipe in Python; `None` for other texts.
 pub(super) fn format_of(text: &str) -> Option<Format> {
     if python::imports(text, "megatron.bridge") {
         return Some(Format::MegatronBridge);
@@ -68,7 +68,7 @@ pub(super) fn read(format: Format, text: &str, file: &str, context: &Context<'_>
     python::read(text, file, context, is_precision, &accepts)
 }
 
-/// Functions of both frameworks whose names are the number formats that they set: see [`by_names`].
+/// Functions of both frameworks with the name of the number format that they set: see [`by_names`].
 fn is_precision(function: &str) -> bool {
     function.starts_with("bf16") || function.starts_with("fp16") || function == "get_mixed_precision_config"
 }
@@ -110,7 +110,7 @@ pub(super) fn by_names(document: &mut Document) {
         let data = Data::Text(words.trim().to_owned());
         document.entries.push(Entry { path: path.to_owned(), name: path.to_owned(), data, ..entry });
     }
-    // Both frameworks' `bf16_mixed` and what builds on it reduce gradients in fp32.
+    // Both frameworks' `bf16_mixed` and formats based on it reduce gradients in fp32.
     let precision = document.get("mixed_precision").cloned();
     if let Some(entry) = precision
         && let Data::Text(text) = &entry.data
@@ -171,7 +171,7 @@ pub(super) fn model(document: &Document, recipe: &str, draft: &mut Draft) {
     }
 }
 
-/// What a function, class or module may name a model by: `llama3_70b_pretrain_config`, `Llama3Config70B`.
+/// Possible model names in the name of a function, class or module: `llama3_70b_pretrain_config`, `Llama3Config70B`.
 fn candidates(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     if text.contains('/') {
@@ -239,7 +239,7 @@ fn devices(recipe: &Recipe, draft: &mut Draft) {
     }
 }
 
-/// Adapters, where the recipe or its name has them.
+/// Adapters of the recipe or its name.
 fn tuning(recipe: &Recipe, draft: &mut Draft) {
     if adapters(&recipe.document, draft) {
         return;
@@ -257,7 +257,7 @@ fn tuning(recipe: &Recipe, draft: &mut Draft) {
     }
 }
 
-/// Adapters under `peft`, as Megatron-Bridge and NeMo 2 have them. False where the document has no such key: another place may have.
+/// Adapters under `peft`, as in Megatron-Bridge and NeMo 2. False if the document has no such key: another place may have one.
 pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
     let paths = ["peft._target_", "peft", "peft.dim"];
     let Some(entry) = paths.iter().find_map(|path| document.get(path)) else { return false };
@@ -275,7 +275,7 @@ pub(super) fn adapters(document: &Document, draft: &mut Draft) -> bool {
 /// Rank and targets of the adapters.
 fn shape(document: &Document, draft: &mut Draft) {
     let source = |entry: &Entry| (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line());
-    // A rank of 0 is refused with the plan, and so is a negative one.
+    // Ranks of 0 and below are rejected with the plan.
     if let Some(entry) = document.get("peft.dim")
         && let Some(rank) = entry.data.count()
     {

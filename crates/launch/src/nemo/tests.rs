@@ -1,4 +1,4 @@
-//! Files of Megatron-Bridge and NeMo, whole and as overrides.
+//! Files of Megatron-Bridge and NeMo, complete and as overrides.
 
 use super::*;
 use crate::{Remark, detect};
@@ -290,7 +290,7 @@ fn adapters_of_saved_configurations_are_read() {
     assert_eq!(value(&read(&BridgeReader, text), "plan.lora_rank"), "8");
 }
 
-/// What only resembles LoRA is listed, and no part of it is read as a default.
+/// Adapters that only resemble LoRA are listed, and no part of them is read as a default.
 #[test]
 fn other_adapters_are_listed() {
     let with = |peft: &str| read(&BridgeReader, &format!("{BRIDGE}peft:\n{peft}"));

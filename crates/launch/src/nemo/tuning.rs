@@ -1,7 +1,7 @@
-//! Fine-tuning in NeMo 1: adapters under `model.peft`, and the data set whose lengths and batches hold.
+//! Fine-tuning in NeMo 1: adapters under `model.peft`, and the data set whose lengths and batches apply.
 //!
-//! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Refuses to read the checkpoint that a file
-//! starts from: the model is open.
+//! Responsible for: LoRA by NeMo's names of modules, and the other methods, which are listed. Does not read the initial checkpoint of a
+//! file: the model is open.
 
 use crate::adapter;
 use crate::document::{Data, Document, Entry};
@@ -33,7 +33,7 @@ fn source(entry: &Entry) -> (String, Option<usize>) {
     (format!("{} = {}", entry.name, entry.data.shown()), entry.spot.line())
 }
 
-/// Takes over what fine-tuning adds to a configuration of pre-training.
+/// Reads the settings that fine-tuning adds to a configuration of pre-training.
 pub(super) fn read(document: &Document, draft: &mut Draft) {
     data(document, draft);
     let Some(entry) = document.get(METHOD) else { return };
@@ -115,7 +115,7 @@ fn targets(data: &Data, is_apart: bool) -> Vec<String> {
     found
 }
 
-/// Lengths and batches of the data set that is trained on: they hold, not those of the model.
+/// Lengths and batches of the training data set, which override those of the model.
 fn data(document: &Document, draft: &mut Draft) {
     let at = |key: &str| document.get(&format!("model.data.train_ds.{key}"));
     for (name, key) in [

@@ -1,7 +1,7 @@
-//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, as Megatron-Bridge's own recipes do.
+//! A run as a recipe of Megatron-Bridge: a function in Python that builds a configuration, like Megatron-Bridge's own recipes.
 //!
-//! Responsible for: bringing the flags that Megatron-LM would be given to the fields of the configuration, so that both writers keep the
-//! same restrictions. Refuses models without a repository or a converter, 32-bit training and flags that no field stands for.
+//! Responsible for: assigning Megatron-LM's flags to the fields of the configuration, so that both writers have the same restrictions.
+//! Rejects models without a repository or a converter, 32-bit training and flags without a field.
 
 use super::BridgeReader;
 use crate::lost::{Reasons, lost};
@@ -38,10 +38,10 @@ const FAMILIES: &[&str] = &[
     "olmoe",
 ];
 
-/// How a flag becomes an assignment.
+/// Conversion of a flag to an assignment.
 #[derive(Clone, Copy)]
 enum Kind {
-    /// The value as it stands: a number.
+    /// The plain value: a number.
     Number,
     /// The value in quotes.
     Text,
@@ -124,7 +124,7 @@ const OFF: &[(&str, &str)] = &[
     ("--use-distributed-optimizer", "optimizer.use_distributed_optimizer = False"),
 ];
 
-/// Flags that are written in another way: number formats and overlap as objects of their own.
+/// Flags written in another form: number formats and overlap as separate objects.
 const OBJECTS: &[&str] = &[
     "--bf16",
     "--fp16",
@@ -192,7 +192,7 @@ impl Writer for BridgeWriter {
     }
 }
 
-/// The text, or the flag that no field stands for.
+/// The text, or the flag without a field.
 fn recipe(run: &Run, repository: &str, flags: &[String]) -> Result<String, String> {
     let plan = &run.plan;
     let has = |option: &str| flags.iter().any(|flag| flag.split(' ').next() == Some(option));

@@ -1,7 +1,7 @@
 //! Files of Primus that a configuration builds on: the module's settings and the model's, each with the files that it extends.
 //!
-//! Responsible for: opening these files in the repository at hand and merging their keys, with their lines. Gives the reason where one
-//! cannot be read: the keys that it may set stay open.
+//! Responsible for: opening these files in the given repository and merging their keys, with their lines. Returns the reason if one cannot
+//! be read: the keys that it may set stay open.
 
 use crate::Context;
 use crate::context::Sources;
@@ -67,7 +67,7 @@ impl Inherited {
     /// Sets a key over those of files.
     pub(super) fn put(&mut self, entry: Entry) {
         let below = format!("{}.", entry.path);
-        // A value in the place of a table, and the reverse, replaces it.
+        // A value replaces a table, and a table a value.
         self.entries.retain(|known, _| !known.starts_with(&below));
         for (at, _) in entry.path.match_indices('.') {
             self.entries.remove(&entry.path[..at]);

@@ -1,7 +1,7 @@
 //! Calls in a Python text.
 //!
-//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects that
-//! stand for what other code makes. Refuses to guess what other code changes: such a call is noted with what it was handed.
+//! Responsible for: functions and classes of the same text, the few functions of Python that only pass a value on, and objects for the
+//! results of other code. Does not guess changes by other code: such a call is recorded with its arguments.
 
 use super::run::{Escape, Flow, Frame, Program};
 use super::tree::{Argument, ArgumentKind, Expression, Kind, Node};
@@ -17,7 +17,7 @@ impl Program<'_> {
     pub(super) fn called(&mut self, callee: &Node, arguments: &[Argument], line: usize) -> Value {
         let is_through = std::mem::take(&mut self.is_through);
         let (mut positional, mut named, mut merged) = (Vec::new(), Vec::new(), Vec::new());
-        // What stands before the dot of a method comes first.
+        // The receiver of a method is its first argument.
         let (function, receiver) = match &callee.expression {
             Expression::Attribute(of, name) => {
                 let of = self.value(of);
@@ -60,7 +60,7 @@ impl Program<'_> {
                     for value in &merged {
                         all.extend(self.fields_of(value));
                     }
-                    // Where its result stays open, it is code of another file.
+                    // If its result stays open, it counts as code of another file.
                     match self.call(index, &positional, &all, false) {
                         Value::Open(_) => {}
                         value => return value,
@@ -93,7 +93,7 @@ impl Program<'_> {
         }
         let module = self.homes.get(index).copied().unwrap_or_default();
         let mut frame = Frame::of_call(module);
-        // Defaults see the names of their own module.
+        // Defaults are evaluated in their own module.
         self.frames.push(Frame::of_call(module));
         for (position, (name, default)) in function.parameters.iter().enumerate() {
             let given = positional.get(position).cloned();
@@ -205,7 +205,7 @@ impl Program<'_> {
                 return default;
             }
             ("cast", [_, value]) => return value.clone(),
-            // Megatron-Bridge makes adapters only for a scheme.
+            // Megatron-Bridge creates adapters only for a scheme.
             ("default_peft_config", [Value::None, ..]) => return Value::None,
             ("int", [Value::Integer(n)]) if path == "int" => return Value::Integer(*n),
             ("int", [Value::Text(text)]) if path == "int" && text.trim().parse::<i64>().is_ok() => {
@@ -241,7 +241,7 @@ impl Program<'_> {
             }
             _ => {}
         }
-        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` stand for a call of their first argument.
+        // nemo_run's `Config(Class, ...)` and `Partial(function, ...)` represent a call of their first argument.
         let mut callee = path.to_owned();
         let is_deferred = matches!(
             path,
@@ -284,11 +284,11 @@ impl Program<'_> {
             return object;
         }
         self.escape(path, line, handed, object.clone());
-        // Where its result takes the place of what it is handed, it hands that back, changed.
+        // If the result replaces an argument, the call returns that argument, modified.
         first.filter(|_| is_through).unwrap_or(object)
     }
 
-    /// Whether a value is of a class of Python itself; `None` where that is not known.
+    /// True if a value has a built-in class of Python; `None` if unknown.
     fn is_instance(&self, value: &Value, class: &str) -> Option<bool> {
         if !matches!(class, "str" | "int" | "float" | "bool" | "list" | "tuple" | "dict") {
             return None;
@@ -307,7 +307,7 @@ impl Program<'_> {
                 if callee == "dict" {
                     return Some(class == "dict");
                 }
-                // A class of another file is none of these; a function may return anything, unless a reader knows it by name.
+                // A class of another file is none of these; a function may return anything, unless a reader supports it by name.
                 let is_known = is_made || self.repository.keeps(last);
                 return is_known.then_some(false);
             }
@@ -375,7 +375,7 @@ impl Program<'_> {
             Value::Object(id) => {
                 let of = self.heap.objects.get(*id).cloned().unwrap_or_default();
                 let is_literal = |value: &Value| !matches!(value, Value::Object(_) | Value::List(_));
-                // `Bridge.from_pretrained("x").config()` is known by what was called, and with what.
+                // `Bridge.from_pretrained("x").config()` is identified by the called functions and their arguments.
                 let made = Object {
                     callee: format!("{}.{name}", of.callee),
                     positional: if positional.is_empty() {

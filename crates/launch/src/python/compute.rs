@@ -1,6 +1,6 @@
 //! Arithmetic and comparisons of literals.
 //!
-//! Responsible for: what Python makes of whole numbers, numbers and texts. Refuses everything else: the result is open.
+//! Responsible for: Python's operations on whole numbers, numbers and texts. The result of any other operation is open.
 
 use super::value::{Heap, Value};
 
@@ -123,7 +123,7 @@ fn same(heap: &Heap, left: &Value, right: &Value) -> Option<bool> {
     match (left, right) {
         (a, b) if is_literal(a) && is_literal(b) => Some(a == b),
         (Value::Object(id), Value::None) | (Value::None, Value::Object(id)) => {
-            // What unknown code hands back may be nothing; what a class makes is not.
+            // Unknown code may return `None`; a constructor does not.
             let callee = heap.objects.get(*id).map_or("", |object| &object.callee);
             let last = callee.rsplit('.').next().unwrap_or_default();
             last.starts_with(|c: char| c.is_uppercase()).then_some(false)

@@ -1,20 +1,20 @@
 //! Expressions of a Python text.
 //!
-//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. What is computed in another way
-//! (comprehensions, lambdas, `await`) is read past and becomes [`Expression::Other`].
+//! Responsible for: literals, names, attributes, calls, arithmetic, comparisons and choices. Other computations (comprehensions, lambdas,
+//! `await`) are skipped and become [`Expression::Other`].
 
 use super::lex::{Token, Word};
 use super::tree::{Argument, ArgumentKind, Expression, Node};
 
 /// Brackets and blocks inside each other.
 const DEEPEST: usize = 40;
-/// Operators behind each other: they become a tree that is as deep.
+/// Maximum number of consecutive operators: they become a tree of equal depth.
 const LONGEST: usize = 200;
 
-/// Operators by how tightly they bind, the loosest first.
+/// Operators by precedence, the lowest first.
 const LEVELS: &[&[&str]] = &[&["|"], &["^"], &["&"], &["<<", ">>"], &["+", "-"], &["*", "/", "//", "%", "@"]];
 
-/// A text as words, and where in them.
+/// A text as words, with a position.
 pub(super) struct Parser {
     tokens: Vec<Token>,
     pub(super) at: usize,
@@ -86,7 +86,7 @@ impl Parser {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// What a loop or `with` assigns to.
+    /// Target of a loop or of `with`.
     pub(super) fn targets(&mut self) -> Option<Node> {
         let line = self.line();
         let mut items = vec![self.level(0)?];
@@ -340,7 +340,7 @@ impl Parser {
         Some(one_or_list(items, is_list, line))
     }
 
-    /// What stands between the brackets of a call, behind the opening one.
+    /// Arguments of a call, after the opening bracket.
     pub(super) fn arguments(&mut self) -> Option<Vec<Argument>> {
         let mut arguments = Vec::new();
         while !self.take(")") {
@@ -369,7 +369,7 @@ impl Parser {
         Some(arguments)
     }
 
-    /// Reads past `for x in y` behind a value.
+    /// Skips `for x in y` after a value.
     fn comprehension(&mut self, value: Node, end: &str) -> Option<Node> {
         if !self.is_name("for") && !self.is_name("async") {
             return Some(value);
@@ -396,7 +396,7 @@ impl Parser {
             Word::Number(x) => Expression::Number(x),
             Word::Text(mut text) => {
                 let mut is_computed = false;
-                // Strings behind each other are one.
+                // Consecutive strings are joined.
                 loop {
                     match self.word() {
                         Word::Text(more) => text.push_str(more),
@@ -443,7 +443,7 @@ impl Parser {
         Some(Node { expression, line })
     }
 
-    /// What stands in round or square brackets; a single value stays one.
+    /// Content of round or square brackets; a single value stays one.
     fn bracketed(&mut self, end: &str, line: usize) -> Option<Node> {
         let mut items = Vec::new();
         let mut is_list = false;

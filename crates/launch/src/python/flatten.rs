@@ -1,7 +1,7 @@
 //! Objects of a Python text as dotted keys.
 //!
-//! Responsible for: the form that saved configurations have as well, with `_target_` for what was called and `_args_` for what it
-//! was handed without a name, and a list of what is open. Refuses cycles and more values than any configuration has.
+//! Responsible for: the form of saved configurations, with `_target_` for the called code and `_args_` for its positional arguments, and a
+//! list of open keys. Cycles, and more values than any configuration has, are errors.
 
 use super::run::Program;
 use super::value::{Heap, Value};
@@ -10,12 +10,12 @@ use crate::document::{Data, Document, Entry, MOST_VALUES, Node, Spot};
 /// Objects inside each other.
 const DEEPEST: usize = 12;
 
-/// A key whose value is not known.
+/// A key with an unknown value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OpenKey {
     pub(crate) path: String,
     pub(crate) line: usize,
-    /// In words behind the key: "is computed".
+    /// Reason in words after the key: "is computed".
     pub(crate) why: String,
 }
 
@@ -118,7 +118,7 @@ fn put(flat: &mut Flat, path: &str, data: Data, line: usize) {
     flat.document.entries.push(Entry::new(path.to_owned(), data, Spot { line, column: 0 }));
 }
 
-/// A literal; `None` for what is none.
+/// A literal; `None` for other values.
 fn data(program: &Program<'_>, value: &Value, depth: usize) -> Option<Data> {
     let heap: &Heap = &program.heap;
     Some(match value {
@@ -140,7 +140,7 @@ fn data(program: &Program<'_>, value: &Value, depth: usize) -> Option<Data> {
     })
 }
 
-/// Where in a configuration an object lies: the dotted key, empty for the whole.
+/// Position of an object in a configuration: the dotted key, empty for the whole.
 pub(super) fn path_of(program: &Program<'_>, root: &Value, wanted: usize) -> Option<String> {
     fn search(
         program: &Program<'_>,

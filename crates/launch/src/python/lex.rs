@@ -1,7 +1,7 @@
 //! The words of a Python text, with indentation as words of their own.
 //!
-//! Responsible for: names, numbers, strings, operators, the lines that they stand in, and where blocks begin and end. Refuses to
-//! complain: a character that no Python text has becomes an operator that no rule knows, and that line is left out.
+//! Responsible for: names, numbers, strings, operators, their lines, and the start and end of blocks. Reports no errors: a character
+//! outside of Python's syntax becomes an operator without a rule, and its line is skipped.
 
 /// A word.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub(super) enum Word {
     Number(f64),
     /// A string without values in it.
     Text(String),
-    /// A string that is put together when the program runs, or bytes.
+    /// A string that is computed at run time, or bytes.
     Computed,
     /// An operator or bracket.
     Mark(&'static str),
@@ -36,10 +36,10 @@ const MARKS: &[&str] = &[
     "+", "-", "*", "/", "%", "&", "|", "^", "~", "<", ">", "@",
 ];
 
-/// More words make no configuration.
+/// Maximum number of words of a configuration.
 const MOST_WORDS: usize = 400_000;
 
-/// Splits a text whose first line has the number `first`; `None` if it is longer than any configuration.
+/// Splits a text; `first` is the number of its first line. `None` if it is longer than any configuration.
 pub(super) fn lex(text: &str, first: usize) -> Option<Vec<Token>> {
     let mut lexer = Lexer { rest: text, line: first, depth: 0, indents: vec![0], out: Vec::new() };
     let mut is_start = true;
@@ -75,7 +75,7 @@ pub(super) fn lex(text: &str, first: usize) -> Option<Vec<Token>> {
 struct Lexer<'t> {
     rest: &'t str,
     line: usize,
-    /// Open brackets: inside them lines do not end.
+    /// Depth of open brackets, inside which lines do not end.
     depth: usize,
     indents: Vec<usize>,
     out: Vec<Token>,
@@ -100,7 +100,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Compares the indentation of a line with that of the blocks around it. Blank lines have none.
+    /// Compares the indentation of a line with that of the surrounding blocks. Blank lines are skipped.
     fn indentation(&mut self) {
         loop {
             let blanks = self.rest.len() - self.rest.trim_start_matches([' ', '\t', '\r', '\u{c}']).len();

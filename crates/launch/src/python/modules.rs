@@ -1,7 +1,7 @@
 //! Modules of the same repository that a Python text imports.
 //!
-//! Responsible for: finding the file of a module, parsing it once, and what its names stand for. Opens files only through the
-//! context's door, and runs nothing: a module is followed like the text itself. Classes of other files stay names.
+//! Responsible for: finding the file of a module, parsing it once, and values of its names. Opens files only through the context, and runs
+//! nothing: a module is followed like the text itself. Classes of other files stay names.
 
 use super::parse;
 use super::run::{Frame, Program};
@@ -54,12 +54,12 @@ struct Cache {
     sources: Sources,
 }
 
-/// The files of the repository that a text lies in. Copies share what was parsed.
+/// The files of a text's repository. Copies share the parsed modules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Repository<'a> {
     context: Option<&'a Context<'a>>,
     file: String,
-    /// Whether a reader knows what a function of another file makes by the function's name.
+    /// Tests by name whether a reader supports a function of another file without its code.
     keeps: Option<fn(&str) -> bool>,
     cache: Rc<RefCell<Cache>>,
 }
@@ -72,7 +72,7 @@ impl<'a> Repository<'a> {
         Self { context: Some(context), file: file.to_owned(), keeps: Some(keeps), cache }
     }
 
-    /// Whether a reader knows what a function makes by its name.
+    /// Tests by name whether a reader supports the result of a function.
     pub(super) fn keeps(&self, name: &str) -> bool {
         self.keeps.is_some_and(|keeps| keeps(name))
     }
@@ -123,7 +123,7 @@ impl<'a> Repository<'a> {
     }
 }
 
-/// A module as far as it was followed.
+/// A module, as far as it was followed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Module {
     /// The package that its relative imports start from; a single dot for the text's own folder.
@@ -156,7 +156,7 @@ impl Module {
     }
 }
 
-/// The package that a module lies in.
+/// The package of a module.
 fn above(module: &str) -> String {
     match module.rfind('.') {
         Some(at) if module[..at].trim_start_matches('.').is_empty() => module[..=at].to_owned(),
@@ -166,7 +166,7 @@ fn above(module: &str) -> String {
 }
 
 impl Program<'_> {
-    /// What a name of another module stands for there; `None` where its file is not here or does not define it.
+    /// Value of a name in another module; `None` if its file is missing or does not define it.
     pub(super) fn imported(&mut self, path: &str) -> Option<Value> {
         let mut path = path.to_owned();
         for _ in 0..MOST_HOPS {
@@ -183,7 +183,7 @@ impl Program<'_> {
         None
     }
 
-    /// A function of another module, unless the reader knows it by name.
+    /// A function of another module, unless the reader supports it by name.
     pub(super) fn imported_function(&mut self, path: &str) -> Option<usize> {
         let last = path.rsplit('.').next().unwrap_or(path);
         if self.repository.keeps(last) {
@@ -217,7 +217,7 @@ impl Program<'_> {
         })
     }
 
-    /// Follows a module once.
+    /// Loads a module once.
     fn load(&mut self, name: &str) -> Option<usize> {
         if let Some(known) = self.loaded.get(name) {
             return *known;
@@ -228,7 +228,7 @@ impl Program<'_> {
         let parsed = parsed?;
         let package = if parsed.is_package { name.to_owned() } else { above(name) };
         self.modules.push(Module { package, names: BTreeMap::new() });
-        // Neither the place of the import nor what the module does on its own concerns the configuration.
+        // Neither the place of the import nor other effects of the module concern the configuration.
         let doubts = std::mem::take(&mut self.doubts);
         let (escapes, others, is_through) = (self.escapes.len(), self.others.len(), self.is_through);
         self.frames.push(Frame::of_module(self.modules.len() - 1));

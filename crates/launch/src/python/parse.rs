@@ -1,7 +1,7 @@
 //! Statements of a Python text.
 //!
-//! Responsible for: blocks, assignments, functions, classes, imports, and going on behind what is not understood. Refuses nothing:
-//! a line that no rule fits is kept as [`Kind::Other`].
+//! Responsible for: blocks, assignments, functions, classes, imports, and continuing after unsupported syntax. Rejects nothing: a line
+//! without a rule is kept as [`Kind::Other`].
 
 use super::expression::Parser;
 use super::lex::{Word, lex};
@@ -13,7 +13,7 @@ pub(super) fn parse(text: &str) -> Result<Block, Problem> {
     parse_from(text, 1)
 }
 
-/// Reads a text whose first line has the number `first`.
+/// Reads a text; `first` is the number of its first line.
 pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
     let tokens =
         lex(text, first).ok_or_else(|| Problem::new("larger than the limit of Python configurations"))?;
@@ -32,7 +32,7 @@ pub(super) fn parse_from(text: &str, first: usize) -> Result<Block, Problem> {
     Ok(block)
 }
 
-/// One logical line with the block below it; lines may hold several statements.
+/// One logical line with the block below it; lines may contain several statements.
 fn statement(parser: &mut Parser, out: &mut Block) {
     let line = parser.line();
     let start = parser.at;
@@ -77,7 +77,7 @@ fn skip(parser: &mut Parser) {
     }
 }
 
-/// What stands behind a colon: a line, or an indented block.
+/// Body after a colon: a line, or an indented block.
 fn block(parser: &mut Parser) -> Option<Block> {
     parser.expect(":")?;
     let mut block = Vec::new();
@@ -112,7 +112,7 @@ fn block(parser: &mut Parser) -> Option<Block> {
 
 fn compound(parser: &mut Parser) -> Option<Kind> {
     while parser.take("@") {
-        // What a decorator does to a function is not followed.
+        // The effect of decorators on a function is ignored.
         parser.expression()?;
         if *parser.word() == Word::NewLine {
             parser.at += 1;

@@ -1,8 +1,8 @@
 //! Following a Python text without running it: which objects it builds, with which literals in them.
 //!
-//! Responsible for: assignments, calls of functions of the same file, branches whose condition is known, and marking as open what
-//! is assigned where a condition is not. Refuses to run anything: what code that is not here makes is an object with the name of
-//! what was called, and what it is handed is noted.
+//! Responsible for: assignments, calls of functions of the same file, branches with a known condition, and marking assignments under an
+//! unknown condition as open. Runs nothing: the result of missing code is an object with the name of the called function, and its arguments
+//! are recorded.
 
 use super::compute;
 use super::modules::{Module, Repository};
@@ -19,11 +19,11 @@ pub(super) struct Escape {
     pub(super) callee: String,
     pub(super) line: usize,
     pub(super) values: Vec<Value>,
-    /// The object that stands for the call.
+    /// The object that represents the call's result.
     pub(super) result: Value,
 }
 
-/// How a block ends.
+/// Way in which a block ends.
 pub(super) enum Flow {
     Next,
     Return(Value),
@@ -31,13 +31,13 @@ pub(super) enum Flow {
     Stop,
 }
 
-/// What a function has by name.
+/// Variables of a function call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Frame {
     pub(super) names: BTreeMap<String, Value>,
-    /// What it may have handed back before its end, depending on conditions.
+    /// Values that it may have returned before its end, depending on conditions.
     pub(super) early: Vec<Value>,
-    /// The module whose names it sees.
+    /// The module of its names.
     pub(super) module: usize,
     is_module: bool,
 }
@@ -63,7 +63,7 @@ pub(super) struct Program<'a> {
     pub(super) classes: Vec<Rc<Class>>,
     /// The text itself, then modules that it imports.
     pub(super) modules: Vec<Module>,
-    /// Modules by name; without a number where there is no file.
+    /// Index of each module by name; `None` for a module without a file.
     pub(super) loaded: BTreeMap<String, Option<usize>>,
     pub(super) repository: Repository<'a>,
     pub(super) escapes: Vec<Escape>,
@@ -72,15 +72,15 @@ pub(super) struct Program<'a> {
     /// Variables of the environment that are read as unset, with their lines.
     pub(super) unset: Vec<(String, usize)>,
     pub(super) frames: Vec<Frame>,
-    /// Whether the call that comes next hands back what it is handed: `cfg = tuned(cfg)`.
+    /// True if the next call returns its argument: `cfg = tuned(cfg)`.
     pub(super) is_through: bool,
-    /// Reason why what is assigned now may not be.
+    /// Reasons why the current assignment may not happen.
     pub(super) doubts: Vec<Rc<str>>,
     steps: usize,
 }
 
 impl<'a> Program<'a> {
-    /// Follows a whole text.
+    /// Runs a whole text.
     pub(super) fn of(block: &Block, repository: Repository<'a>) -> Self {
         let mut program = Self { repository, ..Self::default() };
         program.modules.push(Module::main());
@@ -90,7 +90,7 @@ impl<'a> Program<'a> {
         program
     }
 
-    /// What stands under a name at the end of the text.
+    /// Values by name at the end of the text.
     pub(super) fn names(&self) -> impl Iterator<Item = (&str, &Value)> {
         let main = self.modules.first().into_iter();
         main.flat_map(|module| module.names.iter().map(|(name, value)| (name.as_str(), value)))
@@ -229,7 +229,7 @@ impl<'a> Program<'a> {
         self.block(other)
     }
 
-    /// A condition; the question whether a file is run as a program is answered with yes.
+    /// A condition; the test whether a file is run as a program is true.
     fn condition(&mut self, node: &Node) -> Value {
         if let Expression::Binary("==", left, _) = &node.expression
             && matches!(&left.expression, Expression::Name(name) if name == "__name__")
@@ -239,7 +239,7 @@ impl<'a> Program<'a> {
         self.value(node)
     }
 
-    /// What is assigned while it is not known whether it is.
+    /// Value of an assignment that may not be executed.
     pub(super) fn doubted(&self, value: Value) -> Value {
         let early = self.frames.last().is_some_and(|frame| !frame.early.is_empty());
         match self.doubts.last() {
@@ -250,7 +250,7 @@ impl<'a> Program<'a> {
     }
 
     fn name(&mut self, name: &str, value: Value) {
-        // A class or function is itself wherever it stands.
+        // A class or function has the same value everywhere.
         let value = match value {
             Value::Name(_) | Value::Function(_) | Value::Class(_) => value,
             value => self.doubted(value),
@@ -391,7 +391,7 @@ impl<'a> Program<'a> {
             .unwrap_or_else(|| Value::Name(name.to_owned()))
     }
 
-    /// The value of a constant of another module, which capitals name; open where it has none. Everything else stays a name.
+    /// The value of a constant of another module, named in capitals; open if it has none. All other names stay names.
     fn constant(&mut self, value: Value) -> Value {
         let Value::Name(path) = &value else { return value };
         let last = path.rsplit('.').next().unwrap_or(path);
@@ -468,7 +468,7 @@ impl<'a> Program<'a> {
     }
 }
 
-/// Whether a value is a call that is handed the name that it is assigned to, or, where it is handed back, any name.
+/// Tests whether a value is a call with its own target as an argument or, in a `return`, with any name.
 fn hands_back(value: &Node, target: Option<&Node>) -> bool {
     let Expression::Call(callee, arguments) = &value.expression else { return false };
     let Some(Expression::Name(first)) = arguments.first().map(|argument| &argument.value.expression) else {
@@ -481,7 +481,7 @@ fn hands_back(value: &Node, target: Option<&Node>) -> bool {
     }
 }
 
-/// Whether a name with dots is of a class, as `AttnBackend.FLASH`: what stands before the last dot begins with a capital.
+/// Tests whether a dotted name belongs to a class, as `AttnBackend.FLASH`: the part before the last dot begins with a capital.
 fn is_of_class(path: &str) -> bool {
     let owner = path.rsplit('.').nth(1).unwrap_or_default();
     owner.starts_with(|c: char| c.is_ascii_uppercase())

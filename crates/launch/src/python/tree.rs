@@ -1,7 +1,6 @@
 //! Syntax tree of Python text: the part of the language used by configurations.
 //!
-//! Responsible for: the shapes. What has no shape here (comprehensions, lambdas, matches) is [`Expression::Other`], whose value is
-//! open.
+//! Responsible for: the syntax tree. Unsupported syntax (comprehensions, lambdas, matches) is [`Expression::Other`], whose value is open.
 
 /// An expression and its line.
 #[derive(Clone, Debug)]
@@ -30,7 +29,7 @@ pub(super) enum Expression {
     Negative(Box<Node>),
     /// `value if condition else other`: condition, value, other.
     Choice(Box<Node>, Box<Node>, Box<Node>),
-    /// Computed, by what.
+    /// Computed, with the kind of computation.
     Other(&'static str),
 }
 
@@ -72,23 +71,23 @@ pub(super) enum Kind {
     Loop(Vec<Node>, Block),
     /// A body that runs once.
     With(Block),
-    /// What is tried, what runs in case of an error, what follows.
+    /// Body, error handlers, and the code after them.
     Try(Block, Block, Block),
     Function(Function),
     Class(Class),
-    /// Module and name of each, and what it is called here.
+    /// Module and name of each, and its local name.
     Import(Vec<Imported>),
-    /// A program that comes here ends with an error.
+    /// A program that reaches this ends with an error.
     Raise,
     /// Without effect here.
     Nothing,
-    /// Not understood.
+    /// Unsupported syntax.
     Other,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct Imported {
-    /// The module, with the name behind a dot where one is taken out of it.
+    /// The module, with the name after a dot if one is imported from it.
     pub(super) path: String,
     pub(super) name: String,
 }

@@ -23,14 +23,14 @@ pub(super) enum Value {
     Object(usize),
     /// A list, by its number.
     List(usize),
-    /// Not known, and why.
+    /// Unknown, with the reason.
     Open(Rc<str>),
 }
 
-/// What a call of unknown code makes, or what is only known by what is assigned to it.
+/// Result of a call of unknown code, or an object known only by assignments to its fields.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Object {
-    /// What was called; empty for what is only implied.
+    /// Name of the called code; empty for an implied object.
     pub(super) callee: String,
     pub(super) positional: Vec<Value>,
     pub(super) fields: Vec<Field>,
@@ -45,7 +45,7 @@ pub(super) struct Field {
     pub(super) name: String,
     pub(super) value: Value,
     pub(super) line: usize,
-    /// Whether the text assigns it, or only looks at it.
+    /// True if the text assigns it, false if it only reads it.
     pub(super) is_assigned: bool,
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Heap {
     pub(super) lists: Vec<Vec<Value>>,
 }
 
-/// Objects, lists and what is in them.
+/// Maximum number of objects, lists and their elements.
 pub(super) const MOST: usize = 20_000;
 
 impl Heap {
@@ -76,7 +76,7 @@ impl Heap {
         Value::List(self.lists.len() - 1)
     }
 
-    /// An object whose class is not known.
+    /// An object of an unknown class.
     pub(super) fn implied(&mut self, line: usize, open: Option<Rc<str>>) -> Value {
         self.object(Object { open, line, ..Object::default() })
     }
@@ -96,7 +96,7 @@ impl Heap {
         }
     }
 
-    /// The object below a field, which is made if there is none.
+    /// The object below a field, created if missing.
     pub(super) fn child(&mut self, object: usize, name: &str, line: usize) -> Value {
         match self.field(object, name).cloned() {
             Some(Value::Object(child)) => return Value::Object(child),
@@ -113,7 +113,7 @@ impl Heap {
         child
     }
 
-    /// A copy of all that a value holds.
+    /// A deep copy of a value.
     pub(super) fn copy(&mut self, value: &Value, depth: usize) -> Value {
         if depth > 20 {
             return Value::Open("nested too deeply".into());
@@ -135,7 +135,7 @@ impl Heap {
         }
     }
 
-    /// Whether a value counts as true; `None` where that is not known.
+    /// Truth value of a value; `None` if unknown.
     pub(super) fn truth(&self, value: &Value) -> Option<bool> {
         Some(match value {
             Value::None => false,

@@ -1,5 +1,5 @@
-//! Settings that configurations of reinforcement learning and of fine-tuning share: the model's name, nodes times GPUs, adapters, and ranks
-//! that share a sequence; what verl hands through to Megatron.
+//! Settings common to configurations of reinforcement learning and of fine-tuning: the model's name, nodes times GPUs, adapters, and ranks
+//! that share a sequence; and settings that verl passes to Megatron.
 //!
 //! Responsible for: their meaning. The callers provide the frameworks' names of the keys.
 
@@ -27,7 +27,7 @@ pub(super) fn devices(fields: &mut Fields<'_>, nodes_path: &str, per_node_path: 
     }
 }
 
-/// Ranks that share one sequence: the product of these degrees.
+/// Ranks that share one sequence: the product of these parallel sizes.
 pub(super) fn sharing(fields: &mut Fields<'_>, paths: &[&str]) -> u64 {
     paths.iter().filter_map(|path| fields.count(path)).fold(1, |all: u64, n| all.saturating_mul(n.max(1)))
 }
@@ -69,7 +69,7 @@ pub(super) fn overrides(fields: &mut Fields<'_>, engine: &str, optimizer: &str) 
     }
 }
 
-/// verl offloads between phases: while the model trains, everything is on the device.
+/// verl offloads between phases: during training everything is on the device.
 pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str) {
     for path in [parameters, optimizer] {
         if fields.flag(path) == Some(true) {
@@ -79,7 +79,7 @@ pub(super) fn offload(fields: &mut Fields<'_>, parameters: &str, optimizer: &str
     }
 }
 
-/// Stages with a number of layers of their own. The others share the rest, whose number the model has.
+/// Stages with a separate number of layers. The others share the rest, whose number the model has.
 pub(super) fn ends(fields: &mut Fields<'_>, first_path: &str, last_path: &str) {
     let [first, last] = [first_path, last_path].map(|path| fields.count(path).filter(|&n| n > 0));
     if first.is_none() && last.is_none() {

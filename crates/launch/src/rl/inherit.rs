@@ -1,7 +1,7 @@
 //! Defaults of a configuration in other files, as `defaults: ../base.yaml` of NeMo-RL names them.
 //!
-//! Responsible for: opening these files in their order and merging their keys under those of the file itself. Gives the reason
-//! where one cannot be read: the keys that it may set stay open.
+//! Responsible for: opening these files in their order and merging their keys under those of the file itself. Returns the reason if one
+//! cannot be read: the keys that it may set stay open.
 
 use crate::Context;
 use crate::context::Sources;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 /// Files in one line of inheritance at most.
 const LONGEST: usize = 16;
 
-/// What became of the files with defaults.
+/// Result of reading the files with defaults.
 #[derive(Debug, Default)]
 pub(super) struct Inherited {
     /// The files with the numbers of their lines.
@@ -73,7 +73,7 @@ fn parents(document: &Document) -> Vec<String> {
     }
 }
 
-/// Whether a key, a table above it or a value below it is set already.
+/// Tests whether a key, a table above it or a value below it is set.
 fn is_set(known: &BTreeSet<String>, path: &str) -> bool {
     let below = format!("{path}.");
     known.contains(path)

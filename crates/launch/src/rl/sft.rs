@@ -1,7 +1,7 @@
-//! verl's supervised fine-tuning: overrides behind `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
+//! verl's supervised fine-tuning: overrides after `verl.trainer.fsdp_sft_trainer` and `verl.trainer.sft_trainer`.
 //!
 //! Responsible for: the command with its overrides and the ranks that `torchrun` starts, and the defaults of `sft_trainer.yaml` and
-//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Refuses engines other than FSDP and Megatron.
+//! `sft_trainer_engine.yaml` (August 2025 to August 2026). Engines other than FSDP and Megatron are errors.
 
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
@@ -12,16 +12,16 @@ use Meaning::{Ignored, Key, Lost, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
 use railwright_spec::problem::Problem;
 
-/// The programs: the first is FSDP alone, the second takes an engine.
+/// The programs: the first is only FSDP, the second has a choice of engines.
 const PROGRAMS: [&str; 2] = ["fsdp_sft_trainer", "verl.trainer.sft_trainer"];
-/// Ranks that a launcher starts, and where verl's own configuration has them.
+/// Ranks started by a launcher, and their keys in verl's own configuration.
 const RANKS: &[(&str, &str)] = &[
     ("--nproc_per_node", "trainer.n_gpus_per_node"),
     ("--nproc-per-node", "trainer.n_gpus_per_node"),
     ("--nnodes", "trainer.nnodes"),
 ];
 
-/// Overrides without a value, and where they stand.
+/// Overrides without a value, with their lines.
 type Unknown = Vec<(String, usize)>;
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -155,7 +155,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
         fields.default("plan.sequence_length", &1024_u64, "verl cuts samples at 1,024 tokens by default");
     }
     batch(fields, is_engine);
-    // `engine` chooses a file of defaults, `engine.strategy` is what runs.
+    // `engine` chooses a file of defaults, `engine.strategy` the engine that runs.
     let [file, strategy] = ["engine", "engine.strategy"].map(|path| fields.word(path));
     let engine = strategy.or(file);
     match engine.as_deref() {
@@ -184,7 +184,7 @@ fn batch(fields: &mut Fields<'_>, is_engine: bool) {
         if fields.is_auto(tokens) {
             return;
         }
-        // Ranks that share a sequence take as many tokens each (`prepare_micro_batches`).
+        // Ranks that share a sequence each take this many tokens (`prepare_micro_batches`).
         let degrees = ["engine.ulysses_sequence_parallel_size", "engine.context_parallel_size"];
         let count = fields.count(tokens).unwrap_or(8192).saturating_mul(sharing(fields, &degrees));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {

@@ -147,7 +147,7 @@ fn adapters_of_verl_are_read() {
     );
 }
 
-/// A rollout engine with GPUs of its own leaves the others to training, and packed samples make a micro-batch of tokens.
+/// A rollout engine with dedicated GPUs leaves the others to training, and packed samples make a micro-batch of tokens.
 #[test]
 fn gpus_of_generation_do_not_train() {
     let text = "grpo:\n  num_prompts_per_step: 64\npolicy:\n  model_name: Qwen/Qwen3-32B\n  train_global_batch_size: 512\n  \
@@ -197,7 +197,7 @@ fn megatron_under_verls_fine_tuning_is_read() {
     assert!(texts.contains("is offloaded between updates only") && !texts.contains("unknown"), "{texts}");
 }
 
-/// verl hands the first and the last stage through to Megatron; a child file of NeMo-RL may set nothing but its cluster.
+/// verl passes the first and the last stage to Megatron; a child file of NeMo-RL may set only its cluster.
 #[test]
 fn uneven_stages_and_bare_children_are_read() {
     let at = "+actor_rollout_ref.actor.megatron.override_transformer_config.num_layers_in";

@@ -126,7 +126,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
 /// verl's own configurations, which a command chooses by name: FSDP by default, and Megatron.
 const OWN: [&str; 2] = ["ppo_trainer", "ppo_megatron_trainer"];
 
-/// The name of the configuration that a command takes; `None` for verl's default.
+/// The configuration name of a command; `None` for verl's default.
 fn configuration(fields: &Fields<'_>) -> Option<String> {
     let (_, rest) = fields.text().split_once("--config-name")?;
     let word = rest.trim_start_matches(['=', ' ']).split_whitespace().next().unwrap_or_default();
@@ -134,7 +134,7 @@ fn configuration(fields: &Fields<'_>) -> Option<String> {
     Some(word.trim_end_matches(".yaml").trim_end_matches(".yml").to_owned())
 }
 
-/// Whether the defaults are those of verl's own configuration, not of one by another name.
+/// Tests whether the defaults are those of verl's own configuration, not of one with another name.
 fn is_own(fields: &Fields<'_>) -> bool {
     configuration(fields).is_none_or(|name| OWN.contains(&name.as_str()))
 }
@@ -171,7 +171,7 @@ fn batch(fields: &mut Fields<'_>) {
     if fields.flag(dynamic) == Some(true) {
         match (tokens_count, fields.draft.spec().plan.sequence_length) {
             (Some(tokens_count), Some(length)) if length > 0 => {
-                // Ranks that share a sequence take as many tokens each.
+                // Ranks that share a sequence each take this many tokens.
                 let tokens_count = shared(fields).saturating_mul(tokens_count);
                 let micro_batch = (tokens_count / length).max(1);
                 fields.set("plan.micro_batch", &micro_batch, tokens);

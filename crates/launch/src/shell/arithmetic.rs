@@ -1,22 +1,22 @@
 //! Whole-number arithmetic of the shell: `GPUS * NODES`, `(L - 2) / PP`, `i++`, `TP > 1 ? 1 : 0`.
 //!
-//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded before. Refuses bits,
-//! bases and elements of arrays: such an expression has no value.
+//! Responsible for: the operators that launch scripts use, assignments among them. Parameters are expanded before. An expression with bits,
+//! bases or elements of arrays has no value.
 
-/// Brackets and signs go this deep at most.
+/// Maximum nesting of brackets and signs.
 const DEEPEST: usize = 64;
 /// Longer expressions have no value.
 const LONGEST: usize = 4 << 10;
 
-/// Where names get their values from and where assignments go.
+/// Source of the values of names, and target of assignments.
 pub(super) trait Names {
-    /// The number that a name stands for.
+    /// The number of a name.
     fn value(&self, name: &str) -> Option<i64>;
-    /// Gives a name a number, or none where it cannot be known.
+    /// Sets the number of a name; `None` if unknown.
     fn assign(&mut self, name: &str, value: Option<i64>);
 }
 
-/// The value of an expression. `None` when something in it has none.
+/// The value of an expression; `None` if a part of it has none.
 pub(super) fn evaluate(text: &str, names: &mut dyn Names) -> Option<i64> {
     if text.len() > LONGEST {
         return None;
@@ -33,14 +33,14 @@ struct Parser<'a> {
     rest: &'a str,
     names: &'a mut dyn Names,
     depth: usize,
-    /// Inside a part that is not evaluated, nothing is assigned.
+    /// Depth of parts that are not evaluated, in which nothing is assigned.
     quiet: usize,
 }
 
-/// Outer: whether the text is an expression. Inner: whether it has a value.
+/// Outer `None`: the text is no expression. Inner `None`: it has no value.
 type Number = Option<Option<i64>>;
 
-/// Operators of two numbers, the loosest binding first; longer spellings before those that they begin with.
+/// Operators of two numbers, from loose to tight binding; longer spellings before their prefixes.
 const LEVELS: &[&[&str]] = &[&["==", "!="], &["<=", ">=", "<", ">"], &["+", "-"], &["*", "/", "%"]];
 
 impl Parser<'_> {

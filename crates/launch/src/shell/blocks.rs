@@ -1,8 +1,8 @@
 //! Compound commands: `if`, `case`, `for`, `while`, functions.
 //!
-//! Responsible for: taking the branch that is known to be taken, leaving open what a branch that cannot be decided would change, and
-//! the passes of loops. A branch that ends the script is not gone into: who runs the script meets its demands. Refuses loops without
-//! an end that is known.
+//! Responsible for: taking a branch with a true condition, leaving open the changes of an undecided branch, and the passes of loops. A
+//! branch that ends the script is not taken: the user fulfils its requirements. The body of a loop with an unknown condition counts as an
+//! undecided branch.
 
 use super::lex::{Token, plain};
 use super::merge::State;
@@ -11,17 +11,17 @@ use super::run::{End, Place, Walker};
 use super::values::{Value, known};
 use std::rc::Rc;
 
-/// Passes of a loop that are gone through.
+/// Maximum number of passes of a loop.
 const MOST_PASSES: usize = 4096;
 
-/// How a branch went.
+/// Result of a branch.
 struct Outcome {
     state: State,
     ended: Option<End>,
 }
 
 impl Walker<'_> {
-    /// Whether a pass of a loop's body ended the loop too.
+    /// Tests whether a pass of a loop's body also ended the loop.
     fn leaves_loop(&mut self) -> bool {
         match self.ended {
             Some(End::Continue) => {
@@ -37,7 +37,7 @@ impl Walker<'_> {
         }
     }
 
-    /// Goes through a block, and takes back what it did to variables.
+    /// Runs a block, and restores the variables that it changed.
     fn branch(&mut self, place: &mut Place<'_>, ends: &[&str], line: usize) -> Outcome {
         let before = self.state();
         let outer = self.conditional.replace(line);
@@ -47,8 +47,8 @@ impl Walker<'_> {
         Outcome { state, ended: self.ended.take() }
     }
 
-    /// Goes through a block that is known to be entered. One that ends the script without starting anything is passed over: what it
-    /// asks for will be met.
+    /// Runs a block that is known to be entered. One that ends the script without starting anything is skipped: the user fulfils its
+    /// requirements.
     fn taken(&mut self, place: &mut Place<'_>, ends: &[&str]) {
         let (before, commands, line) = (self.state(), self.script.commands.len(), place.line());
         let at = place.at;
@@ -133,7 +133,7 @@ impl Walker<'_> {
         None
     }
 
-    /// A test, in which a program's success is not taken for granted.
+    /// A condition, in which a program's success is not assumed.
     fn condition(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
         let outer = std::mem::replace(&mut self.tests, true);
         let status = self.list(place, ends, active);
@@ -141,7 +141,7 @@ impl Walker<'_> {
         status
     }
 
-    /// Goes through the body of a loop, once for each thing that `next` does; commands are kept from the first pass alone.
+    /// Runs the body of a loop once for each pass of `next`; commands are kept from the first pass alone.
     fn passes(
         &mut self,
         place: &mut Place<'_>,
@@ -173,7 +173,7 @@ impl Walker<'_> {
         place.at += 1;
     }
 
-    /// States that a loop starts a program several times, of which the first counts. `first` is the number of commands after its first pass.
+    /// Notes that a loop starts a program several times, of which the first counts. `first` is the number of commands after its first pass.
     fn state_iterations(&mut self, what: &str, line: usize, first: usize, passes: usize) {
         let first = first.min(self.script.commands.len());
         // Settings of the program are flags or overrides, `key=value`.
@@ -357,7 +357,7 @@ impl Walker<'_> {
         None
     }
 
-    /// Keeps the body of a function for when it is called; the walker stands behind its name and brackets.
+    /// Stores the body of a function for later calls; the walker is after its name and brackets.
     pub(super) fn define(&mut self, name: &str, place: &mut Place<'_>) {
         while place.operator() == Some("\n") {
             place.at += 1;
@@ -379,7 +379,7 @@ impl Walker<'_> {
         self.functions.insert(name.to_owned(), Rc::new(body.to_vec()));
     }
 
-    /// Goes through a function with arguments.
+    /// Runs a function with arguments.
     pub(super) fn call(
         &mut self,
         body: &[Token],

@@ -1,16 +1,16 @@
 //! Tests: `[ "$A" -eq 1 ]`, `[[ $A == fp8 && -n $B ]]`.
 //!
-//! Responsible for: comparing what is known. A variable that the script does not set is empty here, as it is
-//! to the shell; an unknown argument is not. Does not access files: such a test is unknown.
+//! Responsible for: comparing known values. A variable that the script does not set is empty, as in the shell; an unknown argument is not.
+//! Does not access files: such a test is unknown.
 
 use super::lex::{Part, Token};
 use super::values::{Piece, Variables, known};
 use super::{Why, pattern};
 
-/// Brackets and negations go this deep at most.
+/// Maximum nesting of brackets and negations.
 const DEEPEST: usize = 32;
 
-/// The answer of a test between its brackets, if there is one.
+/// The result of a test between its brackets; `None` if unknown.
 pub(super) fn test(tokens: &[Token], variables: &mut Variables) -> Option<bool> {
     let items: Vec<Item> = tokens
         .iter()
@@ -127,7 +127,7 @@ impl Test<'_> {
         match single.as_deref() {
             Some("-z") => {
                 self.at += 1;
-                // A variable without a value may leave nothing at all to test.
+                // A variable without a value may expand to nothing.
                 return if self.at < self.items.len() {
                     self.text().map(|text| text.is_empty())
                 } else {
@@ -148,7 +148,7 @@ impl Test<'_> {
                 return self.is_set(&name);
             }
             Some(sign) if sign.starts_with('-') && self.items.len() > self.at + 1 => {
-                // A question about a file.
+                // A test of a file.
                 self.at += 2;
                 return None;
             }
@@ -183,7 +183,7 @@ impl Test<'_> {
         }
     }
 
-    /// Whether a variable, or an entry of one, is set here.
+    /// True if a variable, or an entry of one, is set here; `None` if unknown.
     fn is_set(&self, name: &str) -> Option<bool> {
         use super::values::Value;
         let Some((name, key)) = name.split_once('[') else { return Some(self.variables.get(name).is_some()) };
@@ -195,7 +195,7 @@ impl Test<'_> {
     }
 }
 
-/// A regular expression that is a plain text, perhaps held at the begin or the end.
+/// Matches a regular expression that is a plain text, possibly anchored at the start or the end; `None` for others.
 fn matches(text: &str, expression: &str) -> Option<bool> {
     let from_begin = expression.starts_with('^');
     let inner = expression.strip_prefix('^').unwrap_or(expression);

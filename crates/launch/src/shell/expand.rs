@@ -1,14 +1,14 @@
 //! Expansion: from the parts of a word to fields of known and unknown pieces.
 //!
-//! Responsible for: parts of words, splitting of what is not quoted, arithmetic, and assignment to variables. Refuses operations on
-//! parameters, which are `parameter`, and commands inside words, which are `substitute`.
+//! Responsible for: parts of words, splitting of unquoted text, arithmetic, and assignment to variables. Excludes operations on parameters
+//! (`parameter`) and commands inside words (`substitute`).
 
 use super::lex::{Part, parts_of};
 use super::values::{Fields, Piece, Value, Variables, closed, known, open, word};
 use super::{Why, Word, arithmetic};
 use std::rc::Rc;
 
-/// Defaults inside defaults go this deep at most.
+/// Maximum nesting of defaults.
 pub(super) const DEEPEST: usize = 16;
 
 impl arithmetic::Names for Variables {
@@ -54,7 +54,7 @@ impl Variables {
         fields.finish()
     }
 
-    /// The elements of `"$@"` and `"${NAME[@]}"`, which stay apart in quotes.
+    /// The elements of `"$@"` and `"${NAME[@]}"`, which stay separate in quotes.
     fn elements(&mut self, inner: &str, line: usize) -> Option<Vec<Vec<Piece>>> {
         if inner == "@" {
             self.needs_arguments |= self.arguments.is_none();
@@ -110,7 +110,7 @@ impl Variables {
         if self.pay(&pieces) { pieces } else { Vec::new() }
     }
 
-    /// The value of an arithmetic expression, or why it has none.
+    /// The value of an arithmetic expression, or the reason why it has none.
     pub(super) fn evaluate(&mut self, text: &str, line: usize, depth: usize) -> Result<i64, Why> {
         if depth >= DEEPEST {
             return Err(Why::Undecidable);
@@ -125,7 +125,7 @@ impl Variables {
         arithmetic::evaluate(&text, self).ok_or_else(|| self.why_not(&text))
     }
 
-    /// Reason why an expression has no value: the reason of the first name in it that has none.
+    /// Reason why an expression has no value: that of the first name without one.
     fn why_not(&self, text: &str) -> Why {
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         text.split(|c| !is_name(c))
@@ -138,7 +138,7 @@ impl Variables {
             .unwrap_or(Why::Undecidable)
     }
 
-    /// Takes `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(...)`; the name, if the word is such.
+    /// Executes `NAME=value`, `NAME+=value`, `NAME[i]=value`, `NAME=(...)`. Returns the name; `None` for other words.
     pub(super) fn assign(&mut self, parts: &[Part]) -> Option<String> {
         let Some(Part::Text { text, quoted: false, line }) = parts.first() else { return None };
         let (target, rest) = text.split_once('=')?;
@@ -202,7 +202,7 @@ impl Variables {
         Some(name.to_owned())
     }
 
-    /// `(a b c)`, or `([key]=value ...)` where the variable is declared so.
+    /// `(a b c)`, or `([key]=value ...)` if the variable is declared as a map.
     fn array(&mut self, name: &str, elements: &[Vec<Part>]) -> Value {
         let is_map = matches!(self.get(name).map(Rc::as_ref), Some(Value::Map(_)));
         if !is_map {
@@ -246,7 +246,7 @@ impl Variables {
     }
 }
 
-/// Whether a text is the name of a variable.
+/// Tests whether a text is the name of a variable.
 pub(super) fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -1,33 +1,32 @@
-//! From the text of a script to words and operators, each with its line.
+//! Converts the text of a script to words and operators, each with its line.
 //!
-//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and cutting out what is to be expanded.
-//! Refuses to expand.
+//! Responsible for: quotes, comments, continued lines, here-documents, arithmetic commands, and separating expansions. Does not expand.
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     /// A word, of parts.
     Word(Vec<Part>, usize),
-    /// An operator, a line end (`\n`) among them.
+    /// An operator, including the line end (`\n`).
     Operator(&'static str, usize),
-    /// What stands in `((...))`, as a command or behind `for`.
+    /// Content of `((...))`, as a command or after `for`.
     Arithmetic(String, usize),
-    /// The text of a here-document, in the place of its delimiter; its first line. Quoted delimiters keep it from being expanded.
+    /// The text of a here-document in place of its delimiter, and its first line. Quoted delimiters prevent its expansion.
     Document { text: String, quoted: bool, line: usize },
 }
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// Text as it is.
+    /// Plain text.
     Text { text: String, quoted: bool, line: usize },
-    /// What stands in `${...}`, or the name behind `$`.
+    /// Content of `${...}`, or the name after `$`.
     Parameter { inner: String, quoted: bool, line: usize },
-    /// What stands in `$((...))`.
+    /// Content of `$((...))`.
     Arithmetic { inner: String, line: usize },
-    /// What stands in `$(...)` or between backquotes.
+    /// Content of `$(...)` or of backquotes.
     Command { inner: String, line: usize },
-    /// What stands in `<(...)` or `>(...)`.
+    /// Content of `<(...)` or `>(...)`.
     Process { inner: String, line: usize },
     /// The elements of an array, in `NAME=(...)`.
     Array(Vec<Vec<Part>>),
@@ -42,7 +41,7 @@ const OPERATORS: &[&str] = &[
 /// Longer arithmetic is not evaluated.
 const LONGEST_ARITHMETIC: usize = 4 << 10;
 
-/// Words inside words (arrays, nested quotes) go this deep at most.
+/// Maximum nesting of words inside words (arrays, nested quotes).
 const DEEPEST: usize = 16;
 
 /// All tokens of a text; `line` is the number of its first line.
@@ -69,7 +68,7 @@ pub(super) fn lex(text: &str, line: usize) -> Vec<Token> {
     tokens
 }
 
-/// The text of a word without what would have to be expanded.
+/// The text of a word without parts that need expansion.
 pub(super) fn plain(parts: &[Part]) -> String {
     parts
         .iter()
@@ -159,7 +158,7 @@ impl<'a> Lexer<'a> {
         Some(Token::Word(self.word(), line))
     }
 
-    /// `((...))`, if the brackets close as they open; else they are two subshells.
+    /// `((...))`, if the brackets are balanced; else they are two subshells.
     fn arithmetic(&mut self) -> Option<String> {
         let rest = self.rest.strip_prefix("((")?;
         let mut depth = 2usize;
@@ -279,7 +278,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// What begins with `$` or a backquote.
+    /// Reads an expansion that begins with `$` or a backquote.
     fn expansion(&mut self, parts: &mut Vec<Part>, quoted: bool) {
         let line = self.line;
         if self.eat("`") {
@@ -342,7 +341,7 @@ impl<'a> Lexer<'a> {
         start
     }
 
-    /// The elements of an array; the lexer stands at the opening bracket.
+    /// The elements of an array; the lexer is at the opening bracket.
     fn array(&mut self) -> Part {
         self.next();
         let mut elements = Vec::new();
@@ -388,7 +387,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// Text, a part for each line, so that every word knows where it stands.
+/// Text, a part for each line, so that every word has its line.
 fn push_lines(parts: &mut Vec<Part>, text: &str, quoted: bool, first: usize) {
     for (index, line) in text.split_inclusive('\n').enumerate() {
         parts.push(Part::Text { text: line.to_owned(), quoted, line: first + index });

@@ -1,7 +1,7 @@
-//! Branches that cannot be decided: what each would leave behind, and what of it stays open.
+//! Undecided branches: the state after each, and the values left open.
 //!
-//! Responsible for: one value out of several outcomes, keeping what all of them begin with and leaving the rest open with its
-//! alternatives. Refuses to prefer an outcome.
+//! Responsible for: one value from several outcomes, keeping their common start and leaving the rest open with its alternatives. Prefers no
+//! outcome.
 
 use super::run::Walker;
 use super::values::{Piece, Value, split};
@@ -9,20 +9,20 @@ use super::{Choice, Why};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Variables at one moment; copies share their values.
+/// Variables at one time; copies share their values.
 pub(super) type State = BTreeMap<String, Rc<Value>>;
 
 /// Choices that are kept.
 const MOST_CHOICES: usize = 2000;
 
 impl Walker<'_> {
-    /// The variables as they are.
+    /// A copy of the variables.
     pub(super) fn state(&mut self) -> State {
         self.steps = self.steps.saturating_sub(self.variables.values.len() / 16);
         self.variables.values.clone()
     }
 
-    /// Goes on with several outcomes of a branch: what differs between them is open.
+    /// Continues with several outcomes of a branch: their differences are open.
     pub(super) fn merge(&mut self, outcomes: &[State], line: usize) {
         let Some((first, rest)) = outcomes.split_first() else { return };
         let mut merged = first.clone();
@@ -43,7 +43,7 @@ impl Walker<'_> {
         self.variables.values = merged;
     }
 
-    /// What values have in common at their begin, then what is open.
+    /// Common start of several values, then the open part.
     fn either(&mut self, name: &str, values: &[Option<&Rc<Value>>], line: usize) -> Value {
         let lists: Vec<Vec<Vec<Piece>>> = values
             .iter()
@@ -70,7 +70,7 @@ impl Walker<'_> {
                 alternatives.push(words);
             }
         }
-        // One word each: an ordinary value. Else any number of words, which a blank in its name marks.
+        // One word each: an ordinary value. Otherwise any number of words, marked by a blank in its name.
         let is_single = !is_array && alternatives.iter().all(|words| words.len() <= 1 && common == 0);
         let is_flag = alternatives.iter().flatten().any(|word| word.text.starts_with('-'));
         let text = if is_single && !is_flag { format!("${{{name}}}") } else { format!("${{ {name} }}") };
@@ -97,7 +97,7 @@ fn text_of(pieces: &[Piece]) -> (String, Option<Why>) {
     (pieces.iter().map(|piece| piece.text.as_str()).collect(), pieces.iter().find_map(|piece| piece.unknown))
 }
 
-/// Whether two values are the same text, wherever they were written.
+/// Tests whether two values have the same text, regardless of their lines.
 fn is_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Text(a), Value::Text(b)) => text_of(a) == text_of(b),

@@ -1,7 +1,7 @@
-//! What stands in `${...}`: names, positional parameters, defaults, elements of arrays, lengths, cuts and replacements.
+//! Content of `${...}`: names, positional parameters, defaults, elements of arrays, lengths, substrings and replacements.
 //!
-//! Responsible for: one expansion at a time, and the reason where it has no value. Refuses what only the running shell knows (`$?`,
-//! `$$`, `$RANDOM`).
+//! Responsible for: one expansion at a time, and the reason if it has no value. Parameters of the running shell (`$?`, `$$`, `$RANDOM`)
+//! have none.
 
 use super::Why;
 use super::expand::DEEPEST;
@@ -79,7 +79,7 @@ impl Variables {
         Why::Unset
     }
 
-    /// The pieces that a name and an index mean, and what is left of the operation.
+    /// The pieces of a name and an index, and the rest of the operation.
     fn element<'a>(
         &mut self,
         name: &str,
@@ -142,7 +142,7 @@ impl Variables {
         }
     }
 
-    /// How long a text is, or how many elements an array has.
+    /// Length of a text, or number of elements of an array.
     fn length(&mut self, name: &str) -> Result<usize, Why> {
         let (name, is_whole) = match name.split_once('[') {
             Some((name, "@]" | "*]")) => (name, true),
@@ -169,7 +169,7 @@ impl Variables {
         }
     }
 
-    /// `${!NAME}`: the variable whose name a variable holds. `${!NAME[@]}`: indices.
+    /// `${!NAME}`: the variable whose name is a variable's value. `${!NAME[@]}`: indices.
     fn indirect(&mut self, name: &str, quoted: bool, line: usize, depth: usize) -> Option<Vec<Piece>> {
         if depth >= DEEPEST {
             return None;
@@ -194,7 +194,7 @@ impl Variables {
             .then(|| self.parameter(&format!("{target}{operation}"), quoted, line, depth + 1))
     }
 
-    /// The operations that ask whether there is a value; others come back with the value.
+    /// The operations that test for a value; others are returned with the value.
     #[expect(clippy::too_many_arguments, reason = "one expansion in all its parts")]
     fn defaulted(
         &mut self,

@@ -1,12 +1,12 @@
-//! Patterns of the shell (`*`, `?`) and what parameters do with them: `${X%.sh}`, `${X##*/}`, `${X/a/b}`.
+//! Patterns of the shell (`*`, `?`) and their use in parameters: `${X%.sh}`, `${X##*/}`, `${X/a/b}`.
 //!
-//! Responsible for: matching and cutting, in time that grows with the product of both lengths. Refuses sets of characters: then there
-//! is no answer.
+//! Responsible for: matching and cutting, in time proportional to the product of both lengths. Sets of characters are not supported: the
+//! result is then unknown.
 
 /// Texts that are matched are no longer.
 const LONGEST: usize = 64 << 10;
 
-/// Whether a whole text fits a pattern; `None` for patterns with sets of characters.
+/// True if a whole text matches a pattern; `None` for patterns with sets of characters.
 pub(super) fn fits(pattern: &str, text: &str) -> Option<bool> {
     if pattern.contains('[') && pattern.contains(']') || text.len() > LONGEST || pattern.len() > 1024 {
         return None;
@@ -37,7 +37,7 @@ pub(super) fn fits(pattern: &str, text: &str) -> Option<bool> {
     Some(pattern[p..].iter().all(|c| *c == '*'))
 }
 
-/// Text without the part at its begin (`#`) or end (`%`) that fits; the longest such part where `greedy`.
+/// Text without a matching part at its start (`#`) or end (`%`); the longest such part if `greedy`.
 pub(super) fn cut(text: &str, pattern: &str, at_end: bool, greedy: bool) -> Option<String> {
     if text.len() > 4096 {
         return None;

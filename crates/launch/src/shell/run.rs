@@ -1,7 +1,7 @@
-//! Walks through a script as the shell would, without running anything.
+//! Walks through a script like the shell, without running anything.
 //!
-//! Responsible for: lists of commands, `&&` and `||`, subshells, and where the walk ends. Refuses to take what is undecided for
-//! decided: what it would change is left open.
+//! Responsible for: lists of commands, `&&` and `||`, subshells, and the end of the walk. Treats undecided commands as such: their changes
+//! are left open.
 
 use super::expand::is_name;
 use super::lex::{Part, Token, lex, plain};
@@ -13,11 +13,11 @@ use std::rc::Rc;
 
 /// Steps that a script may take.
 const MOST_STEPS: usize = 200_000;
-/// Scripts inside scripts and calls inside calls go this deep at most.
+/// Maximum nesting of scripts and calls.
 pub(super) const DEEPEST: usize = 8;
 /// Branches inside branches.
 const DEEPEST_BLOCK: usize = 48;
-/// Commands and open questions that are kept.
+/// Maximum number of commands and of undecided parts.
 pub(super) const MOST: usize = 5000;
 
 /// Reason why the walk stops before the end of its text.
@@ -97,13 +97,13 @@ pub(super) struct Walker<'a> {
     pub(super) ended: Option<End>,
     /// The line of the branch, not decided, that the walk is in.
     pub(super) conditional: Option<usize>,
-    /// Whether the walk is in the condition of a branch.
+    /// True while the walk is in the condition of a branch.
     pub(super) tests: bool,
     pub(super) context: &'a Context<'a>,
     pub(super) directives: fn(&str) -> Vec<(&'static str, String)>,
 }
 
-/// A script, and where in it the walker stands.
+/// A script, and the walker's position in it.
 pub(super) struct Place<'a> {
     pub(super) tokens: &'a [Token],
     pub(super) at: usize,
@@ -178,11 +178,11 @@ impl Walker<'_> {
         }
     }
 
-    /// Commands up to one of the words; the last one's status, where it is known.
+    /// Runs commands up to one of the words; returns the last one's status, if known.
     pub(super) fn list(&mut self, place: &mut Place<'_>, ends: &[&str], active: bool) -> Option<bool> {
         let mut status = Some(true);
         let mut runs = active;
-        // The line of a chain whose first part is undecided.
+        // The line of a chain with an undecided first part.
         let mut perhaps: Option<usize> = None;
         while !place.is_done() {
             if self.steps == 0 {
@@ -235,7 +235,7 @@ impl Walker<'_> {
         status
     }
 
-    /// A command that runs or not: what it changes is open.
+    /// A command that may not run: its changes are open.
     fn perhaps(&mut self, place: &mut Place<'_>, line: usize) {
         let before = self.state();
         let outer = self.conditional.replace(line);
@@ -323,7 +323,7 @@ impl Walker<'_> {
                     sign @ ("<" | ">" | ">>" | "&>" | "&>>" | ">&" | "<&" | ">|" | "<<" | "<<-" | "<<<"),
                     _,
                 ) => {
-                    // The number of a stream stands before, a file behind.
+                    // The number of a stream comes before, a file after it.
                     if words.last().is_some_and(|parts| matches!(plain(parts).as_str(), "1" | "2")) {
                         words.pop();
                     }
@@ -346,7 +346,7 @@ impl Walker<'_> {
             place.at += 1;
         }
         if place.at == start {
-            // Nothing that a command can begin with.
+            // Not the start of a command.
             place.at += 1;
         }
         if !active || words.is_empty() {

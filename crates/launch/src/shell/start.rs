@@ -1,8 +1,7 @@
-//! Commands that a script starts: what the shell does itself, functions, and other scripts.
+//! Commands that a script starts: builtins of the shell, functions, and other scripts.
 //!
-//! Responsible for: `shift`, `set --`, `read`, `printf -v` and their like, scripts in other files (`source`,
-//! `bash x.sh`, `sbatch x.sh`), in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the
-//! context does, or returns the reason.
+//! Responsible for: `shift`, `set --`, `read`, `printf -v` and similar ones, scripts in other files (`source`, `bash x.sh`, `sbatch x.sh`),
+//! in texts (`eval`, `bash -c`) and in here-documents. Opens no files: the context does, or returns the reason.
 
 use super::lex::{Part, parts_of, plain};
 use super::merge::State;
@@ -16,12 +15,12 @@ const LONGEST: usize = 4 << 20;
 /// Scripts that are read for one launch.
 const MOST_FILES: usize = 64;
 
-/// Programs that start another with the words behind.
+/// Programs that start another with the following words.
 const LAUNCHERS: &[&str] =
     &["bash", "sh", "zsh", "srun", "sbatch", "mpirun", "mpiexec", "nohup", "exec", "env", "time"];
 
 impl Walker<'_> {
-    /// A command with what is set for it alone.
+    /// Starts a command with the variables set for it alone.
     pub(super) fn start(
         &mut self,
         assignments: &[&[Part]],
@@ -48,7 +47,7 @@ impl Walker<'_> {
             }
         }
         let status = self.started(&first, &fields, prefix, line, nesting);
-        // A function's assignments stay; those in front of a command do not.
+        // A function's assignments persist; those before a command do not.
         if !assignments.is_empty() {
             let names: Vec<String> = self.variables.exported.difference(&exported).cloned().collect();
             for name in names {
@@ -78,7 +77,7 @@ impl Walker<'_> {
             self.source(fields, line, nesting);
             return Some(true);
         }
-        // What is started by another shell is a script of its own.
+        // A command line for another shell is a separate script.
         if first == "eval" {
             let rest: Vec<Word> = fields.iter().skip(1).flat_map(|pieces| split(pieces)).collect();
             let blank = closed(" ", line);
@@ -116,11 +115,11 @@ impl Walker<'_> {
         }
         let conditional = self.conditional;
         self.keep(Command { words: expanded, line, conditional, prefix, ..Command::default() });
-        // Whether a program works is taken for granted, but not where a branch asks for it.
+        // Programs are assumed to succeed, except in the condition of a branch.
         if self.tests { None } else { Some(true) }
     }
 
-    /// What the shell does itself; outer `None` for everything else, inner `None` for a status that is not known.
+    /// Runs a builtin of the shell. Outer `None` for all other commands, inner `None` for an unknown status.
     #[expect(clippy::option_option, reason = "whether it is one, and how it ends")]
     fn builtin(&mut self, first: &str, words: &[&[Part]], line: usize) -> Option<Option<bool>> {
         let operand = |index: usize| words.get(index).map(|parts| plain(parts)).unwrap_or_default();
@@ -134,7 +133,7 @@ impl Walker<'_> {
                 self.variables.arguments = Some(fields);
             }
             "printf" if operand(1) == "-v" => self.print_into(&words[2..], line),
-            // What it does with its words is nothing; that they are expanded sets variables: `: "${NAME:=value}"`.
+            // It has no effect of its own, but the expansion of its words sets variables: `: "${NAME:=value}"`.
             ":" => {
                 for parts in &words[1..] {
                     self.variables.words(parts);
@@ -205,7 +204,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is read into this one: its variables stay.
+    /// Reads a script into this one: its variables persist.
     fn source(&mut self, fields: &[Vec<Piece>], line: usize, nesting: usize) {
         let name = fields.get(1).map(|pieces| word(pieces)).unwrap_or_default();
         let arguments = (fields.len() > 2).then(|| fields[2..].to_vec());
@@ -237,7 +236,7 @@ impl Walker<'_> {
         }
     }
 
-    /// A script that is started as a program of its own: it sees what is exported. `false` when no word is one that can be read.
+    /// A script started as a separate program, with the exported variables only. `false` if no word is a readable script.
     fn script_of(&mut self, fields: &[Vec<Piece>], words: &[Word], line: usize, nesting: usize) -> bool {
         let is_script = |word: &Word| {
             let ending = std::path::Path::new(&word.text).extension().and_then(|ending| ending.to_str());
@@ -316,7 +315,7 @@ impl Walker<'_> {
         pieces
     }
 
-    /// A variable that holds a here-document.
+    /// Sets a variable to a here-document.
     pub(super) fn read_into(&mut self, name: &str, text: &str, quoted: bool, line: usize) {
         let pieces = self.pieces_of(text, quoted, line);
         self.variables.set(name, Value::Text(pieces));
@@ -352,8 +351,8 @@ impl Walker<'_> {
         }
     }
 
-    /// A text that is a command as it stands, quotes taken off: its words, each with the line that it was written in. `None` when
-    /// something in it would have to be expanded or ends the command.
+    /// A text that is a complete command without its quotes: its words, each with its line. `None` if a part of it needs expansion or ends
+    /// the command.
     fn unquoted(pieces: &[Piece]) -> Option<Vec<Word>> {
         let (mut words, mut current, mut quote): (Vec<Vec<Piece>>, Option<Vec<Piece>>, Option<char>) =
             (Vec::new(), None, None);
@@ -375,7 +374,7 @@ impl Walker<'_> {
                     }
                     (None, '$' | '`' | ';' | '(' | ')') | (Some('"'), '$' | '`') => return None,
                     (None, '|' | '&' | '>' | '<') => {
-                        // The number of a stream belongs to what is redirected.
+                        // The number of a stream belongs to the redirection.
                         let is_stream = |word: &Vec<Piece>| matches!(known(word).as_deref(), Some("1" | "2"));
                         words.extend(current.take().filter(|word| !is_stream(word)));
                         return Some(words.iter().map(|pieces| word(pieces)).collect());
@@ -419,7 +418,7 @@ impl Walker<'_> {
             self.keep(Command { words, line, conditional, ..Command::default() });
             return;
         }
-        // What is unknown keeps its reason: it goes through a variable.
+        // An unknown part becomes a variable, so that it keeps its reason.
         let mut text = String::new();
         for (index, word) in whole.iter().enumerate() {
             if index > 0 {

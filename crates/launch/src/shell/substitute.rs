@@ -1,7 +1,7 @@
-//! Commands inside words, `$(...)`: the few whose output follows from the script alone.
+//! Commands inside words, `$(...)`: the few with an output that follows from the script alone.
 //!
-//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`,
-//! `wc -w`, `bc`), and numbers (`expr`, `seq`). Refuses everything else: such a word has no value.
+//! Responsible for: paths of the script (`dirname`, `basename`, `realpath`, `cd ... && pwd`), texts (`echo`, `printf %s`, `tr`, `cut`, `wc
+//! -w`, `bc`), and numbers (`expr`, `seq`). A word with any other command has no value.
 
 use super::expand::DEEPEST;
 use super::lex::{Part, Token, lex, plain};
@@ -15,7 +15,7 @@ const LONGEST_SEQUENCE: i64 = 4096;
 type Words = Result<Vec<String>, Why>;
 
 impl Variables {
-    /// The output of a command, or why it cannot be known.
+    /// The output of a command, or the reason why it is unknown.
     pub(super) fn substitute(&mut self, inner: &str, line: usize, depth: usize) -> Result<Vec<Piece>, Why> {
         if depth >= DEEPEST || inner.len() > 4096 {
             return Err(Why::Undecidable);
@@ -77,7 +77,7 @@ impl Variables {
         text.ok_or(Why::Undecidable)
     }
 
-    /// The text of each word; a word that is not known ends it with its reason.
+    /// The text of each word; stops at an unknown word with its reason.
     fn known_words(&mut self, parts: &[Vec<Part>]) -> Words {
         let mut words = Vec::new();
         for part in parts {
@@ -89,7 +89,7 @@ impl Variables {
         Ok(words)
     }
 
-    /// A command that reads nothing.
+    /// A command without input.
     fn starts(&mut self, parts: &[Vec<Part>], separator: Option<char>) -> Result<String, Why> {
         // `"${ARRAY[*]}"` is joined by the separator that was set before.
         if let (Some(separator), [echo, whole]) = (separator, parts)
@@ -136,7 +136,7 @@ impl Variables {
     }
 }
 
-/// The words of a command without what is redirected.
+/// The words of a command without redirections.
 fn words_of(tokens: &[Token]) -> Result<Vec<Vec<Part>>, Why> {
     let mut words: Vec<Vec<Part>> = Vec::new();
     let mut at = 0;
@@ -172,7 +172,7 @@ fn sequence(first: &str, step: &str, last: &str) -> Option<String> {
     (count < LONGEST_SEQUENCE).then(|| numbers.map(|n| n.to_string()).collect::<Vec<_>>().join("\n"))
 }
 
-/// Numbers alone: no name has a value.
+/// Numbers only: no name has a value.
 struct Nameless;
 
 impl arithmetic::Names for Nameless {
@@ -183,7 +183,7 @@ impl arithmetic::Names for Nameless {
     fn assign(&mut self, _: &str, _: Option<i64>) {}
 }
 
-/// A command that reads what another wrote.
+/// A command that reads another's output.
 fn filtered(words: &[String], text: &str) -> Option<String> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {

@@ -1,4 +1,4 @@
-//! Scripts as people write them, and as an attacker would.
+//! Scripts of users, and of an attacker.
 
 use super::{Script, Why};
 use crate::context::{Context, Files};
@@ -126,7 +126,7 @@ fn long_expressions_and_many_copies_end_soon() {
     assert!(count < 1 << 20, "{count}");
 }
 
-/// What may stand in place of the last word of the last command.
+/// Alternatives of the last word of the last command.
 fn choice(script: &Script) -> Vec<String> {
     let last = script.commands.last().and_then(|command| command.words.last()).expect("a word");
     let Some(Why::Either(index)) = last.unknown.first().map(|unknown| unknown.why) else { return Vec::new() };

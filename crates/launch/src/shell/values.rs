@@ -1,13 +1,13 @@
-//! Variables of a script, and pieces of text that know where they come from.
+//! Variables of a script, and pieces of text with their origin.
 //!
-//! Responsible for: what a variable holds, positional parameters, and a bound on the text that expansion makes. Refuses to expand.
+//! Responsible for: values of variables, positional parameters, and a bound on the expanded text. Does not expand.
 
 use super::{Why, Word};
 use crate::shell::Unknown;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Characters that expansion makes at most, over a whole script. A script that doubles a variable thirty times ends here.
+/// Maximum number of expanded characters in a whole script. It stops a script that doubles a variable thirty times.
 const MOST_TEXT: usize = 16 << 20;
 
 /// A piece of text of one line and one kind.
@@ -39,11 +39,11 @@ pub(super) enum Value {
     Name(String),
 }
 
-/// Variables, and how much text they may still make.
+/// Variables, and the remaining budget of expanded text.
 #[derive(Clone, Debug)]
 pub(super) struct Variables {
     pub(super) values: BTreeMap<String, Rc<Value>>,
-    /// Those that a started script sees.
+    /// Variables that a started script inherits.
     pub(super) exported: BTreeSet<String>,
     /// Arguments of the script or function; `None` if unknown.
     pub(super) arguments: Option<Vec<Vec<Piece>>>,
@@ -52,7 +52,7 @@ pub(super) struct Variables {
     pub(super) room: usize,
     /// Names that are used but unset.
     pub(super) missed: BTreeSet<String>,
-    /// Whether unknown arguments are used.
+    /// True if unknown arguments are used.
     pub(super) needs_arguments: bool,
 }
 
@@ -69,7 +69,7 @@ impl Variables {
         }
     }
 
-    /// Takes a cost off the room; `false` when nothing is left.
+    /// Subtracts a cost from the remaining budget; `false` if it is used up.
     pub(super) fn pay(&mut self, pieces: &[Piece]) -> bool {
         let cost = 8 + pieces.iter().map(|piece| piece.text.len() + 8).sum::<usize>();
         let can = cost <= self.room;
@@ -77,7 +77,7 @@ impl Variables {
         can
     }
 
-    /// What a name stands for, through other names for it.
+    /// Variable of a name, through references to other names.
     pub(super) fn name<'a>(&'a self, name: &'a str) -> &'a str {
         let mut name = name;
         for _ in 0..4 {
@@ -106,7 +106,7 @@ impl Variables {
     /// The whole number in a variable.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         match self.get(name)?.as_ref() {
-            // No number is longer; a long text is not copied for every name in an expression.
+            // Numbers are shorter; a long text is not copied for every name in an expression.
             Value::Text(pieces) if pieces.iter().map(|piece| piece.text.len()).sum::<usize>() > 4096 => None,
             Value::Text(pieces) => known(pieces)?.trim().parse().ok(),
             Value::Array(elements) => known(elements.first()?)?.trim().parse().ok(),
@@ -168,7 +168,7 @@ impl Fields {
     }
 
     pub(super) fn push(&mut self, piece: Piece) {
-        // What may be any number of words is a word of its own.
+        // A piece with any number of words is a separate word.
         if matches!(piece.unknown, Some(Why::Either(_))) && piece.text.starts_with("${ ") {
             self.close();
             self.done.push(vec![piece]);

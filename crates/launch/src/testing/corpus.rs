@@ -1,7 +1,7 @@
-//! The runs whose exports the frameworks' own parsers are shown: layouts as a search finds them, and 200 random ones.
+//! The runs whose exports are read by the frameworks' own parsers: layouts of a search, and 200 random ones.
 //!
-//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`. Refuses to know what a
-//! framework accepts; that is the part of the tables of `data/` and of the peers.
+//! Responsible for: the same runs every time, and their files on disk for `xtask/peers/exports/check.sh`. Excludes checks of acceptance by
+//! a framework: see the tables of `data/` and the peers.
 
 use crate::testing::{Ranges, random, resolved};
 use crate::{Written, writers};
@@ -75,7 +75,7 @@ const RANGES: Ranges = Ranges {
     settings: &[],
 };
 
-/// One replica a device or a few, as trainers on Hugging Face's models run.
+/// One replica per device or per few, as in trainers on Hugging Face's models.
 pub(crate) const FLAT: Ranges = Ranges {
     models: &[
         "llama-3-8b",
@@ -177,7 +177,7 @@ fn winner(model: &str, machine: &str, words: &str) -> Option<Run> {
     resolved(&settings)
 }
 
-/// Writes the files of every writer where `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and version.
+/// Writes the files of every writer if `RAILWRIGHT_EXPORTS` names a folder: a folder for each writer and version.
 #[test]
 fn exports_are_written_where_asked() {
     let Ok(folder) = std::env::var("RAILWRIGHT_EXPORTS") else { return };

@@ -1,7 +1,7 @@
-//! Keys that writers use, held against tables of the keys that the frameworks accept.
+//! Keys that writers use, compared with tables of the keys that the frameworks accept.
 //!
 //! Responsible for: the check of `xtask/peers/exports` that needs no framework, from `data/export_keys.csv` (made from the frameworks' own
-//! classes, with their versions). Refuses to know relations between keys; the frameworks check these themselves.
+//! classes, with their versions). Excludes relations between keys; the frameworks check these themselves.
 
 use super::corpus::{FLAT, drawn, runs};
 use crate::writers;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const TABLE: &str = include_str!("../../data/export_keys.csv");
 
-/// Files of a writer that a framework of the table reads: writer, how the file ends, framework.
+/// Files of a writer that a framework of the table reads: writer, suffix of the file, framework.
 const FILES: &[(&str, &str, &str)] = &[
     ("accelerate", "accelerate.yaml", "accelerate"),
     ("accelerate", "trl_arguments.yaml", "trl"),

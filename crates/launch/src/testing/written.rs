@@ -1,6 +1,6 @@
-//! Writers of recipes and of trainers, held against random runs and against tables of facts.
+//! Writers of recipes and of trainers, checked with random runs and with tables of facts.
 //!
-//! Responsible for: what is written reads back or is listed, and fields exist where they are set.
+//! Responsible for: a written setting reads back or is listed, and written fields exist in the framework.
 
 use super::corpus::{FLAT, runs};
 use super::{Ranges, random, resolved, round_trip};
@@ -93,7 +93,7 @@ fn recipes_set_fields_that_exist() {
     assert!(recipes > 80 && fields > 20 * recipes, "{recipes} recipes set {fields} fields");
 }
 
-/// What a framework does not have is refused with its name, never left out.
+/// A feature that the framework lacks is rejected by name, never omitted.
 #[test]
 fn what_is_missing_is_refused() {
     let run = |settings: &[&str]| resolved(settings).unwrap_or_else(|| panic!("{settings:?}"));
@@ -152,7 +152,7 @@ fn what_is_missing_is_refused() {
     );
 }
 
-/// Rank and targets read back, or are listed as lost.
+/// Rank and targets are read back, or are listed as lost.
 #[test]
 fn adapters_read_back() {
     for (rank, targets) in [
@@ -188,14 +188,14 @@ fn adapters_read_back() {
             let is_optimizer = |lost: &crate::Lost| lost.key == "plan.optimizer";
             assert!(!written.not_expressed.iter().any(is_optimizer), "{:?}", written.not_expressed);
             let lost = written.not_expressed.iter().any(|lost| lost.key == "plan.lora_targets");
-            // PEFT has no adapters of fused matrices, Megatron none of their parts.
+            // PEFT has no adapters of fused matrices; Megatron has none of their parts.
             let is_megatron = writer.name() == "megatron-bridge";
             assert_eq!(lost, targets.contains("linear_qkv") != is_megatron, "{} {targets}", writer.name());
         }
     }
 }
 
-/// Releases get what they have: the newest flags do not appear, what only saves time is listed, the rest is refused.
+/// Each release has its own flags: the newest flags do not appear, missing flags that only save time are listed, the rest is rejected.
 #[test]
 fn releases_of_megatron_get_their_own_flags() {
     let table = include_str!("../../data/megatron_versions.csv");

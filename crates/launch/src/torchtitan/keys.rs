@@ -3,7 +3,7 @@
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
-/// Keys of older versions and what they are called today.
+/// Keys of older versions and their current names.
 pub(crate) const OLDER: &[(&str, &str)] = &[
     ("training.batch_size", "training.local_batch_size"),
     ("training.data_parallel_degree", "parallelism.data_parallel_shard_degree"),

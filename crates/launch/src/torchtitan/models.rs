@@ -1,6 +1,6 @@
-//! The names by which torchtitan knows models.
+//! Names of models in torchtitan.
 //!
-//! Responsible for: a table from name and flavour to the catalogue. Refuses flavours whose dimensions stand in code only.
+//! Responsible for: a table from name and flavour to the catalogue. Excludes flavours with dimensions in code only.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -69,9 +69,9 @@ pub(super) fn read(fields: &mut Fields<'_>) {
     }
 }
 
-/// The model of the catalogue that a name and a flavour stand for.
+/// The catalogue's model for a name and a flavour; `None` if unknown.
 fn find(name: Option<&str>, flavour: &str) -> Option<&'static str> {
-    // `torchtitan.experiments.simple_fsdp.llama3` is llama3, and `llama3_ft`, `simple_fsdp.llama3` are, too.
+    // `torchtitan.experiments.simple_fsdp.llama3`, `llama3_ft` and `simple_fsdp.llama3` are all llama3.
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_'], "");
     let wanted = plain(flavour);
     FLAVOURS.iter().find_map(|(known, size, model)| {

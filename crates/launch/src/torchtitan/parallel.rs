@@ -1,7 +1,7 @@
 //! torchtitan's meshes and batches.
 //!
-//! Responsible for: replicas, shards and the rest; the rule that experts borrow ranks; sequences per rank, per micro batch and
-//! per step. Refuses meshes that cannot be.
+//! Responsible for: replicas, shards and the rest; the rule that experts borrow ranks; sequences per rank, per micro-batch and per step.
+//! Impossible meshes are errors.
 
 use crate::RemarkKind;
 use crate::fields::Fields;
@@ -46,7 +46,7 @@ fn mesh(fields: &mut Fields<'_>, is_whole: bool, world: Option<u64>) {
     let (tensor, context) = (degree(plan.tensor_parallel), degree(plan.context_parallel));
     let pipeline = degree(plan.pipeline_parallel);
     let reshard = match reshard.as_deref() {
-        // It gathers once per step where a pipeline would gather once per micro batch.
+        // It gathers once per step, while a pipeline would gather once per micro-batch.
         None | Some("default") => pipeline == 1,
         Some("always") => true,
         Some("never") => false,
@@ -153,7 +153,7 @@ fn experts(fields: &mut Fields<'_>) {
     let (expert, tensor) = (degree(plan.expert_parallel), degree(plan.tensor_parallel));
     let Some(expert_tensor) = fields.count(path) else { return };
     if expert == 1 {
-        // Without expert parallelism the key has no effect: experts are cut as everything else.
+        // Without expert parallelism the key has no effect: experts are sharded like all other weights.
         return;
     }
     if expert_tensor != 1 && expert_tensor != tensor {

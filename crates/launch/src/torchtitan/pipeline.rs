@@ -1,7 +1,7 @@
-//! torchtitan's pipelines: schedules, and which layers each stage has.
+//! torchtitan's pipelines: schedules, and the layers of each stage.
 //!
-//! Responsible for: names of schedules, and torchtitan's rule of dividing layers, which counts the embedding and the head as
-//! layers of the first and the last stage. Refuses divisions that torchtitan refuses.
+//! Responsible for: names of schedules, and torchtitan's rule of dividing layers, which counts the embedding and the head as layers of the
+//! first and the last stage. Divisions that torchtitan rejects are errors.
 
 use super::models;
 use crate::RemarkKind;
@@ -17,7 +17,7 @@ const LAST: &str = "parallelism.pipeline_parallel_last_stage_less_layers";
 const PARTS: &str = "parallelism.module_fqns_per_model_part";
 const SPLITS: &str = "parallelism.pipeline_parallel_split_points";
 
-/// Name, what it is to us, whether a rank has several stages, and what is lost.
+/// Name, the plan's schedule, true if a rank has several stages, and the lost property.
 const SCHEDULES: &[(&str, Schedule, bool, &str)] = &[
     ("1F1B", Schedule::OneForwardOneBackward, false, ""),
     ("GPipe", Schedule::Gpipe, false, ""),
@@ -135,7 +135,7 @@ fn explicit(fields: &mut Fields<'_>, path: &str, stages: u64, several: bool, cou
         return fields.problem(Problem::new(message), path);
     }
     fields.set("plan.virtual_stages", &(chunks / stages), path);
-    // Equal parts are what holds without a list.
+    // Equal parts are the default without a list.
     if counts.iter().any(|count| *count != counts[0]) {
         fields.set("plan.layers_per_stage", &counts.to_vec(), path);
     }
@@ -148,8 +148,8 @@ fn layers_of(part: &Data) -> u64 {
         as u64
 }
 
-/// torchtitan's division: embedding and head count as `first_less` and `last_less` layers, what does not divide goes to the
-/// first stages. `None` where a stage would get fewer layers than nothing.
+/// torchtitan's division: embedding and head count as `first_less` and `last_less` layers, and a remainder is assigned to the first stages.
+/// `None` if a stage would have a negative number of layers.
 pub(super) fn divide(layers: u64, stages: u64, first_less: u64, last_less: u64) -> Option<Vec<u64>> {
     let effective = layers.checked_add(first_less)?.checked_add(last_less)?;
     if stages == 0 || stages > 100_000 || effective / stages == 0 {

@@ -1,6 +1,6 @@
 //! A run as a configuration of torchtitan since February 2026: a function in Python that changes one of torchtitan's own.
 //!
-//! Responsible for: the names of that generation (checked against b5bcd76c, August 2026). Refuses flavours that are not in its code.
+//! Responsible for: the names of that generation (checked against b5bcd76c, August 2026). Excludes flavours that are not in its code.
 
 use super::pipeline;
 use railwright_spec::plan::{Recompute, Schedule};
@@ -30,7 +30,7 @@ const BASES: &[(&str, &str, &str)] = &[
     ("gpt_oss", "120b", "gpt_oss_120b"),
 ];
 
-/// The configuration as Python, or `None` where torchtitan's code has no such flavour.
+/// The configuration as Python; `None` if torchtitan's code has no such flavour.
 pub(super) fn write(run: &Run, name: &str, flavour: &str, mesh: &Mesh) -> Option<String> {
     let (_, _, base) = BASES.iter().find(|(known, size, _)| *known == name && *size == flavour)?;
     let plan = &run.plan;
@@ -86,7 +86,7 @@ pub(super) fn write(run: &Run, name: &str, flavour: &str, mesh: &Mesh) -> Option
     set("training.mixed_precision_param", word(single));
     let offloads = plan.offload.optimizer >= 1.0 && plan.offload.parameters >= 1.0;
     set("training.enable_cpu_offload", flag(offloads));
-    // Its graphs hold neither pipelines nor experts that ask the host how many tokens come.
+    // Its graphs include neither pipelines nor experts whose token counts the host must read.
     let has_graphs = plan.pipeline_parallel == 1 && plan.expert_parallel == 1;
     set("training.disable_cuda_graphs", flag(!has_graphs));
     set("parallelism.data_parallel_replicate_degree", mesh.replicate.to_string());
@@ -142,7 +142,7 @@ fn stages(run: &Run, set: &mut impl FnMut(&str, String)) {
             .collect();
         return set("parallelism.module_fqns_per_model_part", format!("[{}]", parts.join(", ")));
     }
-    // Two chunks per rank for a V; others divide evenly.
+    // Two chunks per rank for a V schedule; other schedules divide evenly.
     let chunks =
         plan.pipeline_parallel * plan.virtual_stages.max(u64::from(plan.schedule == Schedule::ZbV) + 1);
     set(

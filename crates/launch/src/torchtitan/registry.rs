@@ -16,7 +16,7 @@ pub(super) fn is_one(text: &str) -> bool {
     python::imports(text, "torchtitan")
 }
 
-/// Reads a configuration: its keys, whether it is a whole one, and what is open.
+/// Reads a configuration: its keys, true if it is a whole one, and the open keys.
 pub(super) fn read(
     text: &str,
     file: &str,
@@ -29,7 +29,7 @@ pub(super) fn read(
     let recipe = python::read(text, file, context, |function| function == "model_registry", &accepts)?;
     let mut document = recipe.document.clone();
     let target = document.get("_target_").map(|entry| entry.data.shown()).unwrap_or_default();
-    // A configuration that takes fields over from an unknown place has no defaults.
+    // A configuration that copies fields from an unknown place has no defaults.
     let is_whole = target.ends_with("Config") && recipe.open_line("").is_none();
     classes(&mut document, &recipe.name);
     Ok((document, is_whole, recipe))
@@ -114,7 +114,7 @@ fn classes(document: &mut Document, name: &str) {
     document.entries.extend(add);
 }
 
-/// The family that a configuration's name begins with, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.
+/// The family at the start of a configuration's name, before its flavour: `qwen3_8b_lora`, not `qwen3_5_8b`.
 fn family(name: &str, flavour: &str) -> Option<&'static str> {
     let plain = |text: &str| text.to_ascii_lowercase().replace(['-', '_', '.'], "");
     let lower = name.to_ascii_lowercase().replace('-', "_");

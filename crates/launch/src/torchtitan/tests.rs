@@ -228,7 +228,7 @@ fn both_generations_are_written_in_their_own_words() {
         assert!(python.contains(line), "{line}\n{python}");
     }
     assert_eq!(value(&read(toml), "plan.precision.preset"), "\"fp8\"");
-    // No n makes 5 of 32 / 4 layers.
+    // No n gives 5 of 32 / 4 layers.
     let out = written(&[
         "model.name=llama-3-8b",
         "cluster.devices=64",
@@ -289,7 +289,7 @@ fn layers_are_divided_as_torchtitan_divides_them() {
 fn every_flavour_names_a_model_of_the_catalogue() {
     for (name, flavour, model) in super::models::FLAVOURS {
         let known = railwright_spec::model::by_name(model).expect(model);
-        // Llama 2 left torchtitan before its TOML did: old files name it, new ones cannot.
+        // Llama 2 was removed from torchtitan before its TOML: old files can name it, new ones cannot.
         match super::models::flavour(&known) {
             Some((back, _)) => assert!(back == *name, "{name} {flavour}: {back}"),
             None => assert_eq!(*name, "llama2", "{flavour}"),
@@ -309,7 +309,7 @@ fn torchtitan_is_recognised_and_nothing_else() {
     }
 }
 
-/// Whether the flavour was there in February 2026 and is no more.
+/// Tests whether the flavour existed in February 2026 and has been removed since.
 fn out_of_date(model: &railwright_spec::model::Model) -> bool {
     super::models::flavour(model).is_some_and(|(name, _)| matches!(name, "llama4"))
 }

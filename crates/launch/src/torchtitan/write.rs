@@ -1,6 +1,6 @@
 //! A run as torchtitan's TOML, and as Python for versions that have no TOML any more.
 //!
-//! Responsible for: every key that the reader understands. Refuses to hide what torchtitan cannot do: see [`crate::Written`].
+//! Responsible for: every key that the reader supports. Lists settings that torchtitan cannot express: see [`crate::Written`].
 
 use super::{TorchtitanReader, models, pipeline, python};
 use crate::lost::{Reasons, lost};
@@ -110,7 +110,7 @@ impl Writer for TorchtitanWriter {
         out.text("model", "name", name);
         out.text("model", "flavor", size);
         match plan.precision.compute {
-            // Under the names that go with the sections `[quantize.linear...]`.
+            // Under the names that belong to the sections `[quantize.linear...]`.
             DataType::Fp8 => out.put("model", "converters", "[\"quantize.linear.float8\"]".to_owned()),
             DataType::Mxfp8 => out.put("model", "converters", "[\"quantize.linear.mx\"]".to_owned()),
             _ => {}
@@ -190,7 +190,7 @@ fn mesh(run: &Run) -> python::Mesh {
         0 => 1,
         _ => plan.shard_group() / context,
     };
-    // Experts borrow ranks of one shard group, so it has to hold them all.
+    // Experts borrow ranks of one shard group, so it must contain them all.
     let cut = plan.expert_tensor_parallel == plan.tensor_parallel;
     let expert_tensor = if cut { plan.tensor_parallel } else { 1 };
     let expert_ranks = plan.expert_parallel.max(1) * if plan.expert_parallel > 1 { expert_tensor } else { 1 };
@@ -271,7 +271,7 @@ fn recompute(run: &Run, out: &mut Sections) {
         },
         Recompute::Selective { .. } => {
             out.text(section, "mode", "selective");
-            // Only the policy by operators is torchtitan's; what is nearest to any other is it, too.
+            // torchtitan's only selective policy is by operators; it is also the nearest to any other policy.
             out.text(section, "selective_ac_option", "op");
         }
     }

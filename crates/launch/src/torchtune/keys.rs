@@ -3,10 +3,10 @@
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
-/// Keys of older versions, and what they are called today.
+/// Keys of older versions, and their current names.
 pub(super) const RENAMED: &[(&str, &str)] = &[("fsdp.cpu_offload", "fsdp_cpu_offload")];
 
-/// Whether a key is one that has an effect.
+/// Tests whether a key has an effect.
 pub(super) fn matters(path: &str) -> bool {
     KNOWN.iter().any(|(name, meaning)| *name == path && !matches!(meaning, Ignored))
 }

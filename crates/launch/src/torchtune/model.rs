@@ -1,7 +1,7 @@
-//! torchtune's model builders: which model a function builds, and its adapters.
+//! torchtune's model builders: the model of each function, and its adapters.
 //!
-//! Responsible for: `lora_` and `qlora_` in front of a builder's name, and the arguments that choose adapters. Refuses dimensions that are
-//! given to a general builder: the model then is open.
+//! Responsible for: prefixes `lora_` and `qlora_` of a builder's name, and the arguments that choose adapters. Excludes dimensions given to
+//! a general builder: the model then is open.
 
 use crate::RemarkKind;
 use crate::adapter;
@@ -14,7 +14,7 @@ const BUILDER: &str = "model._component_";
 /// Rank of torchtune's builders; targets have no default there.
 const RANK: u64 = 8;
 
-/// Settings of adapters that are open, not at their defaults, where a reference cannot be resolved.
+/// Adapter settings that are open, not at their defaults, if a reference cannot be resolved.
 pub(super) const OPEN: &[(&str, &str)] =
     &[("model.lora_rank", "plan.lora_rank"), ("model.lora_attn_modules", "plan.lora_targets")];
 

@@ -1,6 +1,6 @@
 //! Ranks of torchtune: one device, or a mesh with FSDP 2.
 //!
-//! Responsible for: which recipe the commands in the comments start, sharding and replicas, and the generation. Refuses to conclude the
+//! Responsible for: the recipe started by the commands in the comments, sharding and replicas, and the generation. Does not infer the
 //! number of devices from a command with several.
 
 use crate::RemarkKind;
@@ -10,14 +10,14 @@ use railwright_spec::human::shorten;
 use railwright_spec::plan::{ContextKind, Sharding};
 use railwright_spec::problem::Problem;
 
-/// What a file shows of the recipe that reads it.
+/// Recipe that reads a file, as far as the file shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
     /// A recipe for one device.
     One(usize),
     /// A recipe for several.
     Several(usize),
-    /// Nothing, or both.
+    /// No recipe, or both kinds.
     Open,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     mesh(fields, start);
     let path = "fsdp_cpu_offload";
     if fields.flag(path) == Some(true) {
-        // FSDP steps on the host what it keeps there.
+        // With FSDP, offloaded states are also stepped on the host.
         fields.set("plan.offload.parameters", &1.0, path);
         fields.set("plan.offload.optimizer", &1.0, path);
     }
@@ -80,7 +80,7 @@ pub(super) fn read(fields: &mut Fields<'_>, text: &str) {
     }
 }
 
-/// Sharding and the ranks that the mesh makes up; -1 shards over all that remain.
+/// Sharding and the ranks of the mesh; -1 shards over all remaining ranks.
 fn mesh(fields: &mut Fields<'_>, start: Start) {
     let at = "data_parallel_shard_dim";
     let shard = match fields.integer(at) {

@@ -194,7 +194,7 @@ fn full_recompute_has_two_spellings() {
     check(&FULL.replace(flag, "enable_activation_checkpointing: false"), &[("plan.recompute", "\"none\"")]);
 }
 
-/// What a reference hides is open once: a default of the builder would be a second answer.
+/// A reference without a value leaves one setting open: a default of the builder would contradict it.
 #[test]
 fn references_and_unknown_models_are_open_without_defaults() {
     let text = LORA

@@ -1,6 +1,6 @@
-//! What is trained: all parameters, adapters, or adapters on quantized weights.
+//! Trained parameters: all, adapters, or adapters on quantized weights.
 //!
-//! Responsible for: each trainer's words and defaults. Refuses to take an unknown method for full fine-tuning without a word.
+//! Responsible for: each trainer's words and defaults. Never reads an unknown method as full fine-tuning without a remark.
 
 use super::common::Dialect;
 use crate::RemarkKind;

@@ -1,7 +1,7 @@
 //! Commands of a script that start a trainer.
 //!
-//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats that its launcher gets (`torchrun`,
-//! `deepspeed`, `accelerate launch`). Runs nothing.
+//! Responsible for: finding the command, its flags as keys, and the ranks, files and formats of its launcher (`torchrun`, `deepspeed`,
+//! `accelerate launch`). Runs nothing.
 
 use super::common::{Dialect, put};
 use super::keys;
@@ -12,17 +12,17 @@ use crate::shell::{self, Command, Word};
 use railwright_spec::problem::Problem;
 use std::path::Path;
 
-/// Values without a variable's value, and where they stand.
+/// Settings with an unknown variable, with their lines.
 pub(super) type Unknown = Vec<(String, usize)>;
 
-/// Programs with the words behind them that train; `swift infer`, `swift export` and their like do not.
+/// Programs with the following words that train; `swift infer`, `swift export` and similar ones do not.
 const PROGRAMS: &[(&str, &[&str], Dialect)] = &[
     ("swift", &["sft", "pt", "rlhf"], Dialect::Swift),
     ("llamafactory-cli", &["train"], Dialect::LlamaFactory),
     ("trl", &["sft", "dpo", "grpo", "kto", "reward", "rloo"], Dialect::Trl),
 ];
 
-/// Ends of scripts, and modules.
+/// Suffixes of scripts, and modules.
 const SCRIPTS: &[(&str, Dialect)] = &[
     ("swift/cli/sft.py", Dialect::Swift),
     ("swift/cli/pt.py", Dialect::Swift),
@@ -116,7 +116,7 @@ pub(super) fn find(text: &str) -> Option<(Dialect, String)> {
     Some((dialect, format!("the command `{why}`")))
 }
 
-/// The commands that start a trainer: those of the script, and else those that a variable holds.
+/// The commands that start a trainer: those of the script, or else those in a variable.
 fn started(script: &shell::Script) -> Vec<(Command, (Dialect, usize, String))> {
     let known = |command: Command| Some((command.clone(), start(&command.words)?));
     let found: Vec<_> = script.commands.iter().cloned().filter_map(known).collect();
@@ -187,7 +187,7 @@ pub(super) fn parse(
     Ok((document, unknown))
 }
 
-/// What a launcher starts; assignments in front of it are settings too.
+/// Reads the words of a launcher; assignments before it are settings too.
 fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
     let is_accelerate =
         words.iter().any(|word| word.text == "accelerate" || word.text.ends_with("/accelerate"));
@@ -214,7 +214,7 @@ fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
             None if name.starts_with("offload_") => format!("deepspeed_config.{name}"),
             None => continue,
         };
-        // Numbers of nodes may be a range, and `gpu` or `auto` is what the machine has.
+        // Numbers of nodes may be a range, and `gpu` or `auto` is the number of the machine.
         let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes");
         if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
             unknown.push((format!("--{name} {value}"), word.line));

@@ -1,4 +1,4 @@
-//! What the readers of trainers share: the trainers, models by name, and marks of Transformers' own.
+//! Common parts of the readers of trainers: the trainers, models by name, and features of Transformers.
 //!
 //! Responsible for: names without the endings of other storage forms. Reads no configuration.
 
@@ -46,7 +46,7 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
         let (source, line) = fields.source(path);
         crate::adapter::quantized(&mut fields.draft, &format!("{source} ({end})"), line, "4");
     }
-    // Linearized experts are the same weights, each expert as matrices of its own.
+    // Linearized experts are the same weights, each expert as separate matrices.
     let stem =
         ["-bnb-4bit", "-bnb-nf4", "-unsloth", "-fp16", "-bf16", "-GPTQ", "-AWQ", "-4bit", "-Linearized"]
             .iter()
@@ -54,7 +54,8 @@ pub(super) fn named(fields: &mut Fields<'_>, path: &str, name: &str) {
     fields.named_model(path, &stem);
 }
 
-/// Whether a script takes Transformers' `TrainingArguments`, whose defaults then apply: flags that its own loops rarely have.
+/// Tests whether a script uses Transformers' `TrainingArguments`, whose defaults then apply. The test uses flags that custom loops rarely
+/// have.
 pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
     const OWN: [&str; 10] = [
         "logging_steps",
@@ -68,7 +69,7 @@ pub(super) fn is_trainer(fields: &Fields<'_>) -> bool {
         "deepspeed",
         "fsdp",
     ];
-    // A file of DeepSpeed that was opened has left its settings in the place of its name.
+    // Opening a file of DeepSpeed replaced its name by its settings.
     let has_file = fields.document.entries.iter().any(|entry| entry.path.starts_with("deepspeed_file."));
     OWN.iter().filter(|key| fields.document.has(key)).count() + usize::from(has_file) > 1
 }

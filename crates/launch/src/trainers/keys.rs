@@ -1,10 +1,10 @@
-//! Keys of trainers on Hugging Face models, as data: one vocabulary, and what each trainer calls the same.
+//! Keys of trainers on Hugging Face models, as data: one vocabulary, and each trainer's names for it.
 
 use super::common::Dialect;
 use crate::fields::{Known, Meaning};
 use Meaning::{Ignored, Key, Lost, Read};
 
-/// What a trainer calls a key of the common vocabulary.
+/// Names of a trainer for keys of the common vocabulary.
 pub(super) fn renamed(dialect: Dialect) -> &'static [(&'static str, &'static str)] {
     match dialect {
         Dialect::LlamaFactory => &[("cutoff_len", "max_length")],
@@ -121,7 +121,7 @@ const OPENRLHF: &[(&str, &str)] = &[
     ("algo.advantage.estimator", "advantage"),
 ];
 
-/// Whether a key, in any trainer's spelling, is one that matters.
+/// Tests whether a key, in any trainer's spelling, has an effect.
 pub(super) fn is_known(path: &str) -> bool {
     let dialects = [AXOLOTL, SWIFT, FOUNDRY, OPENRLHF, LITGPT, TRANSFORMERS];
     dialects.iter().any(|names| names.iter().any(|(name, _)| *name == path))

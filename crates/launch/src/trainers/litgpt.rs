@@ -1,7 +1,7 @@
 //! LitGPT's YAML: pre-training, full fine-tuning and adapters on Lightning Fabric.
 //!
-//! Responsible for: what its commands do with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags of
-//! adapters. A model that the file describes itself is left open.
+//! Responsible for: behaviour of its commands with several devices (`litgpt/pretrain.py`, `litgpt/finetune/*.py`, June 2026), and its flags
+//! of adapters. A model described by the file itself is left open.
 
 use crate::RemarkKind;
 use crate::accelerate::software;
@@ -10,7 +10,7 @@ use crate::document::Data;
 use crate::fields::Fields;
 use railwright_spec::plan::{Recompute, Sharding};
 
-/// Matrices by the flags that give them adapters, and whether these are on by default.
+/// Matrices by the flags that give them adapters; true if these are on by default.
 const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_query", &["q_proj"], true),
     ("lora_key", &["k_proj"], false),
@@ -19,7 +19,7 @@ const TARGETS: [(&str, &[&str], bool); 5] = [
     ("lora_mlp", &["gate_proj", "up_proj", "down_proj"], false),
 ];
 
-/// Whether the file has the dimensions of its model itself: no reader knows these names.
+/// Tests whether the file contains the dimensions of its model: no reader supports these names.
 pub(super) fn has_own_model(fields: &mut Fields<'_>) -> bool {
     let has_size = fields.document.get("model_config.n_layer").is_some();
     for entry in fields.document.entries.iter_mut().filter(|entry| entry.path.starts_with("model_config")) {
@@ -77,7 +77,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// A rank makes it fine-tuning of adapters.
+/// Adapters: a rank makes it fine-tuning of adapters.
 fn adapters(fields: &mut Fields<'_>) {
     let path = "lora_r";
     if fields.document.get(path).is_none() {

@@ -1,6 +1,6 @@
 //! OpenRLHF: fine-tuning, preferences and reinforcement learning under DeepSpeed, by the flags of its commands.
 //!
-//! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and what a step leaves out. Generation is not read.
+//! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and parts excluded from a step. Generation is not read.
 
 use crate::RemarkKind;
 use crate::deepspeed;
@@ -15,7 +15,7 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
     let path = "dynamic_batch";
     if fields.flag(path) == Some(true) {
         let tokens = "max_tokens_per_gpu";
-        // Ranks of a ring take as many tokens each.
+        // Ranks of a ring each take this many tokens.
         let count = fields.count(tokens).unwrap_or(16_192);
         let count = count.saturating_mul(fields.count("ring_attn_size").unwrap_or(1).max(1));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
@@ -94,7 +94,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
 }
 
-/// What a step leaves out, by program.
+/// Notes the parts of training that a step excludes, by program.
 pub(super) fn remarks(fields: &mut Fields<'_>) {
     let lengths = ["max_prompt_length", "max_completion_length"].map(|path| fields.count(path));
     if let [Some(prompt), Some(completion)] = lengths

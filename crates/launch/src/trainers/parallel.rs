@@ -1,7 +1,7 @@
 //! Sharding of the trainers: DeepSpeed, FSDP, meshes, replicas.
 //!
-//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP,
-//! and a remark that replicas are the default. Does not read other files.
+//! Responsible for: the files of DeepSpeed that the tools ship under well-known names, both versions of FSDP, and a remark that replicas
+//! are the default. Does not read other files.
 
 use super::common::{Dialect, is_trainer, put};
 use super::{foundry, litgpt, openrlhf};
@@ -52,7 +52,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     }
     let path = "deepspeed";
     if fields.document.has(path) && fields.document.get(path).is_none() {
-        // The whole file stands here.
+        // The document contains the whole DeepSpeed file.
         let old: Vec<(String, String)> = fields
             .document
             .entries
@@ -131,7 +131,7 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     let none = Sharding { zero_stage: 0, group: None, reshard_after_forward: false };
     fields.default("plan.sharding", &none, "replicas, as neither `deepspeed` nor `fsdp` is given");
     if dialect == Dialect::Transformers && fields.take("accelerate").is_none() {
-        // `torchrun` and `python` start nothing that would shard.
+        // `torchrun` and `python` start no sharding engine.
         return software(fields, "transformers-2026", "Hugging Face's models, eager");
     }
     let message = "replicas are assumed, because sharding is set in an accelerate configuration: pass \

@@ -7,11 +7,11 @@ use super::common::put;
 use crate::Context;
 use crate::document::{self, Data, Document, Entry, Spot};
 
-/// Sections and keys of accelerate's file that a trainer does not have itself.
+/// Sections and keys of accelerate's file that a trainer lacks.
 const ACCELERATE: [&str; 5] =
     ["fsdp_config", "deepspeed_config", "parallelism_config", "num_processes", "mixed_precision"];
 
-/// The keys that name such a file, and whether it is accelerate's.
+/// The keys that name such a file; true if it is accelerate's.
 const NAMED: [(&str, bool); 3] =
     [("accelerate", true), ("deepspeed", false), ("deepspeed_config.deepspeed_config_file", false)];
 
@@ -33,12 +33,12 @@ pub(super) fn open(document: &mut Document, file: &str, context: &Context<'_>) {
             let path =
                 if is_accelerate { entry.path.clone() } else { format!("deepspeed_file.{}", entry.path) };
             if is_wanted && document.get(&path).is_none() {
-                // The lines of the other file would be taken for lines of this one.
+                // The lines of the other file would appear as lines of this one.
                 more.push(Entry::new(path, entry.data, Spot { line: 0, column: 0 }));
             }
         }
         if !is_accelerate && more.is_empty() {
-            // A file without `zero_optimization` shards nothing.
+            // A file without `zero_optimization` has no sharding.
             let path = "deepspeed_file.zero_optimization.stage".to_owned();
             more.push(Entry::new(path, Data::Integer(0), Spot { line: 0, column: 0 }));
         }

@@ -1,4 +1,4 @@
-//! One configuration of each trainer, and what keeps adapters and full fine-tuning apart.
+//! One configuration of each trainer, and the distinction between adapters and full fine-tuning.
 
 mod commands;
 
@@ -265,13 +265,13 @@ fn rank_and_targets_are_read() {
     let swift = "NPROC_PER_NODE=4 \\\nswift sft \\\n    --model Qwen/Qwen2.5-7B-Instruct --tuner_type lora --lora_rank 64 \\\n\
                  \x20   --target_modules q_proj down_proj --per_device_train_batch_size 1 --max_length 2048\n";
     shape(swift, "64", "[\"q_proj\", \"down_proj\"]");
-    // What is left of adapters in a file that trains everything.
+    // A file that trains everything, with remaining adapter settings.
     let full =
         FACTORY.replace("finetuning_type: full", "finetuning_type: full\nlora_rank: 16\nlora_target: all");
     check(&full, &[("plan.lora_rank", "open"), ("plan.lora_targets", "open")]);
 }
 
-/// Trainers share a format, not their keys: a file is edited with those of its own trainer, or not at all.
+/// Trainers share a format, not their keys: a file is edited with the keys of its own trainer, or not at all.
 #[test]
 fn each_trainer_has_its_own_writer() {
     let name = |text: &str| crate::writer_of(crate::Format::HfTrainer, text).map(crate::Writer::name);
@@ -282,7 +282,7 @@ fn each_trainer_has_its_own_writer() {
     assert_eq!(name("swift sft --model Qwen/Qwen3-8B --lora_rank 8\n"), None);
 }
 
-/// A rank that no adapter can have is read as written, by every reader of ranks, so that resolving the plan refuses it.
+/// An invalid adapter rank is read as written, by every reader of ranks, so that resolving the plan rejects it.
 #[test]
 fn a_rank_of_zero_is_refused() {
     let factory = FACTORY.replace("finetuning_type: full", "finetuning_type: lora\nlora_rank: 0");

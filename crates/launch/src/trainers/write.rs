@@ -1,7 +1,7 @@
 //! A run as YAML of LLaMA-Factory and of Axolotl.
 //!
-//! Responsible for: full fine-tuning and adapters with their rank and targets, packed samples, and the file of
-//! DeepSpeed that a configuration names. Refuses pipeline stages and spread experts, and for LLaMA-Factory every other cut of a model.
+//! Responsible for: full fine-tuning and adapters with their rank and targets, packed samples, and the file of DeepSpeed that a
+//! configuration names. Rejects pipeline stages and distributed experts, and for LLaMA-Factory every other sharding of a model.
 
 use super::TrainersReader;
 use crate::accelerate::write::{Engine, REASONS, listed, mesh, offloads, optimizer, refusal};
@@ -61,7 +61,7 @@ impl Writer for AxolotlWriter {
     }
 }
 
-/// The files of a trainer, of which DeepSpeed's is one.
+/// The files of a trainer, including DeepSpeed's.
 fn written(run: &Run, framework: &str, file: &str, text: fn(&Run, &str, &str) -> String) -> Written {
     if let Some(why) = refusal(run, framework) {
         return Written::refused(why);
@@ -102,7 +102,7 @@ fn offloaded(run: &Run) -> &'static str {
     }
 }
 
-/// DeepSpeed's file: what the trainer knows is `auto`.
+/// DeepSpeed's file: values set by the trainer are `auto`.
 fn engine(run: &Run) -> String {
     let mut config = json!({
         "train_batch_size": "auto",
@@ -176,7 +176,7 @@ fn axolotl(run: &Run, repository: &str, companion: &str) -> String {
     put("micro_batch_size", plan.micro_batch.to_string());
     put("gradient_accumulation_steps", plan.micro_batches().to_string());
     put("num_epochs", "1".to_owned());
-    // Axolotl asks for it where ranks share sequences, and packs with it.
+    // Axolotl requires it for ranks that share sequences, and uses it for packing.
     put("attn_implementation", "flash_attention_2".to_owned());
     put("learning_rate", "0.0001".to_owned());
     put("optimizer", optimizer(plan).to_owned());

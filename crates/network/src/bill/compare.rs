@@ -1,4 +1,4 @@
-//! Designs side by side: bills, savings against the first, the ratio of prices and the number of devices at which the cheapest changes.
+//! Comparison of designs: bills, savings over the first, the ratio of prices and the number of devices at which the cheapest changes.
 //!
 //! Responsible for: comparison of feasible designs, and reasons for infeasible ones. Does not choose.
 
@@ -17,13 +17,13 @@ use serde::Serialize;
 pub struct Entry {
     /// Its name.
     pub name: String,
-    /// Every figure of it.
+    /// Its resolved parameters.
     pub design: Design,
     /// Cost.
     pub bill: Bill,
-    /// Saving of the whole bill against the first design, NICs included.
+    /// Saving of the whole bill over the first design (0 to 1), NICs included.
     pub saving: f64,
-    /// Saving of switch ports and transceivers against the first design, as published comparisons count.
+    /// Saving of switch ports and transceivers over the first design (0 to 1), as in published comparisons.
     pub saving_ports_and_transceivers: f64,
     /// Its share of the cluster.
     pub share: Share,
@@ -44,7 +44,7 @@ pub struct OnRun {
 }
 
 impl Entry {
-    /// Notes what a run makes of the design, and what its tokens cost then.
+    /// Adds the results of a run on the design, and the resulting cost of tokens.
     pub fn set_step(&mut self, step: OnRun, cluster: &Cluster) {
         let cluster = Cluster { tokens_per_second: Some(step.tokens_per_second), ..cluster.clone() };
         self.share = share(&self.bill, &cluster);
@@ -52,7 +52,7 @@ impl Entry {
     }
 }
 
-/// A design that cannot be built as asked, and why.
+/// A design that cannot be built as requested, with the reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refused {
@@ -62,7 +62,7 @@ pub struct Refused {
     pub problem: Problem,
 }
 
-/// Savings against the first design over the ratio of port price to transceiver price.
+/// Savings over the first design, by ratio of port price to transceiver price.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sweep {
@@ -92,7 +92,7 @@ pub struct Cheapest {
     pub devices: u64,
     /// The design.
     pub name: String,
-    /// Dollars of each design for each device, in the order of [`Comparison::names`]; none where it cannot be built.
+    /// Dollars of each design per device, in the order of [`Comparison::names`]; `None` if it cannot be built.
     pub per_device: Vec<Option<Dollars>>,
 }
 
@@ -102,7 +102,7 @@ pub struct Cheapest {
 pub struct Comparison {
     /// Feasible designs in the requested order; the first is the baseline.
     pub entries: Vec<Entry>,
-    /// What cannot.
+    /// Designs that cannot be built or priced, with the reason.
     pub refused: Vec<Refused>,
     /// Savings over the ratio of prices.
     pub sweep: Vec<Sweep>,
@@ -124,7 +124,7 @@ pub fn parts(bill: &Bill) -> Parts {
     Parts { ports: bill.counts.ports() as f64, transceivers: bill.counts.transceivers() as f64 }
 }
 
-/// What a bill pays for ports and for transceivers, each speed at its own price.
+/// Dollars of a bill for switch ports and for transceivers, each speed at its own price.
 pub fn paid(bill: &Bill) -> Parts {
     let of = |item: Item| -> f64 {
         bill.lines.iter().filter(|line| line.item == item).map(|line| line.dollars.get()).sum()
@@ -132,7 +132,7 @@ pub fn paid(bill: &Bill) -> Parts {
     Parts { ports: of(Item::SwitchPort), transceivers: of(Item::Transceiver) }
 }
 
-/// Compares designs. Those that cannot be built, or of which a price is missing, are listed; it is a problem if none is left.
+/// Compares designs. Those that cannot be built, or lack a price, are listed; it is an error if none is left.
 pub fn compare(specs: &[DesignSpec], prices: &Prices, cluster: &Cluster) -> Result<Comparison, Problem> {
     let mut entries: Vec<Entry> = Vec::new();
     let mut refused = Vec::new();
@@ -201,7 +201,7 @@ fn break_even(entries: &[Entry], parts: fn(&Bill) -> Parts) -> Vec<BreakEven> {
     found
 }
 
-/// Doubles the devices from one domain to 128 times a thousand, and notes where another design becomes the cheapest.
+/// Doubles the devices from one domain to 128 times a thousand, and records each change of the cheapest design.
 fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
     let domain = specs.first().and_then(|spec| spec.domain).unwrap_or(8).max(1);
     let mut rows: Vec<Cheapest> = Vec::new();
@@ -210,7 +210,7 @@ fn by_devices(specs: &[DesignSpec], prices: &Prices) -> Vec<Cheapest> {
         let cost = |spec: &DesignSpec| {
             let spec = DesignSpec {
                 devices: Some(devices),
-                // Figures that belong to one size would be wrong at another.
+                // Parameters of one size would be wrong at another.
                 groups: None,
                 pods: None,
                 dimensions: None,

@@ -1,8 +1,8 @@
-//! Growth of a network: what is bought now, what later, and what no longer fits.
+//! Growth of a network: purchases now, purchases later, and parts that no longer fit.
 //!
-//! Responsible for: two ways to a larger network of the same design. *As needed*: the network of today's devices, rebuilt later.
-//! *Prepared*: the larger network with its upper switches from the start and leaves, NICs and cables for today's devices. Refuses to
-//! discount later purchases and to model prices that fall: both are at today's prices.
+//! Responsible for: two plans for a larger network of the same design. *As needed*: the network of today's devices, rebuilt later.
+//! *Prepared*: the larger network with its upper switches from the start and leaves, NICs and cables for today's devices. Excludes
+//! discounts of later purchases and falling prices: both are at today's prices.
 
 use super::prices::{Item, Prices};
 use super::{Bill, Line, bill};
@@ -13,17 +13,17 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Dollars;
 use serde::Serialize;
 
-/// A way to the larger network.
+/// A plan for the larger network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Purchase {
     /// Bought for today's devices.
     pub now: Dollars,
-    /// Bought for the others.
+    /// Cost of the purchases for later devices.
     pub later: Dollars,
-    /// Bought first, and without a place in the larger network.
+    /// Cost of parts bought first that have no place in the larger network.
     pub discarded: Dollars,
-    /// Links of today whose ends move, at least; none where the topology has no rule for it.
+    /// Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
     pub moved_links: Option<u64>,
 }
 
@@ -44,7 +44,7 @@ pub struct Growth {
     pub devices: u64,
     /// The network of today's devices, rebuilt later.
     pub as_needed: Purchase,
-    /// Upper switches of the larger network from the start; none where the topology has no tiers.
+    /// Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers.
     pub prepared: Option<Purchase>,
 }
 
@@ -87,8 +87,8 @@ fn populated(grown: &Design, devices: u64) -> Option<Design> {
     Some(Design { devices, fabric: Fabric::Clos(ClosNetwork { clos, ..*network }), ..grown.clone() })
 }
 
-/// What must be bought for the larger network, and what of the first has no place there. Switches, transceivers and NICs of one speed move to
-/// any place; cables and fibre stay where they were pulled, for their length.
+/// Dollars of purchases for the larger network, and dollars of parts of the first that have no place in it. Switches, transceivers and NICs
+/// of one speed move to any place. Cables and fibre stay in their place because of their length.
 fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     let is_like = |a: &Line, b: &Line| {
         let is_pulled = matches!(a.item, Item::Copper | Item::ActiveOptical | Item::Fibre);
@@ -96,7 +96,7 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     };
     let count =
         |bill: &Bill, of: &Line| bill.lines.iter().filter(|l| is_like(l, of)).map(|l| l.count).sum::<f64>();
-    // Of equal lines only the first counts them all.
+    // Of equal lines, the first counts for all.
     let excess = |bill: &Bill, other: &Bill| {
         bill.lines.iter().enumerate().fold(Dollars::ZERO, |sum, (n, line)| {
             if bill.lines[..n].iter().any(|earlier| is_like(earlier, line)) {
@@ -108,9 +108,9 @@ fn differences(first: &Bill, whole: &Bill) -> (Dollars, Dollars) {
     (excess(whole, first), excess(first, whole))
 }
 
-/// Links of the first network whose ends move, at least. A leaf with `u` links over `s` spines has `u / s` to each; in the larger network it
-/// has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores, and a leaf that
-/// serves fewer endpoints passes the others on.
+/// Lower bound on links of the first network whose ends move. A leaf with `u` links over `s` spines has `u / s` to each. In the larger
+/// network it has `u' / s'`, so that `u - min(s, s') min(u / s, u' / s')` of its links move. The same holds for a pod and the cores. A leaf
+/// with fewer endpoints than before releases the others.
 fn moved(first: &Design, grown: &Design) -> Option<u64> {
     let (Fabric::Clos(a), Fabric::Clos(b)) = (&first.fabric, &grown.fabric) else { return None };
     let fabrics = first.planes * a.fabrics_per_plane;
@@ -137,7 +137,8 @@ fn moved(first: &Design, grown: &Design) -> Option<u64> {
     Some(fabrics * (access + leaf_spine + spine_core))
 }
 
-/// Links that keep both ends when `(links, switches above)` becomes another pair, at most: `min(s, s') min(l / s, l' / s')`, rounded up.
+/// Upper bound on links that keep both ends when `(links, switches above)` changes to another pair: `min(s, s') min(l / s, l' / s')`,
+/// rounded up.
 fn kept((links, uppers): (u64, u64), (more, larger): (u64, u64)) -> u64 {
     let (links, uppers, more, larger) =
         (u128::from(links), u128::from(uppers), u128::from(more), u128::from(larger));
@@ -173,8 +174,9 @@ mod tests {
         growth(&spec(kind, radix, from), to, &Prices::catalogue().expect("reads")).expect("can be built")
     }
 
-    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine; 2,048 have 64
-    /// leaves and 32 spines with one. Of the 32 links of a leaf 8 stay, and 24 x 16 move. No part is lost: all are of one speed.
+    /// A leaf of 64 ports serves 32 devices. 512 of them have 16 leaves and 8 spines with 4 links from each leaf to each spine. 2,048 have
+    /// 64 leaves and 32 spines with one link. Of the 32 links of a leaf 8 stay, and 24 x 16 move. No part is lost, because all have the
+    /// same speed.
     #[test]
     fn a_second_tier_that_quadruples_moves_three_quarters_of_its_links() {
         let found = grows(Kind::Clos, 64, 512, 2048);
@@ -200,7 +202,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// What is bought and not discarded is the larger network; a prepared one discards nothing and moves nothing.
+        /// First network plus purchases minus discarded parts is the larger network. A prepared network discards and moves nothing.
         #[test]
         fn purchases_less_discarded_parts_are_the_larger_network(
             kind in prop::sample::select(vec![Kind::Clos, Kind::RailOptimized, Kind::RailOnly, Kind::Trimmed]),

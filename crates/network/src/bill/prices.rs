@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The catalogue's table.
 pub const CATALOGUE: &str = railwright_catalog::NETWORK_PRICES;
-/// Where [`CATALOGUE`] stands.
+/// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/prices.csv";
 
 /// Longer tables are not price lists.
@@ -75,12 +75,12 @@ impl Item {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.1)
     }
 
-    /// The name that people use, in the singular.
+    /// Common name, in the singular.
     pub fn words(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("", |row| row.2)
     }
 
-    /// Whether its price depends on the speed.
+    /// Tests whether the price depends on the speed.
     const fn has_speed(self) -> bool {
         matches!(self, Self::SwitchPort | Self::Transceiver | Self::Nic | Self::Copper | Self::ActiveOptical)
     }
@@ -92,11 +92,11 @@ impl Item {
 pub struct Price {
     /// Dollars for one: the typical price.
     pub dollars: Dollars,
-    /// The least that a public source has; none where there is but one.
+    /// Lowest price of a public source; `None` if there is only one.
     pub dollars_low: Option<Dollars>,
     /// The most.
     pub dollars_high: Option<Dollars>,
-    /// Watts of one; `None` is not known.
+    /// Watts of one part; `None` if unknown.
     pub watts: Option<Watts>,
     /// Date of reading.
     pub date: String,
@@ -106,7 +106,7 @@ pub struct Price {
     pub address: String,
     /// Source of the power.
     pub watts_source: String,
-    /// `retrieved`, `recalled`, `inferred`, or what the user wrote.
+    /// `retrieved`, `recalled`, `inferred`, or text of the user.
     pub confidence: String,
 }
 

@@ -1,10 +1,10 @@
-//! What one design saves against another, as a function of one ratio: switch port price over transceiver price.
+//! Savings of one design over another, as a function of one ratio: switch port price over transceiver price.
 //!
-//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Refuses
-//! NICs and fibre: both are equal or nearly so between designs that are compared like this.
+//! Responsible for: the closed forms of full fabrics, savings from counts, and the ratio at which two designs cost the same. Excludes NICs
+//! and fibre: both are equal or nearly so between such designs.
 //!
-//! Source: the cost argument of "Rail-only" (arXiv 2307.12169), whose 37% and 75% hold at 187 : 99 dollars (TopoOpt's table at
-//! 100 Gbit/s).
+//! Source: the cost argument of "Rail-only" (arXiv 2307.12169), whose 37% and 75% apply at 187 : 99 dollars (TopoOpt's table at 100
+//! Gbit/s).
 
 use serde::Serialize;
 
@@ -35,12 +35,12 @@ impl Parts {
     }
 }
 
-/// Saving of one design against another: `1 - cost / cost`.
+/// Saving of one design over another: `1 - cost / cost`.
 pub fn saving(of: Parts, against: Parts, ratio: f64) -> f64 {
     1.0 - of.cost(ratio) / against.cost(ratio)
 }
 
-/// The ratio at which both cost the same: `(T2 - T1) / (P1 - P2)`; none if one is cheaper at any ratio above 0.
+/// The ratio at which both cost the same: `(T2 - T1) / (P1 - P2)`; `None` if one is cheaper at any ratio above 0.
 pub fn break_even_ratio(one: Parts, other: Parts) -> Option<f64> {
     let ratio = (other.transceivers - one.transceivers) / (one.ports - other.ports);
     (ratio.is_finite() && ratio > 0.0).then_some(ratio)

@@ -1,7 +1,7 @@
-//! The network's share of a cluster, in dollars and watts, and what a token costs on it.
+//! The network's share of a cluster, in dollars and watts, and the cost of a token on it.
 //!
-//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens a second. Refuses to know how fast a
-//! run is.
+//! Responsible for: simple arithmetic on a bill, the devices' price and power, and a run's tokens per second. Does not compute the speed of
+//! a run.
 
 use super::Bill;
 use railwright_spec::quantity::{Dollars, KilowattHours, Watts};
@@ -10,7 +10,7 @@ use serde::Serialize;
 /// Hours in a year.
 const YEAR: f64 = 8760.0;
 
-/// What the rest of the cluster costs and draws, and for how long it is used.
+/// Cost and power of the rest of the cluster, and its time in use.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cluster {
@@ -18,7 +18,7 @@ pub struct Cluster {
     pub accelerator: String,
     /// Price of one accelerator with its share of the server.
     pub device_price: Option<Dollars>,
-    /// Where that price comes from.
+    /// Source of that price.
     pub device_price_source: String,
     /// Power of one accelerator.
     pub device_power: Option<Watts>,
@@ -30,11 +30,11 @@ pub struct Cluster {
     pub electricity_price: Dollars,
     /// Facility power over machine power.
     pub power_usage_effectiveness: f64,
-    /// Tokens a second of the whole run, if known.
+    /// Tokens per second of the whole run; `None` if unknown.
     pub tokens_per_second: Option<f64>,
-    /// Tokens of the whole run, if known.
+    /// Tokens of the whole run; `None` if unknown.
     pub tokens: Option<f64>,
-    /// Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too.
+    /// Share of the calendar time in which the run makes progress. An owner also pays for the rest.
     pub availability: f64,
 }
 
@@ -42,9 +42,9 @@ pub struct Cluster {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Share {
-    /// Of the dollars of network and devices.
+    /// Share of the dollars of network and devices (0 to 1).
     pub of_dollars: Option<f64>,
-    /// Of the watts of network and devices.
+    /// Share of the watts of network and devices (0 to 1).
     pub of_watts: Option<f64>,
     /// The network's dollars a year: price over years, and electricity.
     pub dollars_per_year: Dollars,

@@ -1,4 +1,4 @@
-//! Bills against published totals.
+//! Bills compared with published totals.
 
 use super::compare::{compare, paid, parts};
 use super::prices::Prices;
@@ -80,7 +80,7 @@ fn totals_of_the_h100_sheet() {
         assert_eq!(bill.counts.switches(), switches);
         assert!((bill.fabric.get() / dollars - 1.0).abs() < 0.02, "{devices}: {:?}", bill.fabric);
     }
-    // At the catalogue's own prices, whose port is NVIDIA's and not the variant that the sheet counts: the range holds it.
+    // The catalogue's port price is NVIDIA's, unlike the variant of the sheet. The price range contains the sheet's value.
     let bill =
         bill_of(&DesignSpec::of(Kind::Clos, 32_768, 8, 64), &Prices::catalogue().expect("well formed"));
     let (low, high) = (bill.total_low - bill.nics, bill.total_high - bill.nics);
@@ -164,8 +164,8 @@ fn savings_of_rail_only_v1_from_counts() {
 
 #[test]
 fn three_tiers_against_two_as_published() {
-    // arXiv 2505.09343, Table 3: $7.5k against $4.39k an endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give
-    // (5r + 6) / (3r + 4) = 1.60; NICs on both sides bring the whole bill to less. The order of magnitude must fit.
+    // arXiv 2505.09343, Table 3: $7.5k versus $4.39k per endpoint, a ratio of 1.71, all-in. Ports and transceivers alone give (5r + 6) /
+    // (3r + 4) = 1.60; NICs on both sides reduce the ratio of the whole bill. The order of magnitude must match.
     let prices = Prices::catalogue().expect("well formed");
     let three = bill_of(&DesignSpec::of(Kind::Clos, 65_536, 8, 64), &prices);
     let two = bill_of(&DesignSpec::of(Kind::Clos, 2048, 8, 64), &prices);
@@ -232,7 +232,7 @@ fn the_share_of_a_cluster() {
     assert!(
         (whole.dollars_per_run.expect("tokens").get() / (all / (8760.0 * 3600.0) * 1e5) - 1.0).abs() < 1e-12
     );
-    // Who owns the cluster pays for the time in which the run stands still.
+    // The owner of the cluster also pays for the time without progress.
     let half =
         super::share::share(&bill, &Cluster { availability: 0.5, ..cluster() }).cluster.expect("priced");
     assert_eq!(half.dollars_per_run, whole.dollars_per_run.map(|dollars| dollars * 2.0));
@@ -256,7 +256,7 @@ fn a_comparison_lists_what_cannot_be_built_and_the_cheapest() {
     assert_eq!(comparison.entries[0].saving, 0.0);
     assert!(comparison.by_devices.len() > 5);
     assert!(comparison.by_devices.iter().any(|row| row.name == "rail-only"));
-    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or the other way round: they may cross.
+    // A dragonfly has more ports and fewer transceivers than a rail's tree of two tiers, or vice versa: their costs may cross.
     for even in &comparison.break_even {
         let cost = |name: &str| {
             let entry = comparison.entries.iter().find(|e| e.name == name).expect("listed");

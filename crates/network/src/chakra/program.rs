@@ -1,10 +1,10 @@
 //! Traces of all ranks as one program of flows.
 //!
 //! Responsible for: matching sends with receives and the calls of a collective across its ranks, and the messages of each collective.
-//! Refuses to know links ([`crate::flow::listed`] plays the program) and to price compute: its durations are those of the trace.
+//! Excludes links ([`crate::flow::listed`] plays the program) and compute costs: durations are those of the trace.
 //!
-//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them
-//! together. Gathers and reductions go around rings, an all-to-all goes directly ([`crate::traffic`]). The latency of a ring is that of one
+//! A node begins when its dependencies have ended. A collective begins when all of its ranks have reached it, and ends for all of them at
+//! the same time. Gathers and reductions use rings, an all-to-all sends directly ([`crate::traffic`]). The latency of a ring is that of one
 //! message.
 
 use super::{Node, Trace, Work, of_convention};
@@ -16,7 +16,7 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Larger programs are refused.
+/// Maximum number of flows of a program; larger ones are rejected.
 const MOST_FLOWS: usize = 4_000_000;
 
 /// A program with remarks.
@@ -28,11 +28,11 @@ pub struct Program {
     pub without_time: BTreeMap<&'static str, u64>,
 }
 
-/// Where a node stands: rank, and place in its trace.
+/// Position of a node: rank, and index in its trace.
 type Place = (u32, usize);
 
 impl Program {
-    /// Of traces by rank, on scale-up domains of `domain` devices; `groups` are the process groups by name.
+    /// Builds a program from traces by rank, on scale-up domains of `domain` devices; `groups` are the process groups by name.
     pub fn new(traces: &[Trace], groups: &BTreeMap<String, Vec<u32>>, domain: u64) -> Result<Self, Problem> {
         let mut building = Building::new(traces)?;
         building.collectives(groups, domain)?;
@@ -53,14 +53,14 @@ struct Set {
 #[derive(Default)]
 struct Sets<'a> {
     all: Vec<Set>,
-    /// By ranks.
+    /// Index by ranks.
     by_ranks: BTreeMap<Vec<u32>, usize>,
-    /// By the rank that defines the group, if one does, and its name.
+    /// Index by name, with the rank that defines the group, if any.
     by_name: BTreeMap<(Option<u32>, &'a str), usize>,
 }
 
 impl<'a> Sets<'a> {
-    /// The set of a group whose ranks `read` gives; none of an unknown group.
+    /// Index of the rank set of a group, with the ranks from `read`; `None` for an unknown group.
     fn of(
         &mut self,
         (definer, name): (Option<u32>, &'a str),
@@ -90,11 +90,11 @@ impl<'a> Sets<'a> {
 struct Building<'a> {
     traces: &'a [Trace],
     program: Program,
-    /// The flow with which each node ends, by rank and place.
+    /// By rank and index in the trace: the flow that ends each node.
     ends: Vec<Vec<Option<u32>>>,
     /// The flow that waits for a node's dependencies.
     begins: Vec<Vec<Option<u32>>>,
-    /// Places of nodes by number.
+    /// By rank: index of each node by its number.
     known: Vec<BTreeMap<u64, usize>>,
 }
 
@@ -134,7 +134,7 @@ impl<'a> Building<'a> {
         Ok(self.program.flows.len() as u32 - 1)
     }
 
-    /// A flow of a rank to itself: a moment, or a delay.
+    /// Adds a flow of a rank to itself: an event without duration, or a delay.
     fn moment(&mut self, name: String, rank: u32, delay: Seconds) -> Result<u32, Problem> {
         let flow = Listed { name, from: rank, to: rank, bytes: Bytes::ZERO, start: delay, after: Vec::new() };
         self.add(flow)
@@ -194,7 +194,7 @@ impl<'a> Building<'a> {
         Ok(())
     }
 
-    /// The ranks of a process group; none of an unknown one.
+    /// The ranks of a process group; `None` for an unknown group.
     fn members(&self, listed: Option<&Vec<u32>>, is_own: bool, group: &str) -> Option<BTreeSet<u32>> {
         match listed {
             Some(members) if !members.is_empty() => Some(members.iter().copied().collect()),
@@ -334,7 +334,7 @@ impl<'a> Building<'a> {
             }
         }
         for flow in self.program.flows.iter_mut().filter(|flow| flow.after.len() > 1) {
-            // Nodes that end together, as those of a collective do, are waited for once.
+            // Nodes with a common end, such as those of a collective, are awaited once.
             let mut known = BTreeSet::new();
             flow.after.retain(|end| known.insert(*end));
         }

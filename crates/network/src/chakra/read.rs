@@ -1,7 +1,7 @@
 //! A trace from bytes.
 //!
-//! Responsible for: strict reading, with the number of the message in errors. Unknown attributes are passed over: they have no effect on
-//! communication. Refuses nodes of unknown types and collectives of unknown kinds.
+//! Responsible for: strict reading, with the number of the message in errors. Unknown attributes are skipped: they have no effect on
+//! communication. Nodes of unknown types and collectives of unknown kinds are errors.
 
 use super::wire::{Broken, Fields, Value, take, take_varint};
 use super::{KINDS, Node, Trace, Work, node_type};
@@ -10,7 +10,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{Bytes, Seconds};
 use std::collections::BTreeMap;
 
-/// More nodes of one rank are refused.
+/// Maximum number of nodes of one rank; larger traces are rejected.
 const MOST_NODES: usize = 4_000_000;
 
 /// Reads a file.
@@ -59,7 +59,7 @@ fn version(message: &[u8]) -> Result<String, Broken> {
     Ok(String::new())
 }
 
-/// A node as it stands in the file.
+/// A node as encoded in the file.
 #[derive(Default)]
 struct Raw {
     id: u64,
@@ -185,7 +185,7 @@ impl Raw {
     }
 }
 
-/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Anything else defines none.
+/// Groups of PyTorch's `## process_group:init ##` node: JSON in the only element of a list. Other values define none.
 fn process_groups(values: &str) -> BTreeMap<String, Vec<u32>> {
     #[derive(serde::Deserialize)]
     struct Group {

@@ -7,7 +7,8 @@ use crate::topology::{DesignSpec, Kind, Routing};
 use proptest::prelude::*;
 use railwright_spec::quantity::BytesPerSecond;
 
-/// A trace of ASTRA-sim's examples, `all_gather.0.et` of four ranks with 1 MB (astra-sim, examples/workload/microbenchmarks), byte for byte.
+/// A trace of ASTRA-sim's examples, `all_gather.0.et` of four ranks with 1 MB (astra-sim, examples/workload/microbenchmarks), byte for
+/// byte.
 const ALL_GATHER: &str = "070a05302e302e344812146\
     16c6c5f6761746865725f346e7075735f314d421807520e0a0969735f6370755f6f70d80100520d0a09636f6d6d5f747970654802520f0a09636f6d6d5f73697a6548808040";
 

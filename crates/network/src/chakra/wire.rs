@@ -16,7 +16,7 @@ pub(super) enum Value<'a> {
 }
 
 impl Value<'_> {
-    /// As a whole number, if it is one.
+    /// The value as a whole number, if it is one.
     pub(super) const fn number(self) -> Option<u64> {
         match self {
             Self::Varint(number) | Self::Fixed(number) => Some(number),
@@ -24,7 +24,7 @@ impl Value<'_> {
         }
     }
 
-    /// As text; bytes that are no UTF-8 are replaced.
+    /// The value as text; bytes that are no UTF-8 are replaced.
     pub(super) fn text(self) -> Option<String> {
         match self {
             Self::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
@@ -59,7 +59,7 @@ pub(super) fn take<'a>(data: &mut &'a [u8], length: u64) -> Result<&'a [u8], Bro
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// The next field; none at the end.
+    /// The next field; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<(u64, Value<'a>)>, Broken> {
         if self.0.is_empty() {
             return Ok(None);
@@ -101,7 +101,7 @@ impl Message {
         self.bytes(field, &inner.0);
     }
 
-    /// Numbers of a repeated field, packed; nothing for none.
+    /// Adds numbers of a repeated field, packed; nothing for an empty list.
     pub(super) fn packed(&mut self, field: u64, values: &[u64]) {
         if !values.is_empty() {
             let mut inner = Self::default();
@@ -120,7 +120,7 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    /// Behind its length, as files have it.
+    /// Appends the message to a file, after its length.
     pub(super) fn append_to(&self, file: &mut Vec<u8>) {
         let mut length = Self::default();
         length.raw(self.0.len() as u64);

@@ -1,7 +1,7 @@
 //! The files with the traces of ASTRA-sim: its analytical network, its system layer, and process groups.
 //!
-//! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), which is all that the
-//! analytical backend knows: its oversubscription, hashes and failed parts are lost. [`lost`] lists them.
+//! Responsible for: a network as dimensions of equal size (the scale-up domain, then the network between domains), the only form that the
+//! analytical backend supports. Its oversubscription, hashes and failed parts are lost. [`lost`] lists them.
 
 use crate::topology::Design;
 use railwright_spec::human::shorten;
@@ -27,12 +27,12 @@ fn dimensions(design: &Design) -> Vec<(u64, f64, f64)> {
     list
 }
 
-/// The network file, and what of the design it cannot express.
+/// The network file, and the properties of the design that it cannot express.
 pub fn network(design: &Design) -> (String, Vec<String>) {
     let list = dimensions(design);
     let row = |of: &dyn Fn(&(u64, f64, f64)) -> String| list.iter().map(of).collect::<Vec<_>>().join(", ");
     let mut text = format!("# {}\n", design.name.replace('\n', " "));
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "topology: [ {} ]", row(&|_| "Switch".to_owned()));
     let _ = writeln!(text, "npus_count: [ {} ]", row(&|one| one.0.to_string()));
     let _ = writeln!(text, "bandwidth: [ {} ]  # GB/s", row(&|one| decimal(one.1)));
@@ -45,7 +45,7 @@ fn decimal(number: f64) -> String {
     if number.fract() == 0.0 { format!("{number:.1}") } else { format!("{number}") }
 }
 
-/// What the dimensions do not express.
+/// Properties of the design that the dimensions cannot express.
 fn lost(design: &Design) -> Vec<String> {
     let mut lost = Vec::new();
     if let crate::topology::Fabric::Clos(network) = &design.fabric

@@ -1,7 +1,7 @@
 //! Flows as a connection matrix of htsim (csg-htsim, sim/datacenter).
 //!
 //! Responsible for: connections with sizes, starts in picoseconds, and triggers for flows that wait for others. A connection starts one
-//! trigger when its last byte is sent and one when it is received; here both mean its end. Flows with more sets of followers are refused.
+//! trigger when its last byte is sent and one when it is received. Here both mean its end. Flows with more sets of followers are rejected.
 
 use crate::flow::listed::Listed;
 use railwright_spec::problem::Problem;
@@ -25,7 +25,7 @@ pub fn connection_matrix(flows: &[Listed], devices: u32) -> Result<String, Probl
         let next = triggers.len() as u32 + 1;
         triggers.entry(list.as_slice()).or_insert(next);
     }
-    // Triggers that each flow starts when it ends.
+    // Triggers that each flow fires at its end.
     let mut started: Vec<Vec<u32>> = vec![Vec::new(); flows.len()];
     for (before, trigger) in &triggers {
         for flow in *before {

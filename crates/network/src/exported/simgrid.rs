@@ -1,7 +1,7 @@
 //! A network as a platform of SimGrid (DTD version 4.1).
 //!
 //! Responsible for: hosts, directed links with capacity and latency, and the route of every pair of devices. SimGrid's routes are single
-//! paths: packets on several are refused.
+//! paths: packets on several are rejected.
 
 use crate::simulate::{Wiring, between};
 use crate::topology::{Detail, LinkId};
@@ -9,7 +9,7 @@ use railwright_spec::human::markup;
 use railwright_spec::problem::Problem;
 use std::fmt::Write as _;
 
-/// Pairs of more devices are refused: the file would have a million routes and more.
+/// Maximum number of devices: the file would have more than a million routes.
 const MOST_DEVICES: u32 = 1_024;
 
 /// The platform.
@@ -31,7 +31,7 @@ pub fn platform(wiring: &Wiring) -> Result<String, Problem> {
     );
     let name = markup(&wiring.topology.design.name);
     let routing = wiring.topology.design.routing.name();
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "  <!-- {}, routing {routing} -->", name.replace("--", "- -"));
     text.push_str("  <zone id=\"network\" routing=\"Full\">\n");
     for device in 0..devices {

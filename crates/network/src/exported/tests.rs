@@ -64,10 +64,10 @@ fn platforms_have_the_routes_of_the_simulation() {
     assert!(problem.message.contains("single paths"), "{problem:?}");
 }
 
-/// Source, destination, bytes, start and what it waits for.
+/// Source, destination, bytes, start and awaited triggers.
 type Connection = (u32, u32, f64, Option<f64>, Vec<u32>);
 
-/// Reads a matrix by the rules of htsim: connections with a start or a trigger, triggers with what starts them.
+/// Reads a matrix by the rules of htsim: connections with a start or a trigger, triggers with the connections that start them.
 fn read_matrix(text: &str) -> (usize, Vec<Connection>) {
     let mut words = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
     let mut head = |name: &str| -> usize {

@@ -1,8 +1,8 @@
-//! What failures cost a job in a month: how often, how much slower, how many accelerator-hours.
+//! Expected cost of failures for a job per month: number, slowdown and lost accelerator-hours.
 //!
-//! Responsible for: laying rates over classes, choosing for each class how the job goes on with the least loss, and adding up. Exact for
-//! one failure at a time; what comes together is [`super::sample`]'s. Refuses to know the step: the share of it that is exposed network
-//! time, or the slow-down itself, comes in.
+//! Responsible for: assigning rates to classes, choosing the cheapest response of the job for each class, and summing. Exact for one
+//! failure at a time; concurrent failures are in [`super::sample`]. Excludes the step: its share of exposed network time, or the slowdown
+//! itself, is an input.
 
 use super::rates::{Rate, Rates};
 use super::{Class, Recovery, classes};
@@ -34,11 +34,11 @@ pub struct Job {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Response {
-    /// It goes on, slower, until the part is repaired.
+    /// Continues at lower speed until the part is repaired.
     RunOn,
-    /// It starts again without the domains that are touched.
+    /// Restarts without the affected domains.
     GoWithout,
-    /// It waits for the repair.
+    /// Waits for the repair.
     Wait,
 }
 
@@ -46,14 +46,14 @@ pub enum Response {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassLoss {
-    /// The parts, and what one failure does.
+    /// The parts, and the effect of one failure.
     #[serde(flatten)]
     pub class: Class,
     /// Failure rate.
     pub rate: Rate,
     /// Failures of all of them in a month.
     pub failures_per_month: f64,
-    /// Whether the job stops and starts again: connections of a device break.
+    /// True if the job stops and restarts because connections of a device break.
     pub interrupts: bool,
     /// Step slowdown until the repair; `None` if the step cannot finish.
     pub slowdown: Option<f64>,
@@ -87,7 +87,7 @@ pub struct Expectation {
     pub lost_share: f64,
     /// Mean factor of the step's time over a month, without interruptions.
     pub mean_slowdown: f64,
-    /// Devices out of work at a moment, on average.
+    /// Mean number of idle devices.
     pub mean_lost_devices: f64,
 }
 
@@ -135,7 +135,7 @@ pub fn expectation(
 /// * going without: `N I' + touched R`, where the job starts again in any case
 /// * waiting: `N (I' + R)`
 ///
-/// The job does what costs least.
+/// Expected loss of a class, with the cheapest response of the job.
 fn loss(
     class: Class,
     rate: &Rate,
@@ -241,7 +241,7 @@ mod tests {
         let nic = |job: &Job| of(Kind::Clos, 65_536, 64, job).classes[0].response;
         assert_eq!(nic(&Job { exposed_share: 0.0, ..JOB }), Response::RunOn);
         assert_eq!(nic(&Job { exposed_share: 1.0, ..JOB }), Response::GoWithout);
-        // No other device carries its traffic: it is dropped.
+        // Without another device for its traffic, it is dropped.
         assert_eq!(nic(&Job { recovery: Recovery::Alone, ..JOB }), Response::GoWithout);
         // Only one switch: wait for the repair.
         let one = of(Kind::Clos, 64, 64, &JOB);

@@ -1,7 +1,7 @@
-//! How often parts fail and how long they stay down: a dated table that users override line by line.
+//! Failure rates and repair times of parts: a dated table that users override line by line.
 //!
-//! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of what is laid over it, and for which line holds for which
-//! class of parts. Refuses to extrapolate from one part to another: a class takes the line of its own name, or of its family.
+//! Responsible for: strict reading of `catalog/network/failure_rates.csv` and of tables that override it, and the line that applies to each
+//! class of parts. Does not extrapolate from one part to another: a class uses the line of its own name, or of its family.
 
 use crate::records;
 use railwright_spec::human;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// The catalogue's table.
 pub const CATALOGUE: &str = railwright_catalog::FAILURE_RATES;
-/// Where [`CATALOGUE`] stands.
+/// Path of [`CATALOGUE`] in the repository.
 pub const CATALOGUE_FILE: &str = "catalog/network/failure_rates.csv";
 
 /// Longer tables are no tables of rates.
@@ -19,7 +19,7 @@ const LONGEST: usize = 1 << 20;
 const COLUMNS: [&str; 8] =
     ["part", "fit", "mtbf_hours", "repair_hours", "date", "fit_source", "repair_source", "confidence"];
 
-/// Parts that the table may name: classes of [`super::classes`], then the families that stand for several.
+/// Parts that the table may name: classes of [`super::classes`], then the families that cover several.
 const PARTS: [(&str, &str); 11] = [
     ("nic", "NIC"),
     ("access-link", "NIC-leaf link"),
@@ -38,7 +38,7 @@ const FAMILIES: [(&str, &[&str]); 2] = [
     ("fabric-link", &["leaf-spine-link", "spine-core-link", "local-link", "global-link", "torus-link"]),
 ];
 
-/// One line: how often a part fails, and for how long.
+/// One line: failure rate and repair time of a part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Rate {
@@ -52,7 +52,7 @@ pub struct Rate {
     pub fit_source: String,
     /// Source of the repair time.
     pub repair_source: String,
-    /// `retrieved`, `recalled`, `derived`, or what the user wrote.
+    /// `retrieved`, `recalled`, `derived`, or text of the user.
     pub confidence: String,
 }
 
@@ -77,7 +77,7 @@ pub struct Rates {
     lines: BTreeMap<String, Rate>,
 }
 
-/// A line that may lack what the line below it has.
+/// A line that may lack values of the line that it overrides.
 #[derive(Debug, Default)]
 struct Partial {
     fit: Option<f64>,
@@ -93,8 +93,8 @@ impl Rates {
         Ok(rates)
     }
 
-    /// Lays a table over this one: a header with at least `part` and `fit`, `mtbf_hours` or `repair_hours`, then a line for each part.
-    /// Its figures win; what a line leaves open stays as it was.
+    /// Overrides values with those of another table: a header with at least `part` and `fit`, `mtbf_hours` or `repair_hours`, then a line
+    /// for each part. Values that a line leaves open stay unchanged.
     pub fn overlay(&mut self, text: &str, file: &str) -> Result<(), Problem> {
         for (part, at, line) in read(text, file)? {
             let earlier = self.find(&part).cloned();

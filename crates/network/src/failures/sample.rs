@@ -1,8 +1,7 @@
 //! Simultaneous failures by sampling: at random times, or a number of each kind.
 //!
-//! Responsible for: sampled states by a seeded generator, their mean slow-down, the chance that the step cannot
-//! finish, and standard errors of both. The same seed gives the same answer everywhere. Approximate: see
-//! [`super::classes`] for exact single failures.
+//! Responsible for: sampled states by a seeded generator, their mean slowdown, the probability that the step cannot finish, and standard
+//! errors of both. The same seed gives the same result on every machine. Approximate: see [`super::classes`] for exact single failures.
 
 use super::rates::Rates;
 use super::state::{Part, States};
@@ -16,7 +15,7 @@ use std::ops::ControlFlow;
 
 /// The most states that are drawn.
 pub const MOST_SAMPLES: u64 = 1_000_000;
-/// The most parts that fail at once.
+/// Maximum number of concurrently failed parts.
 pub const MOST_FAILED: u64 = 10_000;
 
 /// Kind of sampling.
@@ -24,7 +23,7 @@ pub const MOST_FAILED: u64 = 10_000;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Draw {
-    /// The state at a random moment: each part is down with `repair / (time between failures + repair)`.
+    /// The state at a random time: each part is down with `repair / (time between failures + repair)`.
     Moments,
     /// A number of parts of each class, at any position.
     Together(Vec<(String, u64)>),
@@ -42,23 +41,24 @@ pub struct Sampled {
     pub seed: u64,
     /// Mean factor of the step's time over states in which it can be finished.
     pub mean_slowdown: f64,
-    /// Its standard error.
+    /// Standard error of the mean slowdown.
     pub mean_slowdown_error: f64,
     /// The largest factor among these.
     pub worst_slowdown: f64,
     /// Share of states in which the step cannot be finished.
     pub stopped: f64,
-    /// Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
-    /// number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+    /// Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence:
+    /// three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249,
+    /// 1983).
     pub stopped_error: f64,
     /// Mean number of devices with a disconnected NIC.
     pub mean_cut_off: f64,
-    /// Share of states in which nothing is missing.
+    /// Share of states without any failure.
     pub whole: f64,
 }
 
-/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a share of bandwidth that is kept, as in
-/// [`super::expected::expectation`]; it is asked once for each share.
+/// Draws states of a folded Clos network. `slowdown` gives the factor of the step's time for a remaining share of bandwidth, as in
+/// [`super::expected::expectation`]; it is called once for each share.
 pub fn sample(
     design: &Design,
     rates: &Rates,
@@ -70,8 +70,7 @@ pub fn sample(
     sample_watched(design, rates, draw, (samples, seed), how, &mut |_| ControlFlow::Continue(()))
 }
 
-/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the answer has the
-/// states so far.
+/// Cancellable variant: `watch` receives the number of sampled states. After cancellation the result has the states so far.
 pub fn sample_watched(
     design: &Design,
     rates: &Rates,
@@ -97,7 +96,7 @@ pub fn sample_watched(
     let mut known: BTreeMap<u64, Option<f64>> = BTreeMap::new();
     let mut drawn = 0;
     for index in 0..samples {
-        // One state at least: nothing was found of none.
+        // At least one state: without any there is no result.
         if index > 0 && watch(index).is_break() {
             break;
         }
@@ -142,7 +141,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Mean and sum of squares as they grow (Welford).
+    /// Updates mean and sum of squares (Welford).
     fn finished(&mut self, factor: f64) {
         self.count += 1;
         let away = factor - self.mean;
@@ -171,8 +170,8 @@ impl Sums {
     }
 }
 
-/// Standard error of a share of samples, `sqrt(p (1 - p) / n)`; where none or all were found, `min(1, 3 / n)`: the rule of three, because
-/// `(1 - 3/n)^n` is about 5%.
+/// Standard error of a share of samples: `sqrt(p (1 - p) / n)`, or `min(1, 3 / n)` if none or all were found. The latter is the rule of
+/// three, because `(1 - 3/n)^n` is about 5%.
 fn share_error(found: u64, samples: u64) -> f64 {
     let n = samples as f64;
     if found == 0 || found == samples {
@@ -187,7 +186,7 @@ fn uniform(choices: &mut Choices) -> f64 {
     (choices.below(1 << 30) as f64 + choices.below(1 << 22) as f64 / f64::from(1 << 22)) / f64::from(1 << 30)
 }
 
-/// How many of `count` parts are down, each with a small chance: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
+/// Number of failed parts among `count`, each with a small probability: gaps between them are geometric (L. Devroye, 1986, section X.4.3).
 fn binomial(count: u64, chance: f64, choices: &mut Choices) -> u64 {
     if chance <= 0.0 {
         return 0;
@@ -262,7 +261,7 @@ mod tests {
         let none = together(&design(Kind::RailOnly), "leaf", 1);
         assert_eq!((none.stopped, none.stopped_error), (0.0, 0.0015));
         assert!(((1.0 - none.stopped_error).powi(2000) - 0.05).abs() < 1e-3);
-        // A leaf of a Clos takes whole domains with it, always.
+        // A failed leaf of a Clos always disconnects whole domains.
         let all = together(&design(Kind::Clos), "leaf", 1);
         assert_eq!((all.stopped, all.stopped_error), (1.0, 0.0015));
         assert!((share_error(500, 2000) - (0.25_f64 * 0.75 / 2000.0).sqrt()).abs() < 1e-15);
@@ -297,7 +296,7 @@ mod tests {
         }
         let error = (whole * (1.0 - whole) / 20_000.0).sqrt();
         assert!((found.whole - whole).abs() < 4.0 * error, "{found:?} {whole}");
-        // One failure at a time: the sum over parts of the time down and what it costs then. Of two at once the worse counts, so drawing
+        // One failure at a time: the sum over parts of the downtime and its cost. Of two concurrent failures the worse counts, so sampling
         // finds a little less.
         let first_order: f64 = classes(&clos)
             .iter()

@@ -1,5 +1,4 @@
-//! A network with several parts failed at once: disconnected devices, stranded devices, and remaining
-//! bandwidth.
+//! A network with several concurrent failures: disconnected devices, stranded devices, and remaining bandwidth.
 //!
 //! Responsible for: any set of failed NICs, links and switches of a folded Clos network, each by its number,
 //! computed from shares of capacity. For one part the result is that of its class in [`super::classes`].
@@ -43,9 +42,9 @@ pub struct State {
     pub cut_off: Vec<Range>,
     /// Devices that their domain cannot help either: the step cannot finish.
     pub stranded: Vec<Range>,
-    /// Whether all domains reach each other.
+    /// True if all domains reach each other.
     pub is_connected: bool,
-    /// Share of bandwidth that the most affected device keeps on its own NIC.
+    /// Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
     pub kept_alone: f64,
     /// Remaining share if one neighbour also carries its traffic.
     pub kept_neighbour: f64,
@@ -54,7 +53,7 @@ pub struct State {
 }
 
 impl State {
-    /// The share of bandwidth that is kept under a way to recover.
+    /// Share of bandwidth that remains under a recovery method (0 to 1).
     pub const fn kept(&self, recovery: Recovery) -> f64 {
         match recovery {
             Recovery::Alone => self.kept_alone,
@@ -80,12 +79,11 @@ pub struct States<'a> {
     under: BTreeMap<(u32, u32), Vec<u32>>,
     /// Domains with a device in each pod of each fabric.
     pods: BTreeMap<(u32, u32), BTreeSet<u32>>,
-    /// One of these for each placement in pods: failures above leaves affect all domains of a placement
-    /// equally.
+    /// One domain for each placement in pods: failures above leaves affect all domains of a placement equally.
     manners: BTreeMap<(u32, u32), BTreeSet<u32>>,
 }
 
-/// Planes and rails that a domain has a way into.
+/// Planes and rails to which a domain is connected.
 type LinkPaths = BTreeSet<(u64, u32)>;
 
 /// Failures of one plane's fabrics, as shares.
@@ -96,13 +94,13 @@ struct Lost {
     access: BTreeSet<(u64, u64)>,
     /// Plane, fabric, leaf.
     leaves: BTreeSet<(u64, u32, u32)>,
-    /// Links to live spines that are gone: plane, fabric, leaf to spines of the pod.
+    /// Lost links to working spines: plane, fabric, leaf to links by spine of the pod.
     leaf_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
     /// Plane, fabric, pod to dead spines.
     spines: BTreeMap<(u64, u32, u32), BTreeSet<u64>>,
-    /// Plane, fabric, pod to spines to links gone above.
+    /// Links lost above spines: plane, fabric, pod to links by spine.
     core_links: BTreeMap<(u64, u32, u32), BTreeMap<u64, u64>>,
-    /// Plane, fabric to core groups to cores gone.
+    /// Lost cores: plane, fabric to cores by core group.
     cores: BTreeMap<(u64, u32), BTreeMap<u64, BTreeSet<u64>>>,
 }
 
@@ -166,7 +164,8 @@ impl<'a> States<'a> {
         self.left(failed).0
     }
 
-    /// The state, and what damaged domains still have: NIC ports in a plane, on a rail. Thousands of domains have the same few.
+    /// The state, and the remaining connections of damaged domains: NIC ports in a plane, on a rail. Thousands of domains have the same
+    /// few.
     fn left(&self, failed: &[Part]) -> (State, BTreeSet<LinkPaths>) {
         let mut lost = Lost::default();
         for part in failed.iter().filter(|part| part.number < self.count(part.class)) {
@@ -305,7 +304,7 @@ impl<'a> States<'a> {
         domains
     }
 
-    /// The share of one NIC port's bandwidth that is left: nothing without NIC, link or leaf; else what leaf and pod have left above.
+    /// Share of one NIC port's bandwidth that is left: 0 without NIC, link or leaf, else limited by leaf and pod above.
     fn share(&self, lost: &Lost, device: u64, plane: u64) -> f64 {
         let (fabric, leaf) = self.leaf_of[device as usize];
         if lost.nics.contains(&device)
@@ -317,7 +316,7 @@ impl<'a> States<'a> {
         self.above_leaf(lost, plane, fabric, leaf).min(self.above_pod(lost, plane, fabric, leaf))
     }
 
-    /// Live uplinks of a leaf to live spines over all, and what is beyond the need of the hosts for free.
+    /// Working uplinks of a leaf to working spines over all, plus the surplus over the hosts' need; at most 1.
     fn above_leaf(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
         let clos = &self.network.clos;
         if self.network.kept_tiers < 2 {
@@ -339,7 +338,8 @@ impl<'a> States<'a> {
         (headroom(self.design, self.network) * left).min(1.0)
     }
 
-    /// What the spines of a pod have left above: the worst spine where a hash does not know of it, all together where packets are sprayed.
+    /// Share of uplink capacity that the spines of a pod keep. With hashing it is that of the worst spine, because hashes ignore losses.
+    /// With sprayed packets it is that of all spines together.
     fn above_pod(&self, lost: &Lost, plane: u64, fabric: u32, leaf: u32) -> f64 {
         let clos = &self.network.clos;
         if self.network.kept_tiers < 3 {
@@ -372,7 +372,7 @@ impl<'a> States<'a> {
     }
 }
 
-/// Whether any two of these share a plane and rail. Of two that do not, one has at most half of all there are.
+/// Tests whether every two of these share a plane and rail. Of two without a shared one, at least one has at most half of all.
 fn all_meet(open: &BTreeSet<LinkPaths>) -> bool {
     let all = open.iter().flatten().collect::<BTreeSet<_>>().len();
     let mut few = open.iter().filter(|link_paths| link_paths.len() * 2 <= all);
@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn thousands_of_damaged_domains_are_held_against_each_other_once() {
-        // One NIC of each of 1,024 domains: on one fabric all of them keep the same way, on 4 rails there are 4 manners of losing one.
+        // One NIC of each of 1,024 domains. On one fabric all domains keep the same connections; on 4 rails there are 4 different losses.
         let nics: Vec<Part> = (0..1024).map(|n| Part { class: "NIC", number: n * 4 + n / 4 % 4 }).collect();
         for (kind, manners) in [(Kind::Clos, 1), (Kind::RailOnly, 4)] {
             let design = design(kind, 4096, 4, 64, Routing::Ecmp);

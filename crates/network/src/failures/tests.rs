@@ -1,4 +1,4 @@
-//! Classes held to graphs, to states of single parts, and to what was published.
+//! Classes compared with graphs, with states of single parts, and with published values.
 
 use super::*;
 use crate::topology::{DesignSpec, Detail, Kind, LinkId, Node, NodeId, Topology};
@@ -21,7 +21,7 @@ fn hpn_loses_a_sixteenth_to_a_link_and_a_single_tor_halts() {
 
 #[test]
 fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
-    // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about nothing.
+    // 10.1145/3718958.3750503, Fig 3b: one ToR of rail-optimized or rail-only slows 4k devices by 46%, of HPN by about 0%.
     for kind in [Kind::RailOptimized, Kind::RailOnly] {
         let leaf = of(&DesignSpec::of(kind, 4096, 8, 64), "leaf");
         assert_eq!((leaf.cut_off, leaf.stranded, leaf.kept_alone), (32, 0, 0.0), "{kind:?}");
@@ -30,7 +30,7 @@ fn a_leaf_takes_its_devices_with_it_unless_there_is_another_plane() {
     }
     let dual = of(&DesignSpec::of(Kind::DualPlane, 4096, 8, 64), "leaf");
     assert_eq!((dual.cut_off, dual.kept_alone, dual.kept_spread), (0, 0.5, 0.9375));
-    // Whole servers under one leaf have no neighbour to go through.
+    // Whole servers under one leaf have no neighbour as a detour.
     let clos = of(&DesignSpec::of(Kind::Clos, 4096, 8, 64), "leaf");
     assert_eq!(
         (clos.cut_off, clos.stranded, clos.kept_spread, clos.slowdown(0.1, Recovery::Spread)),
@@ -47,7 +47,7 @@ fn a_rail_spine_takes_one_in_its_spines() {
     assert_eq!(spine.slowed, 2048);
 }
 
-/// Devices that device 0's farthest fellow cannot reach over the network when some links are gone.
+/// Number of devices that the farthest peer of device 0 cannot reach over the network after the loss of some links.
 fn unreachable(topology: &Topology, gone: impl Fn(LinkId) -> bool, start: u32) -> u64 {
     let mut seen = vec![false; topology.graph.node_count()];
     let mut stack = vec![NodeId(start)];

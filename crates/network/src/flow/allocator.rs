@@ -1,4 +1,4 @@
-//! Max-min fair rates of the flows that are under way, kept up to date as flows come and go.
+//! Max-min fair rates of the active flows, updated as flows start and end.
 //!
 //! Responsible for: progressive filling (Bertsekas and Gallager, Data Networks, section 6.5.2: raise all
 //! rates together, freeze the flows of each link as it fills), solved again only for the flows that a change
@@ -11,8 +11,8 @@
 //! faster than a selected flow at the bottleneck of that flow. This repeats until all have one, so the result
 //! is the full solution.
 //!
-//! **Changes that reach far.** If many flows are selected, all are filled in order of their rates, and the next solutions go back in this order
-//! as far as a change can have an effect (`rewind`).
+//! **Changes with a large effect.** If many flows are selected, all are filled in order of their rates. The next solutions go back in this
+//! order as far as a change can have an effect (`rewind`).
 
 mod filling;
 mod queue;
@@ -24,19 +24,19 @@ use queue::Queue;
 use rewind::Order;
 use routes::{Hop, Routes};
 
-/// A flow under way; its number is used again after it is removed.
+/// An active flow; its number is used again after it is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Slot(pub u32);
 
 /// Rates and capacities that differ by less are equal: sums are rounded.
 const EQUAL: f64 = 1e-11;
-/// Share of flows under way that rounds of selection fill at most, all rounds together: a full solution is cheaper.
+/// Rounds of selection fill at most one in this many active flows: beyond that a full solution is cheaper.
 const MANY: usize = 6;
-/// Flows filled in order in vain, per flow under way, after which selection is tried again.
+/// Flows filled in order in vain, per active flow, after which selection is tried again.
 const WASTED: usize = 1;
-/// Solutions without selection after one that reached far.
+/// Number of solutions without selection after one with a far-reaching change.
 const FAR: u32 = 255;
-/// No link.
+/// Marks no link.
 const NONE: u32 = u32::MAX;
 
 /// State of a flow in a solution, except its rate.
@@ -67,11 +67,11 @@ struct Link {
     capacity: f64,
     /// Flows that pass.
     passes: Vec<Pass>,
-    /// Whether flows came or went since the last solution.
+    /// True if flows were added or removed since the last solution.
     dirty: bool,
 }
 
-/// Rates of all flows under way.
+/// Rates of all active flows.
 #[derive(Clone, Debug)]
 pub struct Allocator {
     links: Vec<Link>,
@@ -94,7 +94,7 @@ pub struct Allocator {
     touched: Vec<u32>,
     /// The lowest rate of the flows that left since the last solution.
     left_at: f64,
-    /// Solutions to come that fill in order without selection, as the last changes reached far.
+    /// Remaining solutions that fill in order without selection, because the last changes were far-reaching.
     far: u32,
     /// Flows that the last solutions gave a rate in vain.
     wasted: usize,
@@ -129,7 +129,7 @@ impl Allocator {
         }
     }
 
-    /// A flow comes. Of a link that stands in the route twice the first share counts, and links without a share do not.
+    /// Adds a flow. If a link occurs twice in the route, its first share counts. Links without a share do not count.
     pub fn insert(&mut self, route: &[(u32, f64)]) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.routes.grow();
@@ -167,7 +167,7 @@ impl Allocator {
         Slot(slot)
     }
 
-    /// A flow goes.
+    /// Removes a flow.
     pub fn remove(&mut self, slot: Slot) {
         if self.order.is_kept {
             self.leaves(slot.0);
@@ -186,7 +186,7 @@ impl Allocator {
                 dirty.push(number);
             }
         }
-        // A flow that came and left between two solutions has no rate, and changes nothing.
+        // A flow added and removed between two solutions has no rate, and changes nothing.
         if self.states[slot.0 as usize].bottleneck != NONE {
             self.left_at = self.left_at.min(self.rates[slot.0 as usize]);
         }
@@ -199,7 +199,7 @@ impl Allocator {
         self.rates[slot.0 as usize]
     }
 
-    /// Gives every flow that a change affects its rate, and calls `changed` for those whose rate is another than before.
+    /// Computes the rates of all flows that a change affects, and calls `changed` for those whose rate differs.
     pub fn solve(&mut self, mut changed: impl FnMut(Slot, f64)) {
         if self.dirty.is_empty() {
             return;
@@ -245,7 +245,7 @@ impl Allocator {
         self.touched.clear();
     }
 
-    /// Fills the chosen flows, and those that lose their bottleneck by it, until all have one; false if there are too many.
+    /// Fills the selected flows, and those that lose their bottleneck as a result, until all have one; false if there are too many.
     fn fill_chosen(&mut self, active: usize) -> bool {
         let mut filled = 0;
         while !self.chosen.is_empty() {
@@ -290,7 +290,7 @@ impl Allocator {
         true
     }
 
-    /// What a link carries.
+    /// Rate on a link, in bytes per second.
     fn used(&self, number: u32) -> f64 {
         let passes = &self.links[number as usize].passes;
         passes.iter().map(|pass| self.rates[pass.slot as usize] * pass.share).sum()
@@ -302,7 +302,7 @@ impl Allocator {
         }
     }
 
-    /// New flows, and those whose bottleneck is not full any more.
+    /// Selects new flows, and those whose bottleneck is not full any more.
     fn choose_at_changes(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
         for number in dirty.drain(..) {

@@ -1,11 +1,11 @@
-//! When each flow under way ends at its present rate, and which ends next.
+//! End time of each active flow at its present rate, and the flow that ends next.
 //!
 //! Responsible for: times that change often and are rarely the next. Independent of rates.
 //!
-//! A tournament tree over slots: each inner node has the earliest time below it. Many changes at once are
-//! written into the leaves and the tree is rebuilt; a queue would keep an entry for every change.
+//! A tournament tree over slots: each inner node has the earliest time below it. Many concurrent changes are written into the leaves and
+//! the tree is rebuilt; a queue would keep an entry for every change.
 
-/// Times by slot; infinite where nothing ends.
+/// End times by slot, in seconds; infinite for slots without an end.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     /// Node 1 is the root, the children of `n` are `2n` and `2n + 1`, and the leaves are the second half.
@@ -19,7 +19,7 @@ impl Ends {
         self.tree.len() / 2
     }
 
-    /// A flow ends at another time; [`Self::settle`] must follow.
+    /// Sets the end of a flow; [`Self::settle`] must follow.
     pub(super) fn set(&mut self, slot: u32, time: f64) {
         let index = slot as usize;
         if index >= self.leaves() {
@@ -36,7 +36,7 @@ impl Ends {
         self.changed.push(slot);
     }
 
-    /// Makes the tree right.
+    /// Updates the tree after changes.
     pub(super) fn settle(&mut self) {
         let leaves = self.leaves();
         let tree = &mut self.tree;
@@ -60,7 +60,7 @@ impl Ends {
         self.changed.clear();
     }
 
-    /// The next end.
+    /// The next end, in seconds.
     pub(super) fn next(&self) -> Option<f64> {
         self.tree.get(1).copied().filter(|time| time.is_finite())
     }
@@ -86,7 +86,7 @@ impl Ends {
         self.settle();
     }
 
-    /// Every flow that ends.
+    /// Calls `see` for every flow with its end.
     pub(super) fn each(&self, mut see: impl FnMut(u32, f64)) {
         let leaves = self.tree.get(self.leaves()..).unwrap_or_default();
         for (slot, time) in leaves.iter().enumerate().filter(|(_, time)| time.is_finite()) {
@@ -94,7 +94,7 @@ impl Ends {
         }
     }
 
-    /// All end so much later.
+    /// Delays all ends by a time, in seconds.
     pub(super) fn forward(&mut self, time: f64) {
         for end in &mut self.tree {
             *end += time;

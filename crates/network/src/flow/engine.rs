@@ -29,14 +29,13 @@ pub struct Flow {
 /// Messages that start now.
 pub type Start = Vec<Flow>;
 
-/// The links of a network, and which of them a message takes.
+/// The links of a network, and the route of a message on them.
 pub trait Wires {
     /// Capacity of every link, in bytes a second.
     fn capacities(&self) -> Vec<f64>;
 
-    /// The links of a message, each with the share of it that it carries (1, or 1/n where packets are sprayed), put into `route` (which
-    /// is empty), and the latency of the way in seconds. No links: the
-    /// message never leaves its device, and takes the latency alone.
+    /// Writes the links of a message to `route` (which is empty), each with its share of the message (1, or 1/n if packets are sprayed),
+    /// and returns the latency of the route in seconds. Without links, the message stays on its device and takes the latency alone.
     fn route(&self, flow: &Flow, route: &mut Vec<(u32, f64)>) -> f64;
 }
 
@@ -48,24 +47,24 @@ pub trait Traffic {
     /// Time of the next arrival, in seconds since the start.
     fn clock(&mut self, _now: f64) {}
 
-    /// A message has arrived; what it lets start.
+    /// Handles the arrival of a message; `start` receives the messages that it enables.
     fn arrived(&mut self, tag: u64, start: &mut Start);
 
-    /// Whether the simulation continues; checked once at every moment at which messages begin or end.
+    /// Tests whether the simulation continues. Checked once at every time at which messages begin or end.
     fn goes_on(&mut self) -> bool {
         true
     }
 
-    /// How far a program has come that goes around in laps; `None` when it does not, or not at this moment.
+    /// Progress of a program that repeats in laps. `None` without laps, or between two of them.
     fn lap(&self) -> Option<Lap> {
         None
     }
 
-    /// Where the program stands within its lap: of two moments with equal states and equal messages under way, both have the same
-    /// future but for its length.
+    /// State of the program within its lap. Two times with equal states and equal active messages have the same future except for its
+    /// length.
     fn state(&self, _state: &mut Vec<u64>) {}
 
-    /// What a message under way is called relative to the lap.
+    /// Tag of an active message relative to the lap.
     fn relative(&self, tag: u64) -> u64 {
         tag
     }
@@ -79,7 +78,7 @@ pub trait Traffic {
     }
 }
 
-/// How far a repeating program has come.
+/// Progress of a repeating program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lap {
     /// Laps begun.
@@ -88,11 +87,11 @@ pub struct Lap {
     pub left: u64,
 }
 
-/// How a simulation ended.
+/// Result of a simulation.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Outcome {
-    /// From the start to the arrival of the last byte.
+    /// Time from the start to the arrival of the last byte.
     pub duration: Seconds,
     /// Messages sent, those of skipped laps included.
     pub flows: u64,
@@ -100,11 +99,11 @@ pub struct Outcome {
     pub simulated: u64,
     /// Times that rates were computed.
     pub solutions: u64,
-    /// What each link carried, skipped laps included and flows without end left out.
+    /// Bytes carried by each link, including skipped laps, excluding flows without end.
     pub carried: Vec<Bytes>,
 }
 
-/// A message under way.
+/// An active message.
 #[derive(Clone, Copy, Debug)]
 struct Journey {
     flow: Flow,
@@ -118,7 +117,7 @@ struct Journey {
 /// The first byte of a waiting message arrives: it takes its share from now on.
 type Begins = u32;
 
-/// Events in buckets of the same moment: symmetrical traffic has thousands of them at once.
+/// Events in buckets of equal time: symmetrical traffic has thousands of concurrent ones.
 #[derive(Debug, Default)]
 struct Agenda {
     times: BinaryHeap<Reverse<(u64, u32)>>,
@@ -145,7 +144,7 @@ impl Agenda {
         self.turn = (self.turn + 1) % self.recent.len();
     }
 
-    /// The next moment.
+    /// Time of the next event, in seconds.
     fn next(&self) -> Option<f64> {
         self.times.peek().map(|Reverse((bits, _))| f64::from_bits(*bits))
     }
@@ -164,11 +163,10 @@ impl Agenda {
     }
 }
 
-/// Moments that are closer than this share of the time since the start are one moment: symmetrical flows end together but for
-/// rounding.
+/// Times closer than this share of the time since the start are equal: symmetrical flows end together except for rounding.
 const SAME_MOMENT: f64 = 1e-12;
 
-/// Runs a program to its end. Fails when messages are cut off, so that it never ends.
+/// Runs a program to its end. Fails if messages are cut off, so that it never ends.
 pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcome, Problem> {
     let mut run = Run {
         allocator: Allocator::new(wires.capacities()),
@@ -236,7 +234,7 @@ pub fn simulate(wires: &impl Wires, traffic: &mut impl Traffic) -> Result<Outcom
     Ok(run.outcome)
 }
 
-/// A simulation under way.
+/// A running simulation.
 pub(super) struct Run {
     allocator: Allocator,
     /// By slot of the allocator.
@@ -248,7 +246,7 @@ pub(super) struct Run {
     ends: Ends,
     outcome: Outcome,
     now: f64,
-    /// When the last message arrived.
+    /// Arrival time of the last message.
     ended: f64,
     route: Vec<(u32, f64)>,
     under_way: u64,
@@ -256,7 +254,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The next moment at which anything begins or ends.
+    /// The next time at which a message begins or ends.
     fn next(&self) -> Option<f64> {
         match (self.agenda.next(), self.ends.next()) {
             (Some(a), Some(b)) => Some(a.min(b)),
@@ -265,7 +263,7 @@ impl Run {
     }
 
     fn launch(&mut self, wires: &impl Wires, traffic: &mut impl Traffic, start: &mut Start) {
-        // A message that stays on its device arrives at once and may let others start.
+        // A message that stays on its device arrives immediately and may enable others.
         while let Some(flow) = start.pop() {
             self.outcome.flows += 1;
             self.outcome.simulated += 1;
@@ -293,7 +291,7 @@ impl Run {
         }
     }
 
-    /// A message without links has taken its latency.
+    /// Ends the latency of a message without links.
     fn pause_ends(&mut self, place: u32, traffic: &mut impl Traffic, start: &mut Start) {
         let tag = self.waiting[place as usize].0.tag;
         self.free.push(place);
@@ -333,7 +331,7 @@ impl Run {
         traffic.arrived(tag, start);
     }
 
-    /// Computes rates again where something changed, and with them when messages end.
+    /// Computes changed rates again, and the ends of the messages.
     fn share(&mut self) {
         let Self { allocator, journeys, ends, now, outcome, .. } = self;
         outcome.solutions += 1;
@@ -356,12 +354,12 @@ impl Run {
         (self.now, self.outcome.flows)
     }
 
-    /// What each link carried so far.
+    /// Bytes carried by each link so far.
     pub(super) fn carried(&self) -> &[f64] {
         &self.carried
     }
 
-    /// Every message under way: what it is called, and the seconds until its next event.
+    /// Calls `see` for every active message with its tag and the seconds until its next event.
     pub(super) fn under_way(&self, mut see: impl FnMut(u64, f64)) {
         for Reverse((bits, bucket)) in &self.agenda.times {
             let wait = f64::from_bits(*bits) - self.now;
@@ -376,7 +374,7 @@ impl Run {
         });
     }
 
-    /// Moves everything under way by a time, as if `flows` messages more had been sent and each link had carried `carried` more.
+    /// Advances all active messages by a time, as if `flows` more messages had been sent and each link had carried `carried` more bytes.
     pub(super) fn forward(&mut self, time: f64, flows: u64, carried: &[f64], rename: impl Fn(u64) -> u64) {
         let old = std::mem::take(&mut self.agenda);
         self.agenda.recent = NOTHING_RECENT;
@@ -402,5 +400,5 @@ impl Run {
     }
 }
 
-/// No bucket is remembered.
+/// Empty list of recent buckets.
 const NOTHING_RECENT: [(u64, u32); 4] = [(u64::MAX, u32::MAX); 4];

@@ -1,8 +1,8 @@
-//! Programs of flows from a table: source, destination, bytes, start, and the flows that come before.
+//! Programs of flows from a table: source, destination, bytes, start, and preceding flows.
 //!
-//! Responsible for: playing such a program on any routes, and when every flow begins and ends. Refuses to choose routes.
+//! Responsible for: playing such a program on any routes, with start and end of every flow. Does not choose routes.
 //!
-//! A flow begins `start` after the last of the flows that it follows has ended, or after the beginning of the program. Its bytes flow after the
+//! A flow begins `start` after the end of the last of its preceding flows, or after the beginning of the program. Its bytes flow after the
 //! latency of its route.
 
 mod held;
@@ -33,17 +33,17 @@ pub struct Listed {
     pub bytes: Bytes,
     /// Delay.
     pub start: Seconds,
-    /// Numbers of the flows that come before.
+    /// Numbers of the preceding flows.
     pub after: Vec<u32>,
 }
 
-/// When a flow begins and ends.
+/// Start and end of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Interval {
-    /// When its delay is over, seconds.
+    /// End of its delay, in seconds.
     pub begin: Seconds,
-    /// When its last byte arrives, seconds.
+    /// Arrival of its last byte, in seconds.
     pub end: Seconds,
 }
 
@@ -52,11 +52,11 @@ pub trait Routes {
     /// Capacity of every link, in bytes a second.
     fn capacities(&self) -> Vec<f64>;
 
-    /// Links of a message with the share that each carries; `None` if nothing joins the two devices.
+    /// Links of a message with its share on each; `None` if the devices are disconnected.
     fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath>;
 }
 
-/// Plays a program, every flow with a hash of its own, which `draw` changes. Fails if a flow has no route.
+/// Plays a program. Every flow has its own hash, which `draw` changes. Fails if a flow has no route.
 pub fn play(routes: &impl Routes, flows: &[Listed], draw: u32) -> Result<(Vec<Interval>, Outcome), Problem> {
     play_watched(routes, flows, draw, &mut |_| ControlFlow::Continue(()))
 }
@@ -97,7 +97,7 @@ struct Delayed<'a, R> {
 }
 
 impl<R: Routes> Wires for Delayed<'_, R> {
-    /// The last capacity, 0, is that of the link in place of a route that does not exist.
+    /// Capacities by link. The last one, 0, is that of the link in place of a missing route.
     fn capacities(&self) -> Vec<f64> {
         self.capacities.iter().copied().chain(std::iter::once(0.0)).collect()
     }

@@ -6,7 +6,7 @@
 
 use super::engine::{Flow, Lap, Start, Traffic};
 
-/// Messages in phases: each begins when the last message of the one before has arrived.
+/// Messages in phases: each begins when the last message of the preceding one has arrived.
 #[derive(Clone, Debug)]
 pub struct Phases<I> {
     phases: I,
@@ -14,7 +14,7 @@ pub struct Phases<I> {
 }
 
 impl<I: Iterator<Item = Vec<Flow>>> Phases<I> {
-    /// From the messages of each phase.
+    /// Creates phases from the messages of each.
     pub fn new(phases: impl IntoIterator<Item = Vec<Flow>, IntoIter = I>) -> Self {
         Self { phases: phases.into_iter(), missing: 0 }
     }
@@ -49,10 +49,10 @@ pub struct Ring {
     steps: u64,
     /// Steps that each rank has begun.
     begun: Vec<u64>,
-    /// Of these, how many of its own messages have arrived at the neighbour, and how many of the neighbour's have come.
+    /// Of these, number of own messages that have arrived at the neighbour, and number of the neighbour's that have arrived here.
     sent: Vec<u64>,
     received: Vec<u64>,
-    /// The fewest steps that any rank has begun, and how many ranks have begun no more.
+    /// The fewest steps that any rank has begun, and the number of ranks with that many.
     least: u64,
     at_least: usize,
 }
@@ -149,7 +149,7 @@ impl Traffic for Ring {
     }
 }
 
-/// A message between every two ranks at once.
+/// Concurrent messages between every two ranks.
 pub fn all_to_all(ranks: &[u32], bytes: f64) -> Vec<Flow> {
     let pairs = ranks.iter().flat_map(|&from| ranks.iter().map(move |&to| (from, to)));
     pairs.filter(|(from, to)| from != to).map(|(from, to)| Flow { from, to, bytes, tag: 0 }).collect()
@@ -172,7 +172,7 @@ pub fn halving_doubling(ranks: &[u32], bytes: f64) -> Option<impl Iterator<Item 
         return None;
     }
     let rounds = n.trailing_zeros();
-    // Halving: the partner is first half the ring away and the message half the buffer; doubling goes back.
+    // Halving: at first the partner is half the ring away and the message is half the buffer. Doubling reverses the order.
     let exchange = move |round: u32| -> Vec<Flow> {
         let distance = n >> (round + 1);
         let bytes = bytes * distance as f64 / n as f64;
@@ -181,7 +181,7 @@ pub fn halving_doubling(ranks: &[u32], bytes: f64) -> Option<impl Iterator<Item 
     Some((0..rounds).chain((0..rounds).rev()).map(exchange))
 }
 
-/// One step of a direct reduce-scatter or all-gather inside every group at once: each member sends `bytes / n` to each other.
+/// One step of a direct reduce-scatter or all-gather in every group concurrently: each member sends `bytes / n` to each other.
 pub fn direct(groups: &[Vec<u32>], bytes: f64) -> Vec<Flow> {
     groups.iter().flat_map(|group| all_to_all(group, bytes / group.len().max(1) as f64)).collect()
 }

@@ -1,8 +1,8 @@
 //! Leaps over laps that are copies of one another.
 //!
-//! Responsible for: recognising that a program that goes around (a ring, a chain of micro batches) has come back to the state of an earlier
-//! lap, with the same messages under way at the same distance from their next event, and skipping as many laps as are left: a
-//! deterministic system in the same state does the same again. Refuses to skip anything that is merely similar.
+//! Responsible for: recognising that a repeating program (a ring, a chain of micro-batches) has returned to the state of an earlier lap,
+//! with the same active messages at the same time before their next event, and skipping all remaining laps. A deterministic system in the
+//! same state repeats itself. Requires equal, not merely similar, states.
 
 use super::engine::{Lap, Run, Traffic};
 
@@ -11,16 +11,16 @@ const EQUAL: f64 = 1e-9;
 /// Laps that are looked at one by one before looking is made rarer.
 const PATIENCE: u64 = 32;
 
-/// What is remembered of an earlier lap.
+/// Record of an earlier lap, and the schedule of comparisons.
 #[derive(Debug, Default)]
 pub(super) struct Recurrence {
     earlier: Option<Picture>,
-    /// The next lap worth looking at.
+    /// Number of the next lap to compare.
     next: u64,
     looked: u64,
 }
 
-/// A simulation at the begin of a lap.
+/// A simulation at the start of a lap.
 #[derive(Debug)]
 struct Picture {
     lap: Lap,
@@ -28,19 +28,19 @@ struct Picture {
     flows: u64,
     carried: Vec<f64>,
     state: Vec<u64>,
-    /// Messages under way, sorted: what they are called within the lap, and seconds to the next event.
+    /// Active messages, sorted: tag within the lap, and seconds to the next event.
     under_way: Vec<(u64, f64)>,
 }
 
 impl Recurrence {
-    /// Looks whether a lap began, and whether it begins as an earlier one did; if so, leaps.
+    /// Tests whether a lap began with the state of an earlier one; if so, skips the remaining laps.
     pub(super) fn look(&mut self, run: &mut Run, traffic: &mut impl Traffic) {
         let Some(lap) = traffic.lap() else { return };
         if lap.number < self.next || lap.left == 0 {
             return;
         }
         self.looked += 1;
-        // A start that takes long to settle must not cost a picture in every lap.
+        // A long transient must not cost a comparison in every lap.
         self.next = lap.number + 1 + self.looked / PATIENCE;
         let now = picture(run, traffic, lap);
         if let Some(before) = &self.earlier

@@ -1,4 +1,4 @@
-//! Flow simulations against numbers that another simulator printed, against formulas, and against an independent oracle.
+//! Flow simulations compared with the output of another simulator, with formulas, and with an independent oracle.
 
 use super::program::{self, Phases, Ring};
 use super::testing::{RailOnly, oracle};
@@ -45,7 +45,7 @@ fn rings_and_halving_doubling_match_simgrid() {
     let outcome = run(&fat_tree(1024, 32, 32), Ring::all_reduce(all(1024), 1e9));
     assert_eq!(outcome.flows, 2_095_104);
     assert!((outcome.duration.get() / MILLI - 48.144_917).abs() < 3e-5, "{:?}", outcome.duration);
-    // Every step but the first few is skipped, and what is skipped counts on the links all the same.
+    // Every step but the first few is skipped, and skipped steps count on the links.
     assert!(outcome.simulated < 50_000, "{}", outcome.simulated);
     let first = outcome.carried[0].get();
     assert!((first / (2046.0 * 1e9 / 1024.0) - 1.0).abs() < 1e-9, "{first}");
@@ -75,10 +75,10 @@ fn forwarding_an_all_to_all_matches_the_formula() {
     for (devices, domain, percent) in [(64_u32, 8_u32, 11.111), (512, 8, 9.877)] {
         let wires = RailOnly { devices, domain, inside: 450e9, rail: 50e9 };
         let (n, k) = (f64::from(devices), f64::from(domain));
-        // One domain and one rail stand for all: the steps are symmetrical.
+        // One domain and one rail represent all: the steps are symmetrical.
         let inside = vec![all(domain)];
         let rail: Vec<u32> = (0..devices / domain).map(|d| d * domain).collect();
-        // Each member hands every other the N/K messages meant for that rail; then each pair of the rail exchanges K messages.
+        // Each member sends every other the N/K messages for that rail. Then each pair of the rail exchanges K messages.
         let first = run(&wires, Phases::new([program::direct(&inside, 1e6 * n / k * k)]));
         let second = run(&wires, Phases::new([program::all_to_all(&rail, 1e6 * k)]));
         let overhead = first.duration / second.duration * 100.0;
@@ -140,7 +140,7 @@ proptest! {
         }
     }
 
-    /// The same of networks large enough that a change affects few of the flows: after every change, all rates are those of a fresh start.
+    /// The same for networks so large that a change affects few of the flows: after every change, all rates equal those of a new solution.
     #[test]
     fn rates_of_few_affected_flows_are_those_of_all(
         capacities in proptest::collection::vec((1_u32..40).prop_map(f64::from), 60),
@@ -187,7 +187,7 @@ proptest! {
     }
 }
 
-/// A program that keeps to itself that it goes around.
+/// A repeating program without lap information.
 struct Walked(Ring);
 
 impl Traffic for Walked {

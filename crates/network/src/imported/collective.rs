@@ -1,7 +1,7 @@
 //! A collective on a fabric from a file.
 //!
-//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as [`crate::simulate`] has
-//! them), and the load of links. Refuses to know the operation: pairs come in.
+//! Responsible for: the time of groups that start together, each as one flow with the loads of all its pairs (as in [`crate::simulate`]),
+//! and the load of links. Independent of the operation: pairs are the input.
 
 use super::fabric::Imported;
 use crate::flow::listed::Routes as _;
@@ -38,7 +38,7 @@ impl Wires for Groups {
     }
 }
 
-/// Time of groups of pairs that start together, with the hashes of a draw. Fails if nothing joins a pair.
+/// Time of groups of pairs that start together, with the hashes of a draw. Fails if a pair is disconnected.
 pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result<Shared, Problem> {
     let ports = Ports {
         domain: u32::try_from(fabric.domain).unwrap_or(u32::MAX),
@@ -53,7 +53,7 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result
     let mut loads = Vec::with_capacity(groups.len());
     for edges in groups {
         let mut sums = vec![0.0; capacities.len()];
-        // Pairs of one destination follow each other, so that its distances are found once.
+        // Pairs of one destination are consecutive, so that its distances are computed once.
         let mut edges = edges.clone();
         edges.sort_by_key(|edge| (edge.to, edge.from));
         for edge in edges {
@@ -79,7 +79,7 @@ pub fn shared_time(fabric: &Imported, groups: &[Vec<Edge>], draw: u32) -> Result
 }
 
 impl Imported {
-    /// Two devices that nothing joins.
+    /// The error for two disconnected devices.
     pub(super) fn apart(&self, from: u32, to: u32) -> Problem {
         let name = |device: u32| self.devices.get(device as usize).map_or("", String::as_str);
         Problem::new(format!(
@@ -90,7 +90,7 @@ impl Imported {
         .in_file(self.name.clone())
     }
 
-    /// Load by layer of what links carried in a time.
+    /// Load by layer from the bytes that links carried in a time.
     pub fn layers(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
         let mut found: BTreeMap<u8, LayerLoad> = BTreeMap::new();
         for (number, link) in self.links.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! A fabric as a file draws it: named nodes and cables.
 //!
-//! Responsible for: nodes by name, what attributes of nodes and cables mean, and problems with their line. Refuses to know file formats.
+//! Responsible for: nodes by name, the meaning of attributes of nodes and cables, and problems with their line. Independent of file
+//! formats.
 
 use railwright_spec::human::shorten;
 use railwright_spec::problem::{Problem, did_you_mean};
@@ -8,7 +9,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::{Field as _, Value};
 use std::collections::BTreeMap;
 
-/// More nodes and cables than this are refused.
+/// Limits of a file: nodes and cables.
 const MOST_NODES: usize = 200_000;
 const MOST_CABLES: usize = 2_000_000;
 
@@ -26,7 +27,7 @@ pub enum What {
 pub struct DrawnNode {
     /// Its name in the file.
     pub name: String,
-    /// What it is, if the file has it.
+    /// Kind of the node, if recorded in the file.
     pub what: Option<What>,
     /// The host of a device, if the file has it.
     pub host: Option<String>,
@@ -39,9 +40,9 @@ pub struct DrawnNode {
 pub struct DrawnCable {
     /// The nodes at its ends.
     pub ends: [u32; 2],
-    /// In one direction.
+    /// Bandwidth in one direction.
     pub bandwidth: Option<BytesPerSecond>,
-    /// From entering the cable to entering the next.
+    /// Latency from entering the cable to entering the next.
     pub latency: Option<Seconds>,
     /// Its line, from 1.
     pub line: usize,
@@ -81,7 +82,7 @@ impl Drawing {
         Ok(number)
     }
 
-    /// Gives a node the name that people know it by; where another node has the same one, both keep it for display only.
+    /// Sets the display name of a node. If another node has the same one, both keep it for display only.
     pub(super) fn describe(&mut self, node: u32, name: &str) {
         if let Some(node) = self.nodes.get_mut(node as usize) {
             name.clone_into(&mut node.name);
@@ -144,7 +145,7 @@ impl Drawing {
     }
 }
 
-/// A latency as it can be.
+/// Checks that a latency is finite and not negative.
 fn delay(latency: Seconds) -> Result<Seconds, Problem> {
     if latency.get() >= 0.0 && latency.is_finite() {
         return Ok(latency);
@@ -160,14 +161,14 @@ fn positive(bandwidth: BytesPerSecond) -> Result<BytesPerSecond, Problem> {
     }
 }
 
-/// Letters that differ between two keys of nearly equal length, after their common beginning and end.
+/// Number of differing letters of two keys of nearly equal length, after their common start and end.
 fn distance(a: &str, b: &str) -> usize {
     let begin = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
     let end = a.bytes().rev().zip(b.bytes().rev()).take_while(|(a, b)| a == b).count();
     a.len().max(b.len()).saturating_sub(begin + end)
 }
 
-/// An unknown key one letter from a known one is a mistake; all others are those of other programs.
+/// An unknown key one letter from a known one is an error; all others belong to other programs.
 fn near_miss<const N: usize>(key: &str, known: [&str; N]) -> Result<(), Problem> {
     // A slip of one letter in a key of four letters or more.
     let slipped =

@@ -1,10 +1,10 @@
 //! A fabric from a file, with scale-up domains and numbered devices.
 //!
-//! Responsible for: the order of devices, the domains that their hosts make, and links with capacities. Refuses to compute routes
+//! Responsible for: the order of devices, the domains formed by their hosts, and links with capacities. Does not compute routes
 //! ([`super::routes`]).
 //!
-//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts. A
-//! scale-up domain is a host. Hosts with another number of devices than most are left out, and listed.
+//! Devices are numbered by host and name, digits by their value (`node2` before `node10`), or in the order of the file if it has no hosts.
+//! A scale-up domain is a host. Hosts with an unusual number of devices are excluded and listed.
 
 use super::drawing::{Drawing, DrawnNode, What, at};
 use super::routes::Distances;
@@ -15,7 +15,7 @@ use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-/// More devices than this are refused: every destination needs its distances.
+/// Maximum number of devices: every destination needs its distances.
 const MOST_DEVICES: usize = 65_536;
 
 /// Routing of messages.
@@ -29,14 +29,14 @@ pub struct RouteSetting {
     pub paths: u32,
 }
 
-/// What a file does not have.
+/// Values for properties that a file does not contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
     /// Devices of a scale-up domain, if no node has a host.
     pub domain: u64,
-    /// Of a device into its domain, one direction.
+    /// Bandwidth of a device into its domain, one direction.
     pub domain_bandwidth: BytesPerSecond,
-    /// Of cables without one.
+    /// Latency of cables without one.
     pub latency: Seconds,
 }
 
@@ -58,7 +58,7 @@ pub struct Imported {
     pub devices: Vec<String>,
     /// Devices of a scale-up domain.
     pub domain: u64,
-    /// Hosts that are left out, as they have another number of devices.
+    /// Hosts excluded because of an unusual number of devices.
     pub left_out: Vec<String>,
     /// Bandwidth of a device into the network, over all of its cables: that of the fastest device.
     pub nic_bandwidth: BytesPerSecond,
@@ -80,7 +80,7 @@ pub struct Imported {
 }
 
 impl Imported {
-    /// From a drawing.
+    /// Builds a fabric from a drawing.
     pub fn new(
         drawing: &Drawing,
         file: &str,
@@ -183,7 +183,7 @@ impl Imported {
         own.iter().filter_map(|link| self.links.get(*link as usize).map(|found| (*link, *found)))
     }
 
-    /// Whether a node is a switch.
+    /// Tests whether a node is a switch.
     pub(super) fn is_switch(&self, node: u32) -> bool {
         (self.devices.len() as u32..self.switches_end).contains(&node)
     }

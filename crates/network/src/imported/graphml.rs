@@ -1,7 +1,7 @@
 //! GraphML: nodes and edges with `type`, `host`, `bandwidth`, `latency` and `count` as data keys.
 //!
-//! Responsible for: one flat graph (<http://graphml.graphdrawing.org/primer/graphml-primer.html>). Refuses nested graphs, hyperedges and
-//! document type declarations.
+//! Responsible for: one flat graph (<http://graphml.graphdrawing.org/primer/graphml-primer.html>). Nested graphs, hyperedges and document
+//! type declarations are errors.
 
 use super::drawing::{Drawing, at};
 use railwright_spec::human::shorten;
@@ -9,7 +9,7 @@ use railwright_spec::problem::Problem;
 use roxmltree::{Document, Node, ParsingOptions};
 use std::collections::BTreeMap;
 
-/// Elements and attributes of a document; more are refused before they are stored.
+/// Maximum number of elements and attributes of a document, checked before they are stored.
 const MOST_ELEMENTS: u32 = 8_000_000;
 
 /// Reads a file.
@@ -45,7 +45,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<Drawing, Problem> {
             _ => {}
         }
     }
-    // Edges may stand before their nodes.
+    // Edges may precede their nodes.
     let known = drawing.nodes.len();
     for (element, line) in edges {
         let placed = |problem| at(file, line, problem);

@@ -1,7 +1,7 @@
 //! Output of `ibnetdiscover` (infiniband-diags): switches and channel adapters with the cables of their ports.
 //!
 //! Responsible for: a device for every channel adapter, its host from the first word of the node description, and the data rate of every
-//! port. Refuses unknown widths and speeds.
+//! port. Unknown widths and speeds are errors.
 //!
 //! Every cable is listed at both of its ends and counts once.
 
@@ -83,7 +83,7 @@ fn quoted(text: &str) -> Option<&str> {
     text.split('"').nth(1).filter(|name| !name.is_empty())
 }
 
-/// Gbit/s of the last word, such as `4xNDR`.
+/// Bandwidth in Gbit/s of the last word, such as `4xNDR`.
 fn rate(text: &str) -> Result<f64, Problem> {
     let word = text.split_whitespace().next_back().unwrap_or_default();
     let known = word.split_once('x').and_then(|(width, speed)| {

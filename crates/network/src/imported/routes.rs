@@ -1,8 +1,8 @@
 //! Shortest routes through a fabric from a file.
 //!
-//! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch. Refuses to pass through
-//! devices, with one exception: if switches alone do not join two devices, the message goes through the scale-up domain of the
-//! sender to the devices that are nearest to the receiver (NCCL's PXN).
+//! Responsible for: all shortest paths over switches, by hash or with packets spread evenly at every switch. No path passes through
+//! devices, with one exception. If switches alone do not join two devices, the message uses the scale-up domain of the sender to the
+//! devices that are nearest to the receiver (NCCL's PXN).
 
 use super::fabric::Imported;
 use crate::flow::listed::Routes;
@@ -149,7 +149,7 @@ impl Imported {
         found
     }
 
-    /// Breadth first from the destination; cables join both ways.
+    /// Breadth-first search from the destination; cables join both directions.
     fn search(&self, to: u32) -> Vec<u16> {
         let mut distances = vec![FAR; self.names.len()];
         let mut level = vec![to];

@@ -1,4 +1,4 @@
-//! Fabrics from files against the generated ones, and what is wrong with bad files.
+//! Fabrics from files compared with the generated ones, and errors of invalid files.
 
 use super::*;
 use crate::flow::listed::Routes as _;
@@ -58,7 +58,7 @@ fn oversubscription_of_a_drawn_tree_slows_messages() {
 fn hosts_are_domains_and_their_order_is_that_of_numbers() {
     let fabric = fabric(&tree(2, true), Routing::Spray);
     assert_eq!((fabric.domain, fabric.devices.len(), fabric.nic_bandwidth.gb()), (2, 8, 50.0));
-    // Within a host nothing crosses the network.
+    // Traffic within a host does not cross the network.
     let link_path = fabric.link_path(0, 1, 0).expect("a route");
     let capacities = fabric.capacities();
     assert!(link_path.links.iter().all(|(link, _)| capacities[*link as usize] == 450e9), "{link_path:?}");
@@ -71,7 +71,7 @@ fn hosts_are_domains_and_their_order_is_that_of_numbers() {
     assert_eq!(fabric.left_out, ["storage"]);
 }
 
-/// Rails that no switch joins: a message goes through the domain to the device on the receiver's rail.
+/// Rails that no switch joins: a message uses the domain to reach the device on the receiver's rail.
 #[test]
 fn separate_rails_are_joined_through_domains() {
     let text = "graph {\nedge [bandwidth=\"50 GB/s\"]; node [type=switch]; r0; r1; node [type=device]\n\

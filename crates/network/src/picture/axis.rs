@@ -1,11 +1,12 @@
 //! Axes: ticks at round numbers, and the frame that charts over two axes share.
 //!
-//! Responsible for: choosing ticks and writing them short; where a chart's area lies, its grid and what its axes count. Refuses to know what is drawn inside.
+//! Responsible for: choosing ticks and writing them short, the position of a chart's area, its grid and its axis labels. Independent of the
+//! content of the chart.
 
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// A picture's size and the margins around its area.
+/// Size of a chart and the margins around its area.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {
     pub(crate) width: f64,
@@ -46,7 +47,7 @@ impl Frame {
         );
     }
 
-    /// What the axes count.
+    /// Draws the labels of both axes.
     pub(crate) fn counts(&self, out: &mut String, across: &str, up: &str) {
         let (wide, tall) = self.area();
         let _ = write!(

@@ -1,6 +1,6 @@
 //! Stacked bars, one for each thing that is compared.
 //!
-//! Responsible for: parts in the order given, from the left. Refuses to sort.
+//! Responsible for: parts in the order given, from the left. Does not sort.
 
 use super::axis::{label, ticks};
 use super::{SERIES, legend, open};
@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 /// A bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What the bar is for.
+    /// Label of the bar.
     pub name: String,
     /// Its parts, one for each series.
     pub values: Vec<f64>,
@@ -19,9 +19,9 @@ pub struct Part {
 /// Bars of parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
-    /// What the length counts, with its unit.
+    /// Quantity on the horizontal axis, with its unit.
     pub across: String,
     /// Names of the parts.
     pub series: Vec<String>,

@@ -11,13 +11,13 @@ use std::fmt::Write as _;
 
 /// A square of cells.
 pub struct Heat<'a> {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
     /// Cells along a side.
     pub side: u32,
     /// The first device shown.
     pub first: u32,
-    /// Devices that a cell stands for.
+    /// Number of devices per cell.
     pub per_cell: u32,
     /// Bytes from the first cell to the second, numbered from `first / per_cell`; 0 is left blank.
     pub bytes: &'a dyn Fn(u32, u32) -> f64,
@@ -30,7 +30,7 @@ const DECADES: i32 = 6;
 /// Pixels along a side, about.
 const PIXELS: u32 = 1024;
 
-/// Draws the square; `None` where it has more cells than fit.
+/// Draws the square; `None` if it has more cells than fit.
 pub fn heat(chart: &Heat<'_>) -> Option<String> {
     if chart.side == 0 || chart.side > MOST {
         return None;
@@ -120,7 +120,7 @@ fn decade(bytes: f64) -> Option<i32> {
     (bytes > 0.0).then(|| (bytes.log10().floor() as i32).max(0))
 }
 
-/// A picture in pixels, three bytes each from the upper left.
+/// An image in pixels, three bytes each from the upper left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pixels {
     /// Pixels across.
@@ -131,15 +131,15 @@ pub struct Pixels {
     pub rgb: Vec<u8>,
 }
 
-/// Around the square: room for ranks on the left and above, for the scale on the right.
+/// Margins around the square: ranks on the left and above, the scale on the right.
 const LEFT: usize = 96;
 const TOP: usize = 60;
 const RIGHT: usize = 150;
 const BOTTOM: usize = 24;
 const INK: [u8; 3] = [60, 66, 76];
 
-/// The same square in pixels, with ranks along its sides and a scale of bytes: the more bytes, the darker, by the logarithm; white is nothing. `None` where it has more
-/// cells than fit.
+/// The same square in pixels, with ranks along its sides and a scale of bytes on a logarithmic axis: darker is more, white is zero. `None`
+/// if it has more cells than fit.
 pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     if chart.side == 0 || chart.side > MOST {
         return None;
@@ -155,7 +155,7 @@ pub fn heat_pixels(chart: &Heat<'_>) -> Option<Pixels> {
     let known = || logs.iter().flatten().copied();
     let most = known().fold(0.0, f64::max);
     let least = known().fold(f64::INFINITY, f64::min).max(most - f64::from(DECADES));
-    // From a light blue to a dark one, so that it reads in grey too.
+    // From a light blue to a dark one, so that it is readable in grey too.
     let shade = |log: f64| {
         let share = if most > least { ((log - least) / (most - least)).max(0.0) } else { 1.0 };
         [(205.0, 12.0), (224.0, 35.0), (244.0, 90.0)]

@@ -1,6 +1,6 @@
-//! Letters in pixels, for pictures that carry no font.
+//! Letters in pixels, for charts without a font.
 //!
-//! Responsible for: the few capitals, figures and signs that a heat map's axes need, three pixels by five. Refuses everything else (a blank).
+//! Responsible for: the few capitals, digits and signs that a heat map's axes need, three pixels by five. All other characters are blank.
 
 /// Rows of three bits each, from the top.
 fn glyph(letter: char) -> [u8; 5] {
@@ -51,7 +51,7 @@ impl Sheet {
         Self { width, height, rgb: vec![255; width * height * 3] }
     }
 
-    /// Fills a rectangle, as far as it lies on the sheet.
+    /// Fills a rectangle, clipped to the sheet.
     pub(super) fn fill(&mut self, (x, y): (usize, usize), (w, h): (usize, usize), colour: [u8; 3]) {
         for row in y..(y + h).min(self.height) {
             for column in x..(x + w).min(self.width) {
@@ -73,7 +73,7 @@ impl Sheet {
     }
 }
 
-/// How wide a text is, and how high all are.
+/// Width of a text and height of every text, in pixels.
 pub(super) fn wide(text: &str) -> usize {
     (text.chars().count() * STEP).saturating_sub(SCALE)
 }

@@ -1,6 +1,6 @@
 //! Curves over a shared axis of categories or powers of two.
 //!
-//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Refuses to smooth.
+//! Responsible for: placing points evenly along the horizontal axis (sizes double from one to the next) and linearly up. Does not smooth.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};
@@ -10,25 +10,25 @@ use std::fmt::Write as _;
 /// Points of a curve up to which each has a mark.
 const MARKED: usize = 60;
 
-/// A curve; a hole is a point that does not exist.
+/// A curve with gaps at missing points.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// What it shows.
+    /// Label of the curve.
     pub name: String,
-    /// One value for each place on the horizontal axis.
+    /// One value for each position on the horizontal axis.
     pub values: Vec<Option<f64>>,
 }
 
-/// Curves over places.
+/// Curves over positions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lines {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
-    /// What the horizontal axis counts.
+    /// Quantity on the horizontal axis.
     pub across: String,
-    /// The places on it.
+    /// Labels of the positions.
     pub places: Vec<String>,
-    /// What the vertical axis counts, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     pub up: String,
     /// The curves.
     pub curves: Vec<Curve>,
@@ -69,7 +69,7 @@ pub fn lines(chart: &Lines) -> String {
             "<polyline points=\"{}\" fill=\"none\" stroke=\"var(--s{colour})\" stroke-width=\"2\"{dash}/>",
             path.join(" ")
         );
-        // Marks of many points would be a band.
+        // Marks of many points would overlap.
         for (x, y, value) in points.into_iter().filter(|_| chart.places.len() <= MARKED) {
             let _ = writeln!(
                 out,

@@ -1,7 +1,7 @@
 //! Points over two quantities, those that matter joined by a line.
 //!
 //! Responsible for: two linear axes with round ticks, a colour and a shape for each series, and a stepped line through the points of a
-//! front. Refuses to know what a front is.
+//! front. Does not compute the front.
 
 use super::axis::{Frame, label, ticks};
 use super::{SERIES, legend, open};
@@ -17,14 +17,14 @@ pub struct Dot {
     pub y: f64,
     /// Its title.
     pub name: String,
-    /// Whether it is filled and connected to the filled ones of its series.
+    /// True if the dot is filled and connected to the other filled ones of its series.
     pub matters: bool,
 }
 
 /// Points of one kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// What they have in common.
+    /// Label of the series.
     pub name: String,
     /// The points.
     pub dots: Vec<Dot>,
@@ -33,17 +33,17 @@ pub struct Series {
 /// Points over two quantities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// The picture's title.
+    /// Title of the chart.
     pub title: String,
-    /// What the horizontal axis counts, with its unit.
+    /// Quantity on the horizontal axis, with its unit.
     pub across: String,
-    /// What the vertical axis counts, with its unit.
+    /// Quantity on the vertical axis, with its unit.
     pub up: String,
     /// The series.
     pub series: Vec<Series>,
 }
 
-/// Ticks that enclose values, which need not begin at 0 when they lie close together far from it.
+/// Ticks that enclose values. They need not begin at 0 if the values are close together and far from it.
 fn enclosing(values: impl Iterator<Item = f64> + Clone) -> (f64, f64, Vec<f64>) {
     let finite = values.filter(|v| v.is_finite());
     let (least, most) = finite.fold((f64::INFINITY, 0.0_f64), |(a, b), v| (a.min(v), b.max(v)));

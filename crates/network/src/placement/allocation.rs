@@ -47,7 +47,7 @@ impl Inventory {
         Ok(self.at(place, name, local))
     }
 
-    /// The host at a place of the network.
+    /// The host at a position of the network.
     pub fn at(&self, place: u32, name: String, local: Option<&[u32]>) -> Host {
         let from = place * self.per_host;
         let devices = match local {
@@ -63,12 +63,12 @@ impl Inventory {
 pub struct Allocation {
     /// The hosts.
     pub hosts: Vec<Host>,
-    /// Hosts behind the last rank, which the run does not use.
+    /// Number of hosts after the last rank, which the run does not use.
     pub unused: usize,
 }
 
 impl Allocation {
-    /// Of hosts with as many devices as ranks; hosts behind the last rank stay unused.
+    /// Creates an allocation of hosts with as many devices as ranks. Hosts after the last rank stay unused.
     pub fn new(mut hosts: Vec<Host>, ranks: u64) -> Result<Self, Problem> {
         let all: u64 = hosts.iter().map(|host| host.devices.len() as u64).sum();
         if all < ranks {
@@ -92,7 +92,7 @@ impl Allocation {
         Ok(allocation)
     }
 
-    /// Hosts with different names are different hosts: a number alone does not tell `rack0n1` from `rack1n1`.
+    /// Hosts with different names are different hosts: a number alone does not distinguish `rack0n1` from `rack1n1`.
     fn check_names(&self) -> Result<(), Problem> {
         let mut names: BTreeMap<u32, &str> = BTreeMap::new();
         for host in &self.hosts {
@@ -123,7 +123,7 @@ impl Allocation {
         self.hosts.iter().map(|host| host.devices.len() as u64).sum()
     }
 
-    /// The same hosts in another order; `order[n]` is the former place of the n-th host.
+    /// The same hosts in another order; `order[n]` is the former index of the n-th host.
     #[must_use]
     pub fn ordered(&self, order: &[usize]) -> Self {
         let hosts = order.iter().filter_map(|place| self.hosts.get(*place).cloned()).collect();

@@ -1,14 +1,14 @@
 //! Host names: node lists as Slurm writes them.
 //!
-//! Responsible for: every name of a list in its order. Refuses lists without an end, and more names than a network has devices.
+//! Responsible for: every name of a list in its order. Lists without an end, and more names than a network has devices, are errors.
 
 use railwright_spec::human::{self, shorten};
 use railwright_spec::problem::Problem;
 
-/// More hosts than any network that can be simulated has devices.
+/// Maximum number of hosts: more than the devices of any network that can be simulated.
 const MOST: usize = 1 << 22;
 
-/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may stand anywhere, and several times; numbers keep
+/// Names of a node list such as `gpu[001-004,007],login1`, in this order. Brackets may occur anywhere, and several times; numbers keep
 /// their zeros.
 pub fn host_names(text: &str) -> Result<Vec<String>, Problem> {
     let mut all = Vec::new();
@@ -40,7 +40,7 @@ fn too_many() -> Problem {
         .hint("list only the hosts of the run")
 }
 
-/// The last number in a host's name; in that of the first label where the name has a domain behind it, as `gpu07.example.com`.
+/// The last number in a host's name. If the name has a domain, as `gpu07.example.com`, the last number of its first label.
 pub fn number_of(name: &str) -> Result<u32, Problem> {
     let is_digit = |c: char| c.is_ascii_digit();
     let label = name.split('.').next().unwrap_or_default();
@@ -76,9 +76,9 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
 
 /// `001-003,007` with their zeros; `0-63:8` is every eighth.
 ///
-/// `None` where that is no list; a problem where it is too long.
+/// Numbers of a list. `None` if it is no list; an error if it is too long.
 fn numbers(list: &str) -> Option<Result<Vec<String>, Problem>> {
-    // No number of 32 bits has more digits, but for zeros in front.
+    // Maximum number of digits: numbers of 32 bits have fewer, except for leading zeros.
     const MOST_DIGITS: usize = 20;
     let mut all = Vec::new();
     for part in list.split(',').map(str::trim) {

@@ -1,11 +1,11 @@
 //! Orders of hosts with little traffic above leaves.
 //!
-//! Responsible for: hosts sorted by the network, and swaps of two hosts as long as they lessen the bytes that climb. Excludes what
-//! an order gains: that is simulated.
+//! Responsible for: hosts sorted by the network, and swaps of two hosts while they reduce the bytes above leaves. Excludes the gain of an
+//! order: that is simulated.
 //!
-//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts of
-//! one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
-//! partitions; it ends in a local minimum.
+//! The measure is `sum over pairs of hosts of bytes x weight`, with the weight of [`Tree::weight`]: a quadratic assignment, in which hosts
+//! of one domain are equivalent. Swaps of pairs are the descent of B. Kernighan and S. Lin (Bell System Technical Journal 49, 1970) for
+//! partitions. It ends in a local minimum.
 
 use super::{Allocation, Spot, Tree};
 use crate::traffic::Matrix;
@@ -18,14 +18,14 @@ const MOST_TERMS: f64 = 4e8;
 /// Sweeps over all pairs; most orders are settled after three.
 const MOST_SWEEPS: usize = 16;
 
-/// Bytes of a step between hosts, by their place in the order of ranks; both ways together.
+/// Bytes of a step between hosts, by their index in the order of ranks; sum of both directions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Between {
     rows: Vec<Vec<(usize, f64)>>,
 }
 
 impl Between {
-    /// Of a step's traffic on the hosts of an allocation.
+    /// Bytes of a step's traffic between the hosts of an allocation.
     pub fn new(matrix: &Matrix, allocation: &Allocation) -> Self {
         let host_of: Vec<usize> = allocation
             .hosts
@@ -61,7 +61,7 @@ impl Between {
     }
 }
 
-/// What each host lies below.
+/// Position of each host in the tree: pod, leaf group and domain.
 pub fn spots(allocation: &Allocation, tree: &Tree) -> Vec<Spot> {
     allocation.hosts.iter().map(|host| tree.spot(host.devices.first().copied().unwrap_or(0))).collect()
 }
@@ -74,8 +74,8 @@ pub fn by_network(allocation: &Allocation, tree: &Tree) -> Vec<usize> {
     order
 }
 
-/// An order after swaps of two hosts with as many ranks each, as long as one lessens the weighted bytes; none for more hosts than are
-/// tried, and none after a break.
+/// An order after swaps of two hosts with equal numbers of ranks, while a swap reduces the weighted bytes. `None` for too many hosts, or
+/// after cancellation.
 pub fn refined(
     allocation: &Allocation,
     tree: &Tree,
@@ -115,7 +115,7 @@ pub fn refined(
     Some(order)
 }
 
-/// Weighted bytes that a swap of two places saves.
+/// Weighted bytes that a swap of two hosts saves.
 fn gain(between: &Between, spots: &[Spot], tree: &Tree, order: &[usize], (a, b): (usize, usize)) -> f64 {
     let (here, there) = (spots[order[a]], spots[order[b]]);
     let of = |place: usize, partner: usize, from: Spot, to: Spot| -> f64 {

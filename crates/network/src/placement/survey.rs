@@ -1,6 +1,6 @@
-//! Where the ranks of an allocation lie, and how far their bytes go.
+//! Positions of the ranks of an allocation, and distances of their traffic.
 //!
-//! Responsible for: ranks by leaf group, leaf groups and pods against the fewest that could hold the run, and bytes by level and rail.
+//! Responsible for: ranks by leaf group, leaf groups and pods compared with the minimum for the run, and bytes by level and rail.
 
 use super::tree::distinct;
 use super::{Allocation, Spot, Tree};
@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Survey {
     /// Hosts with ranks.
     pub hosts: u64,
-    /// Leaf groups that the hosts are below: domains whose first device shares a leaf.
+    /// Number of leaf groups of the hosts: domains whose first device shares a leaf.
     pub leaf_groups: u64,
-    /// The fewest leaf groups with as many domains.
+    /// Minimum number of leaf groups with as many domains.
     pub least_leaf_groups: u64,
     /// Pods of a Clos, or groups of a dragonfly.
     pub pods: u64,
-    /// The fewest pods with as many domains.
+    /// Minimum number of pods with as many domains.
     pub least_pods: u64,
     /// Each leaf group with ranks, in the order of the network.
     pub rows: Vec<LeafGroupRow>,
@@ -58,7 +58,7 @@ pub struct ByLevel {
 }
 
 impl ByLevel {
-    /// Of a step's traffic with ranks at a place. O(pairs that talk).
+    /// Bytes of a step's traffic with ranks at a placement. O(pairs with traffic).
     pub fn new(matrix: &Matrix, place: &Place, tree: Option<&Tree>) -> Self {
         let mut sums = Self::default();
         matrix.for_each(|from, to, bytes| {
@@ -84,7 +84,7 @@ impl ByLevel {
     }
 }
 
-/// Where the ranks of an allocation are.
+/// Counts the ranks of an allocation by leaf group.
 pub fn survey(allocation: &Allocation, tree: &Tree) -> Survey {
     let mut rows: BTreeMap<(u32, u32), LeafGroupRow> = BTreeMap::new();
     let mut spots: Vec<Spot> = Vec::new();

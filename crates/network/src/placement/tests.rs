@@ -1,4 +1,4 @@
-//! Placement against node lists, orders and bytes worked out by hand.
+//! Placement compared with node lists, orders and bytes worked out by hand.
 
 use super::*;
 use crate::simulate::Wiring;
@@ -110,7 +110,8 @@ fn rings(hosts: u64) -> Traffic {
     Traffic { numbering, exchanges: vec![exchange] }
 }
 
-/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. Sorted, only the two hops between the groups do.
+/// Hosts taken from two leaf groups in turn: every hop of four rings crosses with 75 of 100 bytes. After sorting, only the two hops between
+/// the groups cross.
 #[test]
 fn rings_over_alternate_leaf_groups_cross_at_every_hop() {
     let (topology, traffic) = (clos(), rings(4));
@@ -172,7 +173,7 @@ fn fragments_are_the_first_hosts_of_each_part() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Swaps never add bytes above leaves, and end where no swap of two hosts saves any.
+    /// Swaps never add bytes above leaves, and end when no swap of two hosts saves any.
     #[test]
     fn swaps_end_in_a_minimum(places in Just((0..16_u32).collect::<Vec<_>>()).prop_shuffle(), hosts in 2_usize..12) {
         let topology = clos();

@@ -1,6 +1,6 @@
 //! Parts of a network that share switches: leaf groups and pods.
 //!
-//! Responsible for: what each device lies below, hosts by the fragments of a scheduler, and the weight of a byte above each level. A *leaf
+//! Responsible for: the position of each device, hosts by the fragments of a scheduler, and the weight of a byte above each level. A *leaf
 //! group* is the domains whose first device is below one leaf or router; a *pod* is that of a Clos, or a group of a dragonfly. Networks
 //! without such levels (torus, one domain) have none.
 
@@ -10,10 +10,10 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 
-/// What a device lies below.
+/// Position of a device in the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spot {
-    /// The pod, or 0 where the network has but one.
+    /// The pod, or 0 if the network has only one.
     pub pod: u32,
     /// The leaf group.
     pub leaf: u32,
@@ -24,7 +24,7 @@ pub struct Spot {
 /// Leaf groups and pods of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tree {
-    /// By domain.
+    /// Positions by domain.
     spots: Vec<Spot>,
     domain: u32,
     /// Bandwidth below a leaf, and below a spine, over that above.
@@ -32,7 +32,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Of a network; none where devices share no switches that are parts of it.
+    /// The tree of a network; `None` if devices share no switches that are parts of it.
     pub fn new(topology: &Topology) -> Option<Self> {
         let design = &topology.design;
         let size = u32::try_from(design.domain.size.max(1)).unwrap_or(u32::MAX);
@@ -49,7 +49,7 @@ impl Tree {
         Some(Self { spots: spots?, domain: size, oversubscription: oversubscription(&design.fabric) })
     }
 
-    /// What a device lies below.
+    /// Position of a device in the tree.
     pub fn spot(&self, device: u32) -> Spot {
         self.spots.get((device / self.domain) as usize).copied().unwrap_or(Spot {
             pod: 0,
@@ -80,8 +80,8 @@ impl Tree {
         full.count() as u64
     }
 
-    /// Weight of a byte between two spots: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of every
-    /// level that it climbs.
+    /// Weight of a byte between two positions: 0 inside a domain, 1 for the links of its devices outside of it, and the oversubscription of
+    /// every level above.
     pub fn weight(&self, a: Spot, b: Spot) -> f64 {
         let [leaf, spine] = self.oversubscription;
         match (a.pod == b.pod, a.leaf == b.leaf) {
@@ -91,7 +91,7 @@ impl Tree {
         }
     }
 
-    /// The first hosts of each pod, as many as a list has for it; of each leaf group where the network has one pod.
+    /// The first hosts of each pod, as many as its entry in a list; of each leaf group if the network has one pod.
     pub fn fragments(&self, counts: &[u32], inventory: &Inventory) -> Result<Vec<Host>, Problem> {
         let by_pod = self.pods() > 1;
         let part = |place: u32| {
@@ -137,7 +137,7 @@ pub(super) fn distinct(numbers: impl Iterator<Item = u32>) -> usize {
     numbers.len()
 }
 
-/// Links below over links above, of a leaf and of a spine; 1 where the network has no such tiers.
+/// Links below over links above, of a leaf and of a spine; 1 if the network has no such tiers.
 fn oversubscription(fabric: &Fabric) -> [f64; 2] {
     let Fabric::Clos(network) = fabric else { return [1.0, 1.0] };
     let clos = &network.clos;

@@ -1,7 +1,7 @@
-//! What a non-blocking network costs, counted in switch ports and transceivers.
+//! Cost of a non-blocking network, counted in switch ports and transceivers.
 //!
 //! Responsible for: tiers, switches and transceivers of a Clos for all devices and of one Clos for each rail, and the share that rail-only
-//! saves. Refuses list prices: only the ratio of a port to a transceiver matters here; bills with prices are the crate's `bill`.
+//! saves. Excludes list prices: only the ratio of a port to a transceiver matters here. Bills with prices are in the crate's `bill`.
 
 use crate::bill::savings::{self, Parts};
 use railwright_spec::problem::Problem;
@@ -46,7 +46,7 @@ pub fn clos(devices: u64, radix: u64) -> Result<Counts, Problem> {
     Ok(counts(devices, switches(devices, radix, tiers), tiers))
 }
 
-/// One Clos for each of `domain` rails; rails of one switch share it where several fit.
+/// Counts of one Clos for each of `domain` rails; rails share a switch if several fit.
 pub fn rail_only(devices: u64, domain: u64, radix: u64) -> Result<Counts, Problem> {
     check(devices, domain, radix)?;
     let rail = devices / domain;
@@ -77,7 +77,7 @@ impl Counts {
     }
 }
 
-/// Share of the cost that the second saves over the first, with a port worth `ratio` transceivers.
+/// Share of the cost that the second saves over the first, with a port price of `ratio` transceivers.
 pub fn saving(before: &Counts, after: &Counts, ratio: f64) -> f64 {
     savings::saving(after.parts(), before.parts(), ratio)
 }

@@ -1,7 +1,6 @@
-//! The paper's figures as pictures.
+//! The paper's figures as SVG.
 //!
-//! Responsible for: names of the files and what each shows. Refuses to compute: everything comes from the report or is the traffic's
-//! closed form.
+//! Responsible for: names and titles of the files. Does not compute: everything comes from the report or is the traffic's closed form.
 
 use super::report::{RailOnlyReport, WORKLOADS};
 use super::traffic::traffic;
@@ -9,10 +8,10 @@ use super::{Parameters, cost, schemes};
 use crate::picture::{Bars, Curve, Heat, Lines, Part, bars, heat, lines};
 use railwright_spec::quantity::Seconds;
 
-/// A picture and the name of its file.
+/// A figure and the name of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// `figure-7-16384.svg`, ...
+    /// File name: `figure-7-16384.svg`, ...
     pub file: String,
     /// SVG.
     pub svg: String,
@@ -78,7 +77,7 @@ fn terms(report: &RailOnlyReport) -> Figure {
     let rows = report.workloads.iter().flat_map(|row| {
         let it = &row.rail_only;
         let part = |name: String, values: [f64; 4]| Part { name, values: values.to_vec() };
-        // Model traffic stays on its rail, so that layers beyond carry nothing.
+        // Model traffic stays on its rail, so that further layers carry nothing.
         let real = |network: &str| {
             part(
                 format!("{}, {network}", row.workload),

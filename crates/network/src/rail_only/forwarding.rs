@@ -1,7 +1,7 @@
 //! An all-to-all on a network that joins only rails.
 //!
-//! Responsible for: what forwarding through the scale-up domain costs over a full fabric. Refuses overlap: an implementation that hides the
-//! smaller step pays nothing as long as the domain is faster than [`overhead`] of 1 asks for.
+//! Responsible for: cost of forwarding through the scale-up domain over a full fabric. Excludes overlap: an implementation that hides the
+//! smaller step has no cost as long as the domain is faster than an [`overhead`] of 1 requires.
 
 use super::Parameters;
 
@@ -31,7 +31,7 @@ mod tests {
             let p = Parameters {
                 scale_up: BytesPerSecond::from_gb(scale_up),
                 network: BytesPerSecond::from_gb(network),
-                // Every table row has N = 32,768, which 72 does not divide: the formula does not mind.
+                // Every table row has N = 32,768, which 72 does not divide; the formula is defined all the same.
                 ..Parameters::paper(GPT3, 32e6, 32768.0, domain)
             };
             assert!((overhead(&p) * 100.0 - percent).abs() < 0.006, "{}", overhead(&p));

@@ -1,6 +1,6 @@
-//! The paper on one page: every claim with its status beside the figure or table that it belongs to.
+//! The paper on one page: every claim with its status, next to the figure or table that it belongs to.
 //!
-//! Responsible for: which claims belong to which figures, and HTML that stands alone. Every claim and every figure appears once (a test).
+//! Responsible for: assignment of claims to figures, and self-contained HTML. Every claim and every figure appears once (a test).
 
 use super::figures::{Figure, figures};
 use super::report::RailOnlyReport;
@@ -8,7 +8,7 @@ use super::targets::{Kind, Status, Target};
 use railwright_spec::human::markup;
 use std::fmt::Write as _;
 
-/// A section: its heading, a sentence, the names of claims and of figures that belong to it, by their beginnings.
+/// A section: its heading, a sentence, and the prefixes of the names of its claims and figures.
 struct Section {
     heading: &'static str,
     text: &'static str,
@@ -73,7 +73,7 @@ const SECTIONS: [Section; 9] = [
     },
 ];
 
-/// The page.
+/// Page as HTML.
 pub fn page(report: &RailOnlyReport) -> String {
     let all = figures(report);
     let mut out = String::from(

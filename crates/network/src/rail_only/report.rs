@@ -1,6 +1,6 @@
 //! The paper's figures and tables as numbers, in one value.
 //!
-//! Responsible for: which configurations each figure shows, and computing them. Pictures of it are in [`super::figures`].
+//! Responsible for: the configurations of each figure, and their results. Charts of them are in [`super::figures`].
 
 use super::targets::{Target, targets};
 use super::time::{Iteration, ideal, iteration, optimum, optimum_by_search, relative_performance};
@@ -10,7 +10,7 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
 
-/// A model with its batch, as the figures name them.
+/// A model with its batch, named as in the figures.
 pub(super) const WORKLOADS: [(&str, Model, f64); 5] = [
     ("GPT3, 32M tokens", GPT3, 32e6),
     ("OPT3-175B, 2M tokens", OPT3, 2e6),
@@ -29,7 +29,7 @@ pub struct WorkloadRow {
     pub workload: &'static str,
     /// Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic never leaves its rail.
     pub rail_only: Iteration,
-    /// Its sum.
+    /// Sum of the terms, in seconds.
     pub total: Seconds,
     /// With all devices in one scale-up domain.
     pub ideal: Seconds,
@@ -41,7 +41,7 @@ pub struct WorkloadRow {
     pub optimum_by_search: f64,
     /// Figure 3: communicating pairs.
     pub traffic: Traffic,
-    /// Share of pairs that exchange nothing.
+    /// Share of pairs without traffic (0 to 1).
     pub silent_pairs: f64,
     /// Share of bytes that stays in domains.
     pub bytes_in_domain: f64,
@@ -57,7 +57,7 @@ pub struct SweepRow {
     pub devices: u64,
     /// Sizes of domains.
     pub domains: Vec<u64>,
-    /// Iteration times; none where the optimal group exceeds the domain, so that the model does not hold.
+    /// Iteration times; `None` if the optimal group exceeds the domain, so that the model does not apply.
     pub times: Vec<Option<Seconds>>,
     /// With one domain of all devices.
     pub ideal: Seconds,
@@ -69,7 +69,7 @@ pub struct SweepRow {
 pub struct BatchRow {
     /// Sequences of 2,048 tokens.
     pub sequences: u64,
-    /// For each domain of the sweep.
+    /// Relative performance for each domain of the sweep.
     pub relative: Vec<f64>,
     /// Iteration times of the same.
     pub times: Vec<Seconds>,
@@ -105,7 +105,7 @@ pub struct ForwardingRow {
     pub overhead: f64,
 }
 
-/// Everything.
+/// All results of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RailOnlyReport {

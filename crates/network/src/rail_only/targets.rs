@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
-    /// Its name: the paper's version, the figure, what.
+    /// Identifier: the paper's version, the figure, the quantity.
     pub id: String,
-    /// In words.
+    /// Claim in words.
     pub claim: String,
     /// The value in the paper.
     pub paper: Option<f64>,
@@ -25,13 +25,13 @@ pub struct Claim {
     pub unit: String,
     /// Comparison with the claim.
     pub kind: Kind,
-    /// Largest distance: points of a percentage, else relative.
+    /// Maximum distance: percentage points, else relative.
     pub tolerance: Option<f64>,
     /// The same for a documented variant.
     pub variant: Option<f64>,
     /// The configuration.
     pub configuration: String,
-    /// Reason why it is not met, or how far it is founded.
+    /// Reason why it is not met, or the extent of its evidence.
     pub reason: String,
 }
 
@@ -42,15 +42,15 @@ pub struct Claim {
 pub enum Kind {
     /// A number.
     Value,
-    /// A number that prices or powers were solved from: that it comes out again shows no more than that the solution is one.
+    /// A number from which prices or powers were solved: reproducing it shows only that the solution is one.
     Construction,
     /// At least.
     Above,
-    /// At most.
+    /// An upper bound.
     Below,
     /// A property.
     Statement,
-    /// Nothing to compute it by.
+    /// Without data to compute it.
     Unknown,
 }
 
@@ -61,17 +61,17 @@ pub enum Kind {
 pub enum Status {
     /// Within the tolerance, the bound holds, the property is proved.
     Reproduced,
-    /// Within the tolerance, because the figures behind it were solved from it.
+    /// Within the tolerance, because its inputs were solved from it.
     ByConstruction,
     /// A documented variant is within the tolerance, the plain model is not.
     Variant,
     /// Neither.
     NotReproduced,
-    /// Nothing to compute it by.
+    /// Without data to compute it.
     NotAttempted,
 }
 
-/// A claim and what comes out here.
+/// A claim and its result under this model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
@@ -82,9 +82,9 @@ pub struct Target {
     pub here: Option<f64>,
     /// Results of documented variants, if different.
     pub variants: Vec<f64>,
-    /// What each of these changes.
+    /// Change made by each of these variants.
     pub variant_names: Vec<&'static str>,
-    /// Distance of the plain model: points of a percentage, else relative.
+    /// Distance of the plain model: percentage points, else relative.
     pub error: Option<f64>,
     /// Result.
     pub status: Status,
@@ -137,7 +137,7 @@ enum Variant {
     Plain,
     TwiceOptimum,
     SixAllReduces,
-    /// Of forwarded all-to-alls, whose domain is not stated.
+    /// Domains of 64 for forwarded all-to-alls, whose domain is not stated.
     DomainsOf64,
 }
 
@@ -163,7 +163,7 @@ const MODELS: [(Model, f64); 5] =
     [(GPT3, 32e6), (OPT3, 2e6), (PALM, 512.0 * 2048.0), (PALM, 1024.0 * 2048.0), (PALM, 2048.0 * 2048.0)];
 const PERCENT: f64 = 100.0;
 
-/// What the claim's quantity is here, in the claim's unit.
+/// Value of the claim's quantity under this model, in the claim's unit.
 fn computed(id: &str, variant: Variant) -> Option<f64> {
     let at = |model, tokens, devices, domain| parameters(variant, model, tokens, devices, domain);
     let saved = |model, tokens, from: f64, to: f64| {
@@ -212,7 +212,7 @@ fn computed(id: &str, variant: Variant) -> Option<f64> {
     plain.or_else(|| counted(id))
 }
 
-/// Ideal over rail-only: what joining all devices at scale-up bandwidth would gain.
+/// Rail-only time over ideal time: the gain from joining all devices at scale-up bandwidth.
 fn gain(p: &Parameters) -> f64 {
     iteration(p).total() / ideal(p).total()
 }
@@ -246,7 +246,7 @@ fn counted(id: &str) -> Option<f64> {
     }
 }
 
-/// Properties: checked on a grid, not taken for granted.
+/// Checks a property on a grid.
 fn statement(id: &str) -> Status {
     if id != "v1-nm-indep" {
         return Status::NotAttempted;

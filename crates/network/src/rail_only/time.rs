@@ -1,6 +1,6 @@
 //! Time of an iteration by term, its optimum, and the ideal network.
 //!
-//! Responsible for: equations (2) to (12). Refuses constraints that the paper does not state (whole numbers, memory): the optimum is
+//! Responsible for: equations (2) to (12). Excludes constraints that the paper does not state (whole numbers, memory): the optimum is
 //! continuous, and the curve is convex, so a whole optimum is one of its neighbours.
 
 use super::Parameters;
@@ -40,8 +40,8 @@ fn compute(p: &Parameters) -> Seconds {
     Flop::new(6.0 * p.model.parameters * p.tokens / p.devices) / p.compute
 }
 
-/// Bytes that a member of a model-parallel group sends to each other member in an iteration: `2 a l h e tau / N`, a all-reduces a layer, each
-/// a reduce-scatter and an all-gather.
+/// Bytes that a member of a model-parallel group sends to each other member in an iteration: `2 a l h e tau / N`, a all-reduces a layer,
+/// each a reduce-scatter and an all-gather.
 pub fn model_parallel_pair(p: &Parameters) -> f64 {
     2.0 * p.all_reduces * p.model.layers * p.model.hidden * p.element.get() * p.tokens / p.devices
 }
@@ -56,12 +56,12 @@ fn data_in_domain(p: &Parameters, model_parallel: f64) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / model_parallel - 1.0 / p.domain) / p.scale_up.get())
 }
 
-/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and push it over their rails.
+/// (5) `T_DP,x = 2 P e (1/K - 1/N) / B_S`: the members of a domain own the gradient once, 1/K each, and send it over their rails.
 fn data_on_rails(p: &Parameters) -> Seconds {
     Seconds::new(2.0 * gradients(p) * (1.0 / p.domain - 1.0 / p.devices) / p.network.get())
 }
 
-/// (8) `N_M* = sqrt(P N / (a l h tau))`: where the two terms inside the domain balance. It depends on no bandwidth and no domain size.
+/// (8) `N_M* = sqrt(P N / (a l h tau))`: balance of the two terms inside the domain. Independent of bandwidths and domain size.
 pub fn optimum(p: &Parameters) -> f64 {
     let Parameters { model, .. } = p;
     (model.parameters * p.devices / (p.all_reduces * model.layers * model.hidden * p.tokens)).sqrt()
@@ -88,7 +88,7 @@ pub fn ideal(p: &Parameters) -> Iteration {
     iteration(&Parameters { domain: p.devices, ..*p })
 }
 
-/// Ideal over real time: what the paper calls relative performance (figure 8).
+/// Ideal over real time: the paper's relative performance (figure 8).
 pub fn relative_performance(p: &Parameters) -> f64 {
     ideal(p).total() / iteration(p).total()
 }

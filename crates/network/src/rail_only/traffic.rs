@@ -1,7 +1,7 @@
 //! Traffic of an iteration (figures 3 and 4).
 //!
 //! Responsible for: partners and bytes of each class of pairs, shares of silent pairs and of bytes inside domains. Numbering is contiguous:
-//! rank in domain = device mod K, model-parallel groups are blocks of N_M. Refuses to draw.
+//! rank in domain = device mod K, model-parallel groups are blocks of N_M. Does not draw.
 
 use super::Parameters;
 use super::time::{model_parallel_pair, optimum};
@@ -55,12 +55,12 @@ pub fn traffic(p: &Parameters) -> Traffic {
 }
 
 impl Traffic {
-    /// Share of pairs that exchange anything inside domains.
+    /// Share of pairs with any traffic inside domains (0 to 1).
     pub fn pairs_in_domain(&self) -> f64 {
         (self.model_parallel.partners + self.data_in_domain.partners) / self.others
     }
 
-    /// Share of pairs that exchange nothing at all.
+    /// Share of pairs without any traffic (0 to 1).
     pub fn silent_pairs(&self) -> f64 {
         1.0 - self.pairs_in_domain() - self.data_on_rails.partners / self.others
     }

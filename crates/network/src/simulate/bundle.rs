@@ -4,17 +4,16 @@
 //! Responsible for: the smallest network in which every flow has its rate of the full network. Does not
 //! simulate.
 //!
-//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal
-//! shares, and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable
-//! partition; colour refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour
-//! have equal rates, links of one colour carry equal loads, so they fill at one moment; then every flow of each colour that crosses
-//! one of them crosses one, and all of that colour freeze together. By induction rates are equal within colours, and one flow of
-//! each colour, loading one link of each colour by the sum of its colour there, has them. When all flows of a colour end together,
-//! what is left is equitable again. Tests hold this to the full network.
+//! **Why this is exact.** Colour flows and links such that flows of one colour cross equally many links of every colour with equal shares,
+//! and links of one colour have equal capacity and are crossed by equally many flows of every colour (an equitable partition; colour
+//! refinement finds the coarsest). Progressive filling raises all rates together. As long as flows of one colour have equal rates, links of
+//! one colour carry equal loads, so they fill at the same time. Then every flow of each colour that crosses one of them crosses one, and
+//! all of that colour freeze together. By induction rates are equal within colours. One flow of each colour, loading one link of each
+//! colour by the sum of its colour there, has the same rates. When all flows of a colour end together, the remaining partition is equitable
+//! again. Tests compare this with the full network.
 //!
-//! Where nothing is symmetric (hashes collide, a part is broken) there are too many colours to simulate a
-//! long step. Then all members of a class have the rate of their slowest, an approximation that is reported
-//! as such ([`Bundle::alike`]).
+//! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
+//! the rate of their slowest, an approximation that is reported as such ([`Bundle::alike`]).
 
 use super::class::{Block, Class, Edge};
 use super::rows::{self, Load};
@@ -29,13 +28,13 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Unit {
     /// The class that it belongs to.
     pub class: u32,
-    /// Groups that it stands for.
+    /// Number of groups that it represents.
     pub members: u32,
-    /// Bytes a second on each link of the large network when it goes at its ideal speed.
+    /// Bytes per second on each link of the large network at its ideal speed.
     pub loads: Vec<(u32, f64)>,
     /// The same on the rows of the small one.
     route: Vec<(u32, f64)>,
-    /// Of the slowest way, seconds.
+    /// Latency of the slowest route, in seconds.
     pub latency: f64,
 }
 
@@ -48,22 +47,22 @@ pub struct Bundle {
     pub classes: Vec<Vec<u32>>,
     /// Capacities of its rows.
     rows: Vec<f64>,
-    /// Whether the groups of each class are equivalent in the network, so that they have equal rates.
+    /// By class: true if its groups are equivalent in the network, so that they have equal rates.
     pub alike: Vec<bool>,
-    /// Whether each class goes through third groups, where routing chooses.
+    /// By class: true if adaptive routing sends it through third groups.
     pub detours: Vec<bool>,
 }
 
 /// A flow that waits without sending: the sender's number in [`Flow::from`].
 pub(super) const PAUSE: u32 = u32::MAX;
 
-/// More colours than this of one class are too many for a program that sends again and again.
+/// Maximum number of colours of one class for a program that sends repeatedly.
 pub const FEW: usize = 64;
 
-/// Share by which loads of links may differ that a coarse bundle takes for one.
+/// Relative difference of link loads that a coarse bundle treats as equal.
 const COARSE: f64 = 0.02;
 
-/// The flows of the large network, before they are made few.
+/// The flows of the large network, before aggregation.
 struct Members {
     loads: Vec<Vec<(u32, f64)>>,
     class: Vec<u32>,
@@ -71,14 +70,14 @@ struct Members {
 }
 
 impl Bundle {
-    /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
-    /// stay apart.
+    /// Builds a bundle of classes on a network. Classes with more than `most` colours have the rate of their slowest member, unless they
+    /// must stay separate.
     pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
         Self::with(wiring, classes, most, rows::EXACT)
     }
 
-    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of many tasks on networks of many
-    /// different links.
+    /// One flow for each class, and one link for links whose loads differ by less than `COARSE`: for programs of many tasks on networks of
+    /// many different links.
     pub fn coarse(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
         Self::with(wiring, classes, 1, COARSE)
     }
@@ -97,10 +96,10 @@ impl Bundle {
             let others = wiring.others();
             let mut least = if others.is_empty() { 0.0 } else { busiest(&laid, &capacities, &mut scratch) };
             for (other, is_detour) in others {
-                // Where ranks are apart there, this is no choice.
+                // Skipped if the ranks are disconnected there.
                 let Ok(link_paths) = lay(other, class, &mut scratch) else { continue };
                 let busy = busiest(&link_paths, &capacities, &mut scratch);
-                // Where both are as fast, the shorter ways.
+                // On equal speed, keep the shorter routes.
                 if busy < least * (1.0 - 1e-9) {
                     (laid, least) = (link_paths, busy);
                     taken[number] = is_detour;
@@ -139,7 +138,7 @@ impl Bundle {
             alike: per_class.iter().map(|colours| *colours <= 1).collect(),
             detours: vec![false; classes],
         };
-        // Each class decides separately, because too many colours of one class would affect the others.
+        // Each class is decided separately, because too many colours of one class would affect the others.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
         for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {
@@ -167,12 +166,12 @@ impl Bundle {
         bundle
     }
 
-    /// Whether groups of a class that differ in the network are one flow, at the pace of the slowest.
+    /// Tests whether non-equivalent groups of a class are merged to one flow, at the rate of the slowest.
     pub fn is_merged(&self) -> bool {
         self.alike.iter().zip(&self.classes).any(|(alike, units)| !alike && units.len() == 1)
     }
 
-    /// Classes that share nothing: without flows, each takes its ideal time whenever it is started.
+    /// Classes that share nothing: without flows, each takes its ideal time at any start.
     pub fn free(classes: usize) -> Self {
         Self {
             classes: vec![Vec::new(); classes],
@@ -182,7 +181,7 @@ impl Bundle {
         }
     }
 
-    /// How fast each class goes when it has the network for itself: 1 is its ideal speed.
+    /// By class: relative speed when it has the network for itself; 1 is its ideal speed.
     pub fn paces_alone(&self) -> Vec<f64> {
         let mut paces = vec![1.0; self.classes.len()];
         for (class, units) in self.classes.iter().enumerate() {
@@ -196,7 +195,7 @@ impl Bundle {
         paces
     }
 
-    /// Adds a unit that sends without end at a given pace at most, as a neighbour's job does: pace 1 is its ideal speed.
+    /// Limits a unit that sends without end to a pace, as a neighbour's job: pace 1 is its ideal speed.
     pub fn cap(&mut self, class: usize, pace: f64) {
         for &unit in self.classes.get(class).into_iter().flatten() {
             let row = self.rows.len() as u32;
@@ -206,7 +205,7 @@ impl Bundle {
     }
 }
 
-/// What a group puts on links, bytes a second at ideal speed, and its longest latency.
+/// Load of a group on links, in bytes per second at ideal speed, and its longest latency.
 type Laid = (Vec<(u32, f64)>, f64);
 
 /// The groups of a class on the links of a network; those that meet no link are left out.
@@ -223,7 +222,7 @@ fn lay(wiring: &Wiring, class: &Class, scratch: &mut [f64]) -> Result<Vec<Laid>,
     Ok(laid)
 }
 
-/// The share of its capacity that the busiest link carries when all go at ideal speed.
+/// Utilization of the busiest link if all groups run at ideal speed.
 fn busiest(laid: &[Laid], capacities: &[f64], scratch: &mut [f64]) -> f64 {
     let loads = sum(laid.iter().map(|(loads, _)| loads.as_slice()), scratch);
     loads.iter().map(|(link, load)| load / capacities[*link as usize]).fold(0.0, f64::max)
@@ -237,7 +236,7 @@ enum Group<'a> {
 }
 
 impl Group<'_> {
-    /// Its pairs on the links of the network: bytes a second at ideal speed, and the longest latency.
+    /// Load of its pairs on the links of the network: bytes per second at ideal speed, and the longest latency.
     fn loads(self, wiring: &Wiring, ideal: f64, scratch: &mut [f64]) -> Result<Laid, Problem> {
         let mut touched: Vec<u32> = Vec::new();
         let mut latency = 0.0_f64;
@@ -267,7 +266,7 @@ impl Group<'_> {
                             add(link.0, bytes / ideal);
                         }
                     });
-                    // The ways of a few members are as long as any.
+                    // Routes of a few members are as long as any.
                     let members = &block.members;
                     for from in [0, members.len() / 2, members.len() - 1].map(|n| members[n]) {
                         for to in members.iter().filter(|to| **to != from) {
@@ -306,7 +305,7 @@ fn sum<'a>(parts: impl Iterator<Item = &'a [(u32, f64)]>, scratch: &mut [f64]) -
     collect(touched, scratch)
 }
 
-/// The sums that were touched, by link, leaving zeros behind.
+/// Sums of the touched links, by link; resets the scratch buffer to zero.
 fn collect(mut touched: Vec<u32>, scratch: &mut [f64]) -> Vec<(u32, f64)> {
     touched.sort_unstable();
     touched.into_iter().map(|link| (link, std::mem::take(&mut scratch[link as usize]))).collect()

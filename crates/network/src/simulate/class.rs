@@ -24,7 +24,7 @@ pub struct Edge {
     pub bytes: f64,
 }
 
-/// Devices that all send as much to each other.
+/// Devices that all send equal bytes to each other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
     /// Ranks in order.
@@ -51,13 +51,13 @@ pub struct Class {
     pub name: String,
     /// The pairs of each group.
     pub members: Vec<Vec<Edge>>,
-    /// Groups by their blocks, where pairs would be too many to list.
+    /// Groups by their blocks, if pairs would be too many to list.
     pub blocks: Vec<Vec<Block>>,
     /// Seconds for the members' bytes when only their own ports limit them.
     pub ideal: f64,
     /// Sequential messages: the latency is that of this number of routes.
     pub steps: f64,
-    /// Whether groups are independent even if they are not equivalent, as for other jobs.
+    /// True if groups are independent even if they are not equivalent, as for other jobs.
     pub apart: bool,
 }
 
@@ -78,8 +78,8 @@ impl Class {
         Self::of_groups(exchange, groups, design)
     }
 
-    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the first devices, as the closed form
-    /// prices it: groups that share fewer domains where they are go slower by their own ports.
+    /// The same with ranks on other devices than those of their numbers. The ideal time stays that of the first devices, as in the closed
+    /// form: groups that share fewer domains there are slower because of their own ports.
     pub fn seated(
         exchange: &Exchange,
         numbering: &Numbering,
@@ -97,8 +97,7 @@ impl Class {
         Self { ideal: first.ideal, ..Self::of_groups(exchange, groups, design) }
     }
 
-    /// One call of an exchange by groups of any devices, independent of its own groups; all groups have equal
-    /// size.
+    /// One call of an exchange by groups of any devices, instead of its own groups; all groups have equal size.
     pub fn of_groups(
         exchange: &Exchange,
         groups: impl IntoIterator<Item = Vec<u32>>,
@@ -145,10 +144,10 @@ fn groups_of(exchange: &Exchange, stage: Option<u32>) -> impl Iterator<Item = u6
     (0..exchange.groups.count()).filter(is_meant)
 }
 
-/// From as many members on an all-to-all is kept as blocks.
+/// Minimum number of members from which an all-to-all is kept as blocks.
 pub(super) const MANY: usize = 64;
 
-/// [`ideal`] of blocks: what a device sends it receives.
+/// [`ideal`] of blocks: a device receives as much as it sends.
 fn ideal_of(blocks: &[Block], design: &Design) -> f64 {
     let size = design.domain.size as u32;
     let mut ports: BTreeMap<u32, [f64; 2]> = BTreeMap::new();
@@ -190,7 +189,7 @@ pub struct Ports {
 }
 
 impl Ports {
-    /// Those of a design.
+    /// Ports of a design.
     pub fn of(design: &Design) -> Self {
         Self {
             domain: design.domain.size as u32,
@@ -200,8 +199,8 @@ impl Ports {
     }
 }
 
-/// Seconds that the pairs take when nothing but the devices' own ports limits them: the most that any device sends or receives
-/// inside its domain over the domain's bandwidth, or across over its network bandwidth.
+/// Seconds of the pairs with the devices' own ports as the only limit. It is the largest amount that any device sends or receives inside
+/// its domain over the domain's bandwidth, or across over its network bandwidth.
 pub fn ideal(edges: &[Edge], of: &Ports) -> f64 {
     let Ports { domain, inside, across } = *of;
     let domain = domain.max(1);
@@ -240,7 +239,7 @@ mod tests {
         };
         near(Shape::Gather, 8, 1, 7.0 / 8.0 * bytes / inside);
         near(Shape::Reduce, 64, 8, 2.0 * 63.0 / 64.0 * bytes / across);
-        // Four ranks in each of sixteen domains: four rails carry a quarter each, 0.25/50 against 0.75/450.
+        // Four ranks in each of sixteen domains: four rails carry a quarter each, 0.25/50 versus 0.75/450.
         near(Shape::Reduce, 64, 2, 2.0 * 63.0 / 64.0 * bytes / 4.0 / across);
         near(Shape::Gather, 64, 1, 63.0 / 64.0 * bytes / 8.0 / across);
         near(Shape::Everyone, 64, 1, 56.0 / 64.0 * bytes / across);

@@ -1,16 +1,16 @@
-//! Ways past broken parts.
+//! Routes around broken parts.
 //!
-//! Responsible for: what a message does whose usual way is broken. Refuses to know the usual ways (`topology::ways`).
+//! Responsible for: the route of a message whose usual route is broken. Excludes usual routes (`topology::link_paths`).
 //!
-//! Equal ways first: packets that are sprayed spread over the ways that are left, and a hash is drawn again until it hits a whole
-//! way, which chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest way
-//! over switches alone, as dragonflies and tori allow.
+//! Equal routes first: sprayed packets spread over the remaining routes. A hash is drawn again until it hits an unbroken route, which
+//! chooses evenly among them. Then other NICs of both scale-up domains, evenly over all that work. Then the shortest route over switches
+//! alone, as dragonflies and tori allow.
 
 use super::wiring::{LinkPath, Wiring};
 use crate::topology::{Draw, Fabric, Hop, Layer, Node, NodeId, Route, Routing, Topology};
 use std::collections::BTreeMap;
 
-/// Draws of a hash before the equal ways count as gone: with one way in ten left, fewer than two in a million miss it.
+/// Draws of a hash before the equal routes count as gone: with one route in ten left, fewer than two in a million miss it.
 const DRAWS: u64 = 128;
 
 pub(super) fn around(
@@ -31,7 +31,7 @@ pub(super) fn around(
     shortest(wiring, from, to, label)
 }
 
-/// Whether every way of a message shares a broken link: hashes and sprays cannot help.
+/// Tests whether every route of a message shares a broken link: hashing and spraying cannot avoid it.
 fn is_hopeless(wiring: &Wiring, usual: &Route) -> bool {
     let topology = &wiring.topology;
     usual.hops.iter().any(|hop| {
@@ -81,10 +81,10 @@ pub(super) fn own_path(wiring: &Wiring, from: u32, to: u32, label: u64) -> Optio
     }
 }
 
-/// Sprayed packets leave out what is broken, and links behind which all is: each switch spreads what it gets over the rest.
+/// Sprayed packets avoid broken links, and links after which all are broken: each switch spreads its input over the rest.
 fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
-    // Backwards: nodes from which a whole way leads on.
+    // Backwards: nodes from which an unbroken route continues.
     let mut leads: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(to), 1.0)]);
     let mut kept: Vec<Hop> = Vec::with_capacity(usual.hops.len());
     let mut leaving: BTreeMap<NodeId, f64> = BTreeMap::new();
@@ -96,7 +96,7 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
         }
     }
     leads.get(&NodeId(from))?;
-    // Forwards: what arrives at a node leaves it in the proportions of before.
+    // Forwards: arrivals at a node leave it in the usual proportions.
     let mut arrived: BTreeMap<NodeId, f64> = BTreeMap::from([(NodeId(from), 1.0)]);
     let mut route = Route::default();
     for hop in kept.iter().rev() {
@@ -110,8 +110,8 @@ fn spread_anew(wiring: &Wiring, from: u32, to: u32, usual: &Route) -> Option<Lin
     Some(wiring.plain(&route))
 }
 
-/// Over NICs of other devices in the sender's domain, and in the receiver's where rails are apart or its own NIC is gone: the
-/// same share over each pair that works.
+/// Over NICs of other devices in the sender's domain, and in the receiver's if rails are separate or its own NIC is lost: the same share
+/// over each working pair.
 fn over_neighbours(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let topology = &wiring.topology;
     let size = topology.design.domain.size as u32;
@@ -159,13 +159,13 @@ pub(super) fn through_domain(topology: &Topology, from: u32, to: u32, link_path:
     }
 }
 
-/// Several ways, each for the same share of the message.
+/// Several routes, each for the same share of the message.
 fn merged(link_paths: &[LinkPath]) -> Option<LinkPath> {
     let share = 1.0 / link_paths.len() as f64;
     weighed(link_paths.iter().map(|link_path| (link_path, share)))
 }
 
-/// Several ways, each for its share of the message.
+/// Several routes, each for its share of the message.
 pub(super) fn weighed<'a>(link_paths: impl Iterator<Item = (&'a LinkPath, f64)>) -> Option<LinkPath> {
     let mut links: BTreeMap<u32, f64> = BTreeMap::new();
     let (mut latency, mut count) = (0.0_f64, 0);
@@ -179,7 +179,7 @@ pub(super) fn weighed<'a>(link_paths: impl Iterator<Item = (&'a LinkPath, f64)>)
     (count > 0).then(|| LinkPath { links: links.into_iter().collect(), latency })
 }
 
-/// The shortest way over switches (over devices in a torus), chosen among equals by hash.
+/// The shortest route over switches (over devices in a torus), chosen among equals by hash.
 fn shortest(wiring: &Wiring, from: u32, to: u32, label: u64) -> Option<LinkPath> {
     let graph = &wiring.topology.graph;
     let is_torus = matches!(wiring.topology.design.fabric, Fabric::Torus(_));

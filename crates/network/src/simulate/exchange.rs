@@ -1,7 +1,7 @@
-//! How long exchanges take that run together on a network.
+//! Time of exchanges that run together on a network.
 //!
-//! Responsible for: from exchanges to times, all started at once, and how busy the links are. Refuses to know why they run
-//! together; [`super::script`] runs a step.
+//! Responsible for: times of exchanges that start together, and utilization of links. Independent of the reason for their concurrency;
+//! [`super::script`] runs a step.
 
 use super::bundle::Bundle;
 use super::class::Class;
@@ -13,23 +13,23 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use serde::Serialize;
 
-/// What an exchange takes.
+/// Time of an exchange.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExchangeTime {
     /// Name.
     pub name: String,
-    /// When only the devices' own ports limit it: the bandwidth term of the closed form.
+    /// Time with only the devices' own ports as limit: the bandwidth term of the closed form.
     pub ideal: Seconds,
     /// Bandwidth term on the network, until its slowest group has ended.
     pub time: Seconds,
-    /// Latency of its steps, which comes on top.
+    /// Latency of its steps, in addition to the bandwidth term.
     pub latency: Seconds,
     /// `time / ideal`.
     pub slowdown: f64,
 }
 
-/// What exchanges take that start together.
+/// Times of exchanges that start together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Together {
@@ -58,7 +58,7 @@ pub fn exchange_time(
     class_time(wiring, &classes)
 }
 
-/// The same of classes.
+/// The same for classes.
 pub fn class_time(wiring: &Wiring, classes: &[Class]) -> Result<Together, Problem> {
     let bundle = Bundle::new(wiring, classes, usize::MAX)?;
     let mut script = Script::default();

@@ -1,14 +1,13 @@
-//! Collectives on a torus: gathers and reductions along all dimensions at once, both ways around each ring.
+//! Collectives on a torus: gathers and reductions along all dimensions concurrently, in both directions of each ring.
 //!
-//! Responsible for: bytes between neighbours. Excludes routes (`topology::ways`) and communication that is
+//! Responsible for: bytes between neighbours. Excludes routes (`topology::link_paths`) and communication that is
 //! equal on any network (messages, all-to-all).
 //!
-//! A group whose members fill a grid cuts its bytes into parts. Each part goes around one dimension after the
-//! other, forwards or backwards, and parts take the dimensions in different orders such that all dimensions
-//! carry equal load. That can always be done: over dimensions of `e` members those of a set `A` must carry at
-//! least nothing and can carry up to `1 - 1/prod e` of the bytes, more than their equal share of `1 - 1/n`.
-//! So each neighbour gets `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket
-//! algorithms: E. Chan et al., Concurrency and Computation 19, 2007; P. Sack and W. Gropp, 2015).
+//! A group whose members fill a grid splits its bytes into parts. Each part uses one dimension after the other, forwards or backwards.
+//! Parts use the dimensions in different orders such that all dimensions carry equal load. That is always possible: over dimensions of `e`
+//! members those of a set `A` must carry at least nothing and can carry up to `1 - 1/prod e` of the bytes, more than their equal share of
+//! `1 - 1/n`. So each neighbour receives `V (n - 1) / n / (2 D)` in D dimensions, the bound of a device's own links (bucket algorithms: E.
+//! Chan et al., Concurrency and Computation 19, 2007; P. Sack and W. Gropp, 2015).
 
 use super::class::Edge;
 use crate::topology::torus::Torus;
@@ -33,13 +32,13 @@ pub(super) fn edges(torus: &Torus, exchange: &Exchange, members: &[u32]) -> Opti
             let used = axes.iter().filter(|axis| axis.len() > 1).count() as f64;
             along(torus, &axes, members, volume / (2.0 * used), &mut edges);
         }
-        // Members that fill no grid go around one ring in their order, half of the bytes each way.
+        // Members that fill no grid form one ring in their order, with half of the bytes in each direction.
         None => both_directions(members, volume / 2.0, &mut edges),
     }
     Some(edges)
 }
 
-/// Places along each dimension, if members are at all places of their product.
+/// Positions along each dimension, if members are at all positions of their product; else `None`.
 fn grid(torus: &Torus, members: &[u32]) -> Option<[Vec<u64>; 3]> {
     let mut axes: [Vec<u64>; 3] = Default::default();
     for (dimension, axis) in axes.iter_mut().enumerate() {
@@ -110,7 +109,7 @@ mod tests {
         assert!((a / b - 1.0).abs() < 1e-9, "{a} {b}");
     }
 
-    /// `V (n - 1)/n` over the links that a group's dimensions have: all six for the whole torus, two for one ring of it.
+    /// `V (n - 1)/n` over the links of a group's dimensions: all six for the whole torus, two for one ring of it.
     #[test]
     fn gathers_and_reductions_take_their_closed_forms() {
         let whole = torus(&[4, 4, 4], &[]);
@@ -127,13 +126,13 @@ mod tests {
         near(uneven, 1e9 * 63.0 / 64.0 / (6.0 * link));
         let (flat, link) = time(&torus(&[16, 16], &[]), Shape::Reduce, 256, 1);
         near(flat, 2e9 * 255.0 / 256.0 / (4.0 * link));
-        // Half of a ring is a line: nothing comes back the short way, so it takes twice as long.
+        // Half of a ring is a line: without the short link back, it takes twice as long.
         let (line, link) = time(&torus(&[8, 8], &[]), Shape::Gather, 4, 1);
         near(line, 1e9 * 3.0 / 4.0 / link);
     }
 
-    /// An all-to-all is held by the bisection, `2 N / n` links each way for `(N/2)^2` pairs (network.md, section 3: `2 n^2` of an `n^3`):
-    /// `N n / 8` messages a link where sides are even.
+    /// An all-to-all is limited by the bisection, `2 N / n` links in each direction for `(N/2)^2` pairs (network.md, section 3: `2 n^2` of
+    /// an `n^3`): `N n / 8` messages per link for even sides.
     #[test]
     fn an_all_to_all_meets_the_bisection_bound() {
         for (dimensions, longest) in [(&[4_u64, 4, 4][..], 4.0), (&[8, 4], 8.0), (&[8], 8.0), (&[6, 6], 6.0)]
@@ -151,8 +150,8 @@ mod tests {
         }
     }
 
-    /// A broken cable: rings through it go around the other way, over the links of their own dimension, and take three times as long (own
-    /// bytes both ways and what should have crossed); with the way back broken too, ranks are cut off or others forward.
+    /// A broken cable: rings through it use the other direction, over the links of their own dimension. They take three times as long: own
+    /// bytes in both directions, and the bytes of the broken cable. With the return link broken too, ranks are cut off or others forward.
     #[test]
     fn broken_cables_are_gone_around() {
         let (whole, _) = time(&torus(&[8], &[]), Shape::Gather, 8, 1);

@@ -18,19 +18,19 @@ pub struct LayerLoad {
     pub layer: &'static str,
     /// Directed links.
     pub links: usize,
-    /// Of these, how many carried anything.
+    /// Number of these links that carried bytes.
     pub used: usize,
     /// Capacity of one.
     pub capacity: BytesPerSecond,
-    /// Share of its capacity that the average link carried.
+    /// Mean utilization of the links (0 to 1).
     pub mean: f64,
-    /// The same of the busiest.
+    /// Utilization of the busiest link (0 to 1).
     pub busiest: f64,
-    /// Place of the busiest.
+    /// Place of the busiest link.
     pub link: String,
 }
 
-/// Loads by layer, from the devices outwards, of what units moved (seconds at ideal speed) in so long.
+/// Loads by layer, from the devices outwards, of the units' traffic (`moved`, in seconds at ideal speed) during a time.
 pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) -> Vec<LayerLoad> {
     let mut carried = vec![0.0; wiring.topology.graph.link_count()];
     for (unit, amount) in bundle.units.iter().zip(moved) {
@@ -42,7 +42,7 @@ pub fn layers(wiring: &Wiring, bundle: &Bundle, moved: &[f64], time: Seconds) ->
 }
 
 impl Wiring {
-    /// Loads by layer of the bytes that each link carried in a time.
+    /// Loads by layer from the bytes that each link carried in a time.
     pub fn loads(&self, carried: &[Bytes], time: Seconds) -> Vec<LayerLoad> {
         let mut all = vec![0.0; self.topology.graph.link_count()];
         for (sum, bytes) in all.iter_mut().zip(carried) {
@@ -59,7 +59,7 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         return Vec::new();
     }
     let mut found: BTreeMap<Layer, (LayerLoad, LinkId)> = BTreeMap::new();
-    // What is broken carries nothing; a NIC without ports only stands for what its device may send.
+    // Broken links carry nothing; a NIC without ports only represents the send limit of its device.
     for link in (0..graph.link_count() as u32).map(LinkId).filter(|link| wiring.is_alive(*link)) {
         let class = graph.class(link);
         let busy = carried[link.index()] / (class.capacity * time).get();
@@ -95,7 +95,7 @@ fn of_links(wiring: &Wiring, carried: &[f64], time: Seconds) -> Vec<LayerLoad> {
         .collect()
 }
 
-/// Where a link is; a link of several cables by all of them.
+/// Name of a link's place; a bundle of cables is named by all of them.
 pub(super) fn named(topology: &Topology, link: LinkId) -> String {
     if together(topology, topology.graph.class(link)) > 1 {
         between_pooled(topology, link)
@@ -104,7 +104,7 @@ pub(super) fn named(topology: &Topology, link: LinkId) -> String {
     }
 }
 
-/// Cables that a link stands for: several where links of equal fate are pooled.
+/// Number of cables of a link: several if links with the same state are pooled.
 fn together(topology: &Topology, class: &LinkClass) -> usize {
     if topology.detail != Detail::Links && matches!(class.layer, Layer::LeafSpine | Layer::SpineCore) {
         ((class.capacity / topology.design.port_bandwidth).round() as usize).max(1)

@@ -1,7 +1,7 @@
-//! How busy links were at every moment of a step.
+//! Utilization of links over the time of a step.
 //!
-//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Within an exchange bytes are taken to
-//! flow evenly, so that an interval in which it speeds up or slows down has its mean. Refuses to draw.
+//! Responsible for: the busiest links of each layer and the mean of the layer, over equal intervals. Assumes an even flow within an
+//! exchange, so that an interval in which its speed changes has the mean. Does not draw.
 
 use super::bundle::Bundle;
 use super::load::named;
@@ -25,7 +25,7 @@ const LISTED: usize = 8;
 pub struct LinkOverTime {
     /// The layer.
     pub layer: &'static str,
-    /// The link; none for the mean of all links of the layer.
+    /// The link; `None` for the mean of all links of the layer.
     pub link: Option<String>,
     /// Share of the capacity in each interval, from 0 to 1.
     pub busy: Vec<f64>,
@@ -41,7 +41,7 @@ pub struct OverTime {
     pub rows: Vec<LinkOverTime>,
 }
 
-/// Loads of a script that was played, over a step of so long.
+/// Loads of a played script, over a step of a given duration.
 pub fn over_time(
     wiring: &Wiring,
     bundle: &Bundle,
@@ -96,7 +96,7 @@ pub fn over_time(
         let busy = sums.into_iter().map(|bytes| share(bytes, capacity)).collect();
         rows.push(LinkOverTime { layer: layer_name(layer), link: None, busy });
         let mut links = busiest.remove(&layer).unwrap_or_default();
-        // Alike but for rounding: the first ones.
+        // Equal except for rounding: the first ones.
         links
             .sort_by(|a, b| if (a.1 / b.1 - 1.0).abs() < 1e-9 { a.0.cmp(&b.0) } else { b.1.total_cmp(&a.1) });
         for (link, _) in links.into_iter().take(LISTED) {
@@ -114,7 +114,7 @@ pub fn over_time(
     OverTime { interval, rows }
 }
 
-/// Adds an amount evenly over the places from `start` to `end`, in units of an interval.
+/// Adds an amount evenly over the interval from `start` to `end`, in units of an interval.
 fn spread(start: f64, end: f64, amount: f64, row: &mut [f64]) {
     let last = row.len().saturating_sub(1);
     let first = (start.max(0.0) as usize).min(last);
@@ -134,7 +134,7 @@ fn spread(start: f64, end: f64, amount: f64, row: &mut [f64]) {
 }
 
 impl OverTime {
-    /// As CSV: layer, link (empty for the mean of the layer), begin and end of the interval in seconds, share of the capacity.
+    /// Loads as CSV: layer, link (empty for the mean of the layer), start and end of the interval in seconds, share of the capacity.
     pub fn csv(&self) -> String {
         use std::fmt::Write as _;
         let mut text = String::from("layer,link,from_s,to_s,busy\n");
@@ -142,7 +142,7 @@ impl OverTime {
             let link = row.link.as_deref().unwrap_or_default();
             for (at, busy) in row.busy.iter().enumerate() {
                 let from = self.interval.get() * at as f64;
-                // Writing to a string does not fail.
+                // Writing to a string cannot fail.
                 let _ = writeln!(text, "{},{link},{from},{},{busy}", row.layer, from + self.interval.get());
             }
         }

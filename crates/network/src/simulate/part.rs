@@ -21,7 +21,7 @@ pub enum Part {
     Switch(u8, u32),
 }
 
-/// Layers as they are called in a part's name.
+/// Names of layers within a part's name.
 const LAYERS: [(&str, Layer); 8] = [
     ("scale-up", Layer::ScaleUp),
     ("host", Layer::Host),
@@ -41,7 +41,8 @@ pub fn layer_name(layer: Layer) -> &'static str {
 }
 
 impl Part {
-    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`: `network failures` writes it like that.
+    /// Reads `nic:7`, `leaf:0`, `spine:2`, `core:1`, `router:4` or `link:leaf-spine:12`; numbers start at 0. `leaf#0` is `leaf:0`, the
+    /// spelling of `network failures`.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         let shown = human::shorten(text);
         let mut words = text.trim().split([':', '#']);
@@ -76,7 +77,7 @@ impl Part {
         })
     }
 
-    /// The name that reads back as this part.
+    /// Name that parses to this part.
     pub fn name(self) -> String {
         match self {
             Self::Link(layer, n) => format!("link:{}:{n}", layer_name(layer)),
@@ -85,7 +86,7 @@ impl Part {
         }
     }
 
-    /// The cables that go with it, each as the lower of its two links. Fails on a number that the network does not have.
+    /// The cables lost with it, each as the lower of its two links. Fails for a number outside the network.
     pub fn cables(self, topology: &Topology) -> Result<Vec<LinkId>, Problem> {
         let graph = &topology.graph;
         let missing = |there: usize, what: &str| {
@@ -166,7 +167,7 @@ mod tests {
         {
             let part = Part::parse(name).expect(name);
             assert_eq!(part.name(), name);
-            // As `network failures` writes it.
+            // In the form of `network failures`.
             let (class, number) = name.rsplit_once(':').expect("a number");
             assert_eq!(Part::parse(&format!("{class}#{number}")).expect(name), part);
             assert_eq!(part.cables(&clos).expect(name).len(), cables, "{name}");

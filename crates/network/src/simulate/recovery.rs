@@ -3,25 +3,23 @@
 //! Responsible for: the route of such a message under the recovery of `network failures` ([`Recovery`]), so
 //! that both commands agree. Excludes failures beyond the ports of the NIC: see `detour`.
 //!
-//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c
-//! / K` of its bandwidth, and so does each of its devices. A device's own NIC carries `min(1, c / k)` of each
-//! of its messages. The rest goes through the domain to the other NICs in proportion to `max(0, c_j / k -
-//! 1)`, their capacity beyond their own messages, and along the rail of that NIC to its like in the
-//! receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one:
-//! the `kept_spread` of `failures`. A device that sends alone gets no more than `k` of its NIC either;
-//! otherwise one that lost its NIC would be faster than before, over seven others. Where ports of one plane
-//! are few, as on an oversubscribed tree, an exchange may do better without a NIC that lost some of its
-//! ports; then it leaves it alone.
+//! **Spread.** A domain of K devices whose NICs keep the shares `c_1 .. c_K` of their ports keeps `k = sum c / K` of its bandwidth, and so
+//! does each of its devices. A device's own NIC carries `min(1, c / k)` of each of its messages. The rest is sent through the domain to the
+//! other NICs in proportion to `max(0, c_j / k - 1)`, their capacity beyond their own messages, and along the rail of that NIC to its
+//! counterpart in the receiver's domain. If all devices send equally, every NIC then takes `1 / k` times as long as a whole one: the
+//! `kept_spread` of `failures`. A device that sends alone also has at most `k` of its NIC. Otherwise one that lost its NIC would be faster
+//! than before, over seven others. If ports of one plane are few, as on an oversubscribed tree, an exchange may be faster without a NIC
+//! that lost some of its ports; then it does not use it.
 //!
-//! **Neighbour.** A NIC without any port is replaced by one other, and its device gets no more than when that
-//! one sends for itself, too; a device with a remaining port uses it. **Alone.** No other NIC helps.
+//! **Neighbour.** A NIC without any port is replaced by one other. Its device has at most the rate that remains when that one also sends
+//! for itself. A device with a remaining port uses it. **Alone.** No other NIC helps.
 
 use super::detour::{own_path, through_domain, weighed};
 use super::wiring::{LinkPath, Wiring};
 use crate::failures::{Recovery, beside_own};
 use crate::topology::{LinkId, Topology};
 
-/// What NICs lost; empty where all are whole.
+/// Losses of NICs; empty if all are whole.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Lost {
     /// Share of its ports that each device's NIC keeps.
@@ -30,9 +28,9 @@ pub(super) struct Lost {
     of_domain: Vec<f64>,
 }
 
-/// Whether the recovery decides on a message.
+/// Result of the recovery for a message.
 pub(super) enum Settled {
-    /// It does: the way, or none.
+    /// The recovery decides: the route, or none.
     By(Option<LinkPath>),
     /// The NICs of both ends are whole, or none are used.
     Untouched,
@@ -47,14 +45,14 @@ struct Gate {
 }
 
 impl Gate {
-    /// The share of its messages that the device's own NIC carries.
+    /// Share of its messages that the device's own NIC carries (0 to 1).
     fn own(&self) -> f64 {
         if self.domain > 0.0 { (self.kept / self.domain).min(1.0) } else { 0.0 }
     }
 }
 
 impl Lost {
-    /// What broken links take from NICs.
+    /// Losses of NICs from broken links.
     pub(super) fn of(topology: &Topology, is_broken: impl Fn(LinkId) -> bool) -> Self {
         let planes = topology.design.planes;
         let kept = |device: u32| {
@@ -63,7 +61,7 @@ impl Lost {
             let left = if is_broken(host) { 0 } else { ports.filter(|port| !is_broken(*port)).count() };
             Some(left as f64 / planes as f64)
         };
-        // Without NICs of their own devices lose none.
+        // Devices without NICs lose none.
         let kept: Option<Vec<f64>> = (0..topology.graph.devices()).map(kept).collect();
         match kept {
             Some(kept) if kept.iter().any(|share| *share < 1.0) => {
@@ -80,7 +78,7 @@ impl Lost {
         self.kept.get(device as usize).copied().unwrap_or(1.0)
     }
 
-    /// Devices whose NIC keeps some of its ports.
+    /// Devices whose NIC lost some, but not all, of its ports.
     pub(super) fn partly(&self) -> Vec<u32> {
         let is_partly = |device: &u32| (1e-12..1.0).contains(&self.kept(*device));
         (0..self.kept.len() as u32).filter(is_partly).collect()
@@ -91,14 +89,14 @@ impl Lost {
         Gate { device, kept: self.kept(device), domain }
     }
 
-    /// The way of a message whose NICs lost ports.
+    /// The route of a message whose NICs lost ports.
     pub(super) fn link_path(&self, wiring: &Wiring, from: u32, to: u32, label: u64) -> Settled {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
         if self.kept.is_empty() || from == to || (size > 1 && from / size == to / size) {
             return Settled::Untouched;
         }
-        // Between rails that a domain joins, the device that forwards sends or receives in place of one end.
+        // Between rails that a domain joins, the forwarding device sends or receives in place of one end.
         let ends = match topology.forwarder(from, to) {
             Some(between) if between / size == from / size => [between, to],
             Some(between) => [from, between],
@@ -124,7 +122,7 @@ impl Lost {
         }
     }
 
-    /// Over the NICs of one place of both domains.
+    /// Routes over the NICs of one position in both domains.
     fn through(&self, wiring: &Wiring, (from, to): (u32, u32), place: u32, label: u64) -> Option<LinkPath> {
         let topology = &wiring.topology;
         let size = topology.design.domain.size as u32;
@@ -145,7 +143,7 @@ impl Lost {
         Some(link_path)
     }
 
-    /// Of the places that work on both sides, the one whose turn it is: those that lost their NIC take different ones as far as there are.
+    /// Chooses among the positions that work on both sides in turn: devices that lost their NIC use different ones as far as possible.
     fn over_one(&self, wiring: &Wiring, ends: (u32, u32), gates: [Gate; 2], label: u64) -> Option<LinkPath> {
         let size = wiring.topology.design.domain.size as u32;
         let gone = gates.iter().find(|gate| gate.kept <= 0.0)?.device;
@@ -182,7 +180,7 @@ impl Lost {
         let share = if own.is_some() { gates[0].own().min(gates[1].own()) } else { 0.0 };
         let mut others: Vec<(LinkPath, f64)> = Vec::new();
         for place in (0..size).filter(|_| share < 1.0) {
-            // Spare capacity of the NICs of this domain; an intact domain provides what the other sends.
+            // Spare capacity of the NICs of this domain; an intact domain accepts all that the other sends.
             let surplus = [ends.0, ends.1].map(|end| {
                 let gate = self.gate(end / size * size + place, size);
                 if gate.domain < 1.0 { (gate.kept / gate.domain - 1.0).max(0.0) } else { f64::INFINITY }
@@ -209,7 +207,7 @@ impl Lost {
     }
 }
 
-/// A device that others help keeps that share of a NIC at most: its own link to its NIC, broken or not, stands for the limit.
+/// Limits a device that others help to that share of a NIC: its own link to its NIC, broken or not, represents the limit.
 fn limit(topology: &Topology, (gate, kept): (Gate, f64), is_sender: bool, link_path: &mut LinkPath) {
     let Some(host) = topology.host_link(gate.device).filter(|_| kept > 0.0) else { return };
     let link = if is_sender { host.0 } else { host.reverse().0 };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Loads of one flow, by link.
 pub(super) type Load<'a> = &'a [(u32, f64)];
 
-/// A number without its last digits: sums of equal shares in another order are equal but for rounding.
+/// A number without its last digits: sums of equal shares in another order are equal except for rounding.
 fn rounded(value: f64) -> u64 {
     (value.to_bits() + (1 << 11)) >> 12
 }
@@ -31,7 +31,7 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
     let mut scratch = Vec::new();
     let mut count = 0;
     loop {
-        // A sum does not depend on the order.
+        // A sum is independent of the order.
         let mut next = vec![0_u64; links.len()];
         for (flow, own) in flows.iter().zip(loads) {
             for &(link, load) in own {
@@ -56,13 +56,12 @@ pub(super) fn refine(loads: &[Vec<(u32, f64)>], start: &[u32], capacities: &[f64
     }
 }
 
-/// By how much a load may be below another's, as a share, and still count as no more than that: rounding.
+/// Rounding tolerance: share by which a load may be below another's and still count as equal.
 pub(super) const EXACT: f64 = 1e-12;
 
-/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load
-/// equally or less are omitted: they are never the first to fill. With a greater `tolerance` than [`EXACT`], so are links that all or some of
-/// the flows load by less than that share more: such a link carries at most `1 / (1 - tolerance)^2` of its
-/// capacity.
+/// Capacities of possible bottleneck links, and the load of each flow on them. Links that the same flows load equally or less are omitted:
+/// they are never the first to fill. With a greater `tolerance` than [`EXACT`], so are links that all or some of the flows load by less
+/// than that share more: such a link carries at most `1 / (1 - tolerance)^2` of its capacity.
 pub(super) fn few(
     loads: &[Load<'_>],
     capacities: &[f64],
@@ -99,7 +98,7 @@ pub(super) fn few(
                 .zip(of(b))
                 .all(|(x, y)| x.0 == y.0 && x.1 * capacities[b] >= y.1 * capacities[a] * (1.0 - tolerance))
     };
-    // The same where further flows pass the first link: entries are in the order of flows.
+    // The same if further flows pass the first link: entries are in the order of flows.
     let covers_some = |a: usize, b: usize| {
         let mut passes = of(a).iter();
         of(b).iter().all(|y| {

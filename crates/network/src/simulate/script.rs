@@ -1,6 +1,6 @@
 //! A step as tasks that wait for each other: pauses, and exchanges on the network.
 //!
-//! Responsible for: starting each task when those before it have ended, and when each ran. Refuses to know what a task computes.
+//! Responsible for: starting each task when those before it have ended, and times of each task. Independent of the computation in a task.
 
 use super::bundle::{Bundle, PAUSE};
 use crate::flow::{Flow, Start, Traffic, simulate};
@@ -8,15 +8,15 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
 use std::ops::ControlFlow;
 
-/// Tasks that end between two words to who watches.
+/// Number of ended tasks between two calls of the progress callback.
 const MOST_LISTED: usize = 256;
 
-/// What a task does.
+/// Work of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
-    /// Nothing on the network for so long.
+    /// Idle on the network, in seconds.
     Pause(Seconds),
-    /// An exchange of a class: so long at its ideal speed.
+    /// An exchange of a class, with its duration at ideal speed.
     Move {
         /// The class's number in the bundle.
         class: u32,
@@ -34,18 +34,18 @@ pub enum Work {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Script {
     work: Vec<Work>,
-    /// How many tasks each waits for.
+    /// By task: number of tasks that it waits for.
     waits: Vec<u32>,
     /// Pairs of tasks: the second waits for the first.
     links: Vec<(u32, u32)>,
 }
 
-/// When tasks ran.
+/// Times at which tasks ran.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Played {
-    /// By task.
+    /// Start by task.
     pub starts: Vec<Seconds>,
-    /// By task.
+    /// End by task.
     pub ends: Vec<Seconds>,
     /// Seconds at ideal speed that each unit of the bundle moved.
     pub moved: Vec<f64>,
@@ -54,7 +54,7 @@ pub struct Played {
 }
 
 impl Script {
-    /// Adds a task that waits for others, and gives its number.
+    /// Adds a task that waits for others, and returns its number.
     pub fn add(&mut self, work: Work, after: impl IntoIterator<Item = u32>) -> u32 {
         let task = self.work.len() as u32;
         self.work.push(work);
@@ -65,7 +65,7 @@ impl Script {
         task
     }
 
-    /// Makes a task wait for one more.
+    /// Adds a predecessor of a task.
     pub fn follow(&mut self, before: u32, task: u32) {
         self.waits[task as usize] += 1;
         self.links.push((before, task));
@@ -95,7 +95,7 @@ impl Script {
         &self.work
     }
 
-    /// The same with exchanges that take as long as each class needs on a network of its own: no exchange on a shared one takes less.
+    /// The same for exchanges with the network to themselves: a lower bound for those on a shared network.
     #[must_use]
     pub fn alone(&self, bundle: &Bundle) -> Self {
         let paces = bundle.paces_alone();
@@ -123,7 +123,7 @@ impl Script {
         self.work.len()
     }
 
-    /// Whether there is nothing to do.
+    /// Tests whether the script has no tasks.
     pub fn is_empty(&self) -> bool {
         self.work.is_empty()
     }
@@ -144,7 +144,7 @@ impl Script {
         played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
-    /// The same up to a moment; none if it has not ended by then.
+    /// The same with a time limit; `None` if it has not ended by then.
     pub fn play_within(
         &self,
         bundle: &Bundle,
@@ -205,10 +205,10 @@ impl Script {
 struct Player<'a> {
     script: &'a Script,
     bundle: &'a Bundle,
-    /// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+    /// Tasks after task `t` are `next[starts[t]..starts[t + 1]]`.
     starts: Vec<u32>,
     next: Vec<u32>,
-    /// Tasks that each still waits for, and its flows under way.
+    /// By task: number of unfinished predecessors, and of its active flows.
     waits: Vec<u32>,
     missing: Vec<u32>,
     played: Played,

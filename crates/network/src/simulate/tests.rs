@@ -1,5 +1,5 @@
-//! Simulations on built topologies against SimGrid, against formulas, against the definition of max-min, and against themselves
-//! without symmetry.
+//! Simulations on built topologies compared with SimGrid, with formulas, with the definition of max-min, and with simulations without
+//! symmetry.
 
 mod agreement;
 mod broken;
@@ -35,7 +35,7 @@ fn wiring(spec: &DesignSpec, failed: &[&str]) -> Wiring {
     Wiring::new(&resolve(spec), &parts).unwrap_or_else(|p| panic!("{spec:?}: {p}"))
 }
 
-/// What the groups of a test do.
+/// Communication of a test's groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Shape {
     Gather,
@@ -140,7 +140,7 @@ fn a_hierarchical_all_reduce_match_simgrid() {
         let share = 1e9 / domain as f64;
         let both = || program::direct(&rails, share);
         near(milliseconds(&spec, Phases::new([both(), both()])), across, 1e-6);
-        // As flows that keep step it is the same time, from one flow for each kind of group.
+        // Flows in lock step take the same time, with one flow for each kind of group.
         let wiring = wiring(&spec, &[]);
         let there = alone(&wiring, &exchange(devices, Shape::Gather, domain, 1, 1e9));
         near(there.duration.get() * 1e3, inside, 1e-6);
@@ -150,7 +150,7 @@ fn a_hierarchical_all_reduce_match_simgrid() {
     }
 }
 
-/// Oversubscription shows on what climbs: all-to-all by the ratio, rings of neighbours not at all.
+/// Oversubscription slows traffic above the leaves: all-to-all by the ratio, rings of neighbours not at all.
 #[test]
 fn oversubscription_costs_what_climbs() {
     let design = |ratio| DesignSpec {

@@ -1,10 +1,10 @@
-//! Everyone to everyone of a large group on a tree whose links are pooled, without going from pair to pair.
+//! All-to-all of a large group on a tree with pooled links, without a loop over pairs.
 //!
-//! Responsible for: the same sums on links that the ways of all pairs make, by counting who is below which leaf and in which pod. Refuses
-//! ways that differ from pair to pair (hashes, broken parts, rails of several places): those are added up pair by pair.
+//! Responsible for: the sums on links over the routes of all pairs, from the numbers of members below each leaf and in each pod. Excludes
+//! routes that differ between pairs (hashes, broken parts, rails of several positions): those are summed pair by pair.
 //!
-//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`, and what each of these carries depends only on how many
-//! of the group are beyond it. O(members), where pairs are members squared.
+//! A message between pods passes `NIC, leaf, pod, core, pod, leaf, NIC`. The load of each of these depends only on the number of members
+//! beyond it. O(members), while pairs are members squared.
 
 use super::class::Block;
 use super::wiring::Wiring;
@@ -12,10 +12,10 @@ use crate::topology::design::ClosNetwork;
 use crate::topology::{Design, Detail, Fabric, Forwarding, LinkId, NodeId, Topology};
 use std::collections::BTreeMap;
 
-/// Where a NIC is plugged in, in one plane: its leaf, its pod with all that stands above it.
+/// Attachment of a NIC in one plane: its leaf and its pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Port {
-    /// Of the fabric, so that rails which are apart never share one.
+    /// Leaf of the fabric, so that separate rails never share one.
     leaf: (u64, u64),
     pod: (u64, u64),
 }
@@ -28,7 +28,7 @@ struct Tree<'a> {
     forwards: bool,
 }
 
-/// Whether a block's ways follow from counting.
+/// Tests whether the loads of a block follow from counting.
 pub(super) fn is_counted(wiring: &Wiring) -> bool {
     tree(wiring).is_some()
 }
@@ -38,7 +38,7 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     let design = &topology.design;
     let Fabric::Clos(network) = &design.fabric else { return None };
     let forwards = design.rails > 1 && (design.separates_rails() || design.forwarding != Forwarding::None);
-    // Of one rail are then devices of one place.
+    // Devices of one rail then have one position.
     let is_plain = !forwards || design.rails == design.domain.size;
     (wiring.failed.is_empty() && topology.detail == Detail::Pooled && is_plain).then_some(Tree {
         topology,
@@ -49,7 +49,7 @@ fn tree(wiring: &Wiring) -> Option<Tree<'_>> {
     })
 }
 
-/// Adds to links, by `add(link, bytes)`, what a block puts on them. Nothing is added where ways do not follow from counting.
+/// Adds the load of a block to links by `add(link, bytes)`. Adds nothing if routes do not follow from counting.
 pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId, f64)) {
     let Some(tree) = tree(wiring) else { return };
     let members = &block.members;
@@ -67,7 +67,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
             add(link.reverse(), down * block.bytes);
         }
     };
-    // What each device's NIC sends and receives: (device, out, in), with the weight of each message on its way.
+    // Loads of each device's NIC as (device, out, in), with the weight of each message.
     if !tree.forwards {
         for member in members.iter().map(|member| u64::from(*member)) {
             let inside = by_domain(member) - 1.0;
@@ -83,7 +83,7 @@ pub(super) fn loads(wiring: &Wiring, block: &Block, add: &mut impl FnMut(LinkId,
         for (&place, &there) in &of_place {
             let device = number * tree.size + place;
             let own = f64::from(u8::from(is_member(device)));
-            // Own messages to other places go through the domain on one side, and those of others that this device hands on.
+            // Own messages to other positions use the domain on one side, and so do those of others that this device forwards.
             let (inside, others) = (own * (here - 1.0), own * (all - here - (there - own)));
             let handed = (here - own) * (there - own);
             let (up, down) =
@@ -122,8 +122,8 @@ impl Tree<'_> {
         }
     }
 
-    /// Messages along the rail of a place: from its device in each domain, as many as the domain has members, to each of its members in other
-    /// domains; the other way round where messages are handed on behind the network.
+    /// Messages along the rail of a position: from its device in each domain, as many as the domain has members, to each of its members in
+    /// other domains. The reverse if messages are forwarded after the network.
     fn rail(
         &self,
         place: u64,
@@ -195,7 +195,7 @@ impl Tree<'_> {
     }
 }
 
-/// Weights of ports, in all and by where they are.
+/// Weights of ports: total, by domain, leaf and pod.
 #[derive(Default)]
 struct Counts {
     all: BTreeMap<u64, f64>,

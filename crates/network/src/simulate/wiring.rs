@@ -19,7 +19,7 @@ use crate::traffic::Seats;
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 
-/// The way of a message: links with the share of it that each carries, and the latency in seconds.
+/// The route of a message: links with its share on each, and the latency in seconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LinkPath {
     /// Each link once.
@@ -31,30 +31,30 @@ pub struct LinkPath {
 /// A topology with its broken parts.
 #[derive(Clone, Debug)]
 pub struct Wiring {
-    /// The network when whole.
+    /// The network without failures.
     pub topology: Topology,
     /// Failed parts, as specified.
     pub failed: Vec<Part>,
     /// Devices that carry the traffic of NICs with lost ports.
     recovery: Recovery,
-    /// What NICs lost.
+    /// Losses of NICs.
     lost: Lost,
     /// By cable: link number over two.
     broken: Vec<bool>,
-    /// The same network with hashed routing, where the usual routing knows but one way.
+    /// The same network with hashed routing, if the usual routing has only one route.
     hashed: Option<Box<Topology>>,
-    /// The same network with Valiant's detours alone, where routing chooses between these and minimal ways.
+    /// The same network with Valiant's detours alone, if routing chooses between these and minimal routes.
     detours: Option<Box<Self>>,
-    /// The same network where NICs that lost ports are left alone: a domain may do better without them.
+    /// The same network without the NICs that lost ports: a domain may be faster without them.
     without_lost: Option<Box<Self>>,
 }
 
-/// Where one sprayed message over every link of a tree would touch thousands, links of equal fate are pooled.
+/// Tests whether links with the same state are pooled: one sprayed message over every link of a tree would use thousands.
 fn is_pooled(design: &Design) -> bool {
     design.routing == Routing::Spray && design.kind.is_clos()
 }
 
-/// Which cables go with broken parts, by link number over two.
+/// Cables removed by broken parts, by link number over two.
 fn broken_in(topology: &Topology, failed: &[Part]) -> Result<Vec<bool>, Problem> {
     let mut broken = vec![false; topology.graph.link_count() / 2];
     for part in failed {
@@ -99,7 +99,7 @@ impl Wiring {
         Self { topology, failed, recovery, lost, broken, hashed: None, detours: None, without_lost }
     }
 
-    /// The same where domains recover in another way.
+    /// The same with another recovery of domains.
     #[must_use]
     pub fn recovering(mut self, recovery: Recovery) -> Self {
         self.recovery = recovery;
@@ -125,7 +125,7 @@ impl Wiring {
         &self.lost
     }
 
-    /// The same of a topology that is built.
+    /// The same for a built topology.
     pub fn of(topology: Topology, failed: &[Part]) -> Result<Self, Problem> {
         let broken = broken_in(&topology, failed)?;
         let needs_hashes = !failed.is_empty() && topology.design.routing == Routing::Static;
@@ -140,7 +140,7 @@ impl Wiring {
             Box::new(Self::put(other, failed, broken.clone()))
         });
         let mut wiring = Self { hashed, detours, ..Self::put(topology, failed, broken) };
-        // Ways by destination that meet broken parts are drawn from hashes there, too.
+        // Routes by destination that meet broken parts are also drawn from hashes there.
         if let Some(rest) = &mut wiring.without_lost {
             rest.hashed.clone_from(&wiring.hashed);
         }
@@ -152,7 +152,7 @@ impl Wiring {
         self.topology.graph.devices()
     }
 
-    /// Whether a link is there.
+    /// Tests whether a link is unbroken.
     pub fn is_alive(&self, link: LinkId) -> bool {
         !self.broken[link.index() / 2]
     }
@@ -161,12 +161,12 @@ impl Wiring {
         self.failed.is_empty() || route.hops.iter().all(|hop| self.is_alive(hop.link))
     }
 
-    /// The topology that draws ways by hash.
+    /// The topology that draws routes by hash.
     pub(super) fn hashed(&self) -> &Topology {
         self.hashed.as_deref().unwrap_or(&self.topology)
     }
 
-    /// Alternatives to this wiring, and whether they use detours: the same network with detours only, and, if
+    /// Alternatives to this wiring, true for those with detours: the same network with detours only, and, if
     /// domains share NICs, without the NICs that lost ports.
     pub(super) fn others(&self) -> Vec<(&Self, bool)> {
         let detours = self.detours.as_deref().map(|wiring| (wiring, true));
@@ -177,7 +177,8 @@ impl Wiring {
         detours.into_iter().chain(rest.map(|wiring| (wiring, false))).chain(both).collect()
     }
 
-    /// The way of a message (the minimal one where exchanges choose); `None` if nothing joins the two any more. Flows between the same devices choose by their label.
+    /// The route of a message (the minimal one if exchanges choose). `None` if the devices are disconnected. Flows between the same devices
+    /// choose by their label.
     pub fn link_path(&self, from: u32, to: u32, label: u64) -> Option<LinkPath> {
         match self.lost.link_path(self, from, to, label) {
             Settled::By(link_path) => return link_path,
@@ -193,7 +194,7 @@ impl Wiring {
     pub(super) fn plain(&self, route: &Route) -> LinkPath {
         let mut links: Vec<(u32, f64)> = Vec::with_capacity(route.hops.len());
         for hop in &route.hops {
-            // Sprayed ways are long and list each link once; short ones are searched in no time.
+            // Sprayed routes are long and list each link once; a search of short ones is cheap.
             let known =
                 if route.hops.len() > 64 { None } else { links.iter_mut().find(|l| l.0 == hop.link.0) };
             match known {
@@ -204,7 +205,7 @@ impl Wiring {
         LinkPath { links, latency: route.latency(&self.topology.graph).get() }
     }
 
-    /// Devices that nothing joins to the greater part of the network any more, not even their domain, in order.
+    /// Devices disconnected from the larger part of the network, without help of their domain, in order.
     pub fn stranded(&self) -> Vec<u32> {
         if self.failed.is_empty() {
             return Vec::new();
@@ -236,7 +237,7 @@ impl Wiring {
         (0..graph.devices()).filter(|device| part[*device as usize] != main).collect()
     }
 
-    /// A problem if ranks of a run on the first `ranks` devices are cut off: which, and by what.
+    /// Returns an error if ranks of a run on the first `ranks` devices are cut off, with the ranks and the cause.
     pub fn check(&self, ranks: u32) -> Result<(), Problem> {
         self.check_seated(ranks, None)
     }
@@ -274,7 +275,7 @@ impl Wiring {
         .hint("a second plane, rails or a larger scale-up domain provide another route"))
     }
 
-    /// Two devices that nothing joins.
+    /// The error for two disconnected devices.
     pub(super) fn apart(&self, from: u32, to: u32) -> Problem {
         let parts: Vec<String> = self.failed.iter().map(|part| format!("`{}`", part.name())).collect();
         let why = if parts.is_empty() { String::new() } else { format!("without {} ", parts.join(" and ")) };
@@ -303,7 +304,7 @@ pub fn ranges(numbers: &[u32]) -> String {
 }
 
 impl Wires for Wiring {
-    /// The last capacity, 0, is that of the link which stands for a way that does not exist.
+    /// Capacities by link. The last one, 0, is that of a link that represents a missing route.
     fn capacities(&self) -> Vec<f64> {
         let graph = &self.topology.graph;
         let links = (0..graph.link_count() as u32).map(|link| graph.capacity(LinkId(link)).get());

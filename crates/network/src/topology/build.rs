@@ -1,7 +1,7 @@
 //! A design as a graph, with the arithmetic that finds its links.
 //!
-//! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its place and no table of
-//! pairs is needed. Refuses to choose ways (`ways` does).
+//! Responsible for: nodes and links of every family in a fixed order, so that a link's number follows from its position and no table of
+//! pairs is needed. Does not choose routes (`link_paths` does).
 
 mod clos;
 mod grouped;
@@ -16,7 +16,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 
-/// Larger networks are counted and priced, but no graph is made of them.
+/// Maximum number of devices in a graph; larger networks are counted and priced only.
 pub const MOST_IN_A_GRAPH: u64 = 1 << 20;
 
 /// Resolution of the nodes of a Clos.
@@ -26,17 +26,17 @@ pub enum Detail {
     #[default]
     Links,
     /// The spines of a pod as one node, the cores as one node, and the links of a leaf or a pod upwards as one link of their sum.
-    /// This is what packet spraying makes of a healthy tree, with far fewer links.
+    /// Equivalent to packet spraying on a healthy tree, with far fewer links.
     Pooled,
     /// Spines and cores that are equivalent despite failed cables are one node each (`parted`); packets are
     /// sprayed.
     Parted,
 }
 
-/// A network: its design, its graph, and the ways through it ([`Topology::route`]).
+/// A network: its design, its graph, and the routes through it ([`Topology::route`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Topology {
-    /// Every figure.
+    /// Its resolved parameters.
     pub design: Design,
     /// Nodes and links.
     pub graph: Graph,
@@ -45,7 +45,7 @@ pub struct Topology {
     pub(crate) layout: Layout,
 }
 
-/// Where links begin in the numbering.
+/// First link of each kind in the numbering.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Layout {
     /// Device to domain, a pair for each device; only in domains of more than one.
@@ -75,7 +75,7 @@ pub(crate) const fn nth(first: LinkId, n: u64) -> LinkId {
 impl Topology {
     /// Builds the graph of a design.
     pub fn build(design: &Design, detail: Detail) -> Result<Self, Problem> {
-        // Links without bound would be memory without bound: a dragonfly may have many groups for few devices.
+        // The number of links bounds the memory: a dragonfly may have many groups for few devices.
         let links = design.counts().links();
         if design.devices > MOST_IN_A_GRAPH || links > 8 * MOST_IN_A_GRAPH {
             let what = format!("{} devices and {} cables", human::whole(design.devices), human::whole(links));
@@ -126,7 +126,7 @@ impl Topology {
         self.layout.domains.map(|first| nth(first, u64::from(device)))
     }
 
-    /// The link from a device to its NIC; none in a torus and without a network.
+    /// The link from a device to its NIC; `None` in a torus and without a network.
     pub fn host_link(&self, device: u32) -> Option<LinkId> {
         match self.layout.fabric {
             FabricLayout::None | FabricLayout::Torus(_) => None,
@@ -146,7 +146,7 @@ fn class(builder: &mut Builder, layer: Layer, capacity: BytesPerSecond, latency:
     builder.class(LinkClass { layer, capacity, latency })
 }
 
-/// Half of a domain's latency on the way in, half on the way out.
+/// Half of a domain's latency into the domain, half out of it.
 fn join_domains(design: &Design, builder: &mut Builder) -> Option<LinkId> {
     if design.domain.size < 2 {
         return None;
@@ -161,7 +161,7 @@ fn join_domains(design: &Design, builder: &mut Builder) -> Option<LinkId> {
     Some(first)
 }
 
-/// The way to the NIC takes no time of its own: published latencies count it to the first link.
+/// Links to NICs have no latency: published latencies include it in the first link.
 fn join_nics(design: &Design, builder: &mut Builder) -> Vec<NodeId> {
     let class = class(builder, Layer::Host, design.nic_bandwidth, Seconds::ZERO);
     let nics: Vec<NodeId> =

@@ -1,18 +1,18 @@
-//! The figures of one folded Clos fabric: how many switches of which tier, and how they are cabled.
+//! Parameters of one folded Clos fabric: number of switches of each tier, and their cabling.
 //!
-//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published
-//! reference architectures. Refuses to make a graph of it and to know prices.
+//! Responsible for: the rules by which a fabric of one to three tiers follows from ports and endpoints, checked against published reference
+//! architectures. Excludes the graph and prices.
 //!
 //! Sources: C. Leiserson, "Fat-trees" (1985); M. Al-Fares et al. (SIGCOMM 2008) for the k-ary form; NVIDIA's DGX SuperPOD reference
-//! architectures for how partly filled fabrics are built (`catalog/network/superpod_tables.csv` has their tables).
+//! architectures for the construction of partly filled fabrics (`catalog/network/superpod_tables.csv` has their tables).
 
 use railwright_spec::problem::Problem;
 use serde::Serialize;
 
-/// What a fabric is asked to be.
+/// Requirements for a fabric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Request {
-    /// Groups of endpoints with leaves of their own: rails, else 1.
+    /// Groups of endpoints with separate leaves: rails, else 1.
     pub groups: u64,
     /// Endpoints in each group.
     pub endpoints: u64,
@@ -22,17 +22,17 @@ pub struct Request {
     pub hosts_per_port: u64,
     /// Endpoints under a leaf, if not by the rule.
     pub hosts_per_leaf: Option<u64>,
-    /// Switch ports of a leaf that stay free.
+    /// Free switch ports of a leaf.
     pub backup_ports: u64,
-    /// Tiers, if not as few as possible.
+    /// Tiers; `None` for the minimum.
     pub tiers: Option<u64>,
-    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or what `hosts_per_leaf` leaves.
+    /// Bandwidth below a leaf over bandwidth above it; `None` is 1, or the ratio that follows from `hosts_per_leaf`.
     pub leaf_oversubscription: Option<f64>,
     /// The same at a spine.
     pub spine_oversubscription: f64,
-    /// Pods, if not as few as possible.
+    /// Pods; `None` for the minimum.
     pub pods: Option<u64>,
-    /// Whether a group's leaves stay in one pod (numbered group by group), if they fit.
+    /// True to keep a group's leaves in one pod (numbered group by group), if they fit.
     pub groups_in_pods: bool,
 }
 
@@ -61,17 +61,17 @@ pub struct Clos {
     pub leaf_uplinks: u64,
     /// Pods; 1 below three tiers.
     pub pods: u64,
-    /// Leaves that a pod has room for; the last may have fewer.
+    /// Maximum number of leaves of a pod; the last pod may have fewer.
     pub leaves_per_pod: u64,
     /// Spines in each pod.
     pub spines_per_pod: u64,
     /// Links from a spine upwards.
     pub spine_uplinks: u64,
-    /// Core groups: spines of the same places in their pods share one.
+    /// Core groups: spines of the same index in their pods share one.
     pub core_groups: u64,
     /// Cores in each core group.
     pub cores_per_group: u64,
-    /// Whether leaves are numbered group by group instead of unit by unit.
+    /// True if leaves are numbered group by group instead of unit by unit.
     pub by_group: bool,
 }
 
@@ -116,7 +116,7 @@ impl Clos {
         self.leaf_uplinks.checked_div(self.spines_per_pod).unwrap_or(0)
     }
 
-    /// The leaf of an endpoint of a group, by its place in the group.
+    /// The leaf of an endpoint of a group, by its index in the group.
     pub const fn leaf(&self, group: u64, place: u64) -> u64 {
         if self.tiers == 1 {
             return 0;
@@ -140,8 +140,8 @@ impl Clos {
         self.spine_uplinks * self.spines_per_core_group()
     }
 
-    /// The fabric with as few tiers as the request allows, and of the ways to split a leaf's ports at its oversubscription the one with the
-    /// fewest switches, then links. 42 ports below and 21 above need three spines where 40 and 20 need two.
+    /// The fabric with as few tiers as the request allows. Among the splits of a leaf's ports at its oversubscription, the one with the
+    /// fewest switches, then links. 42 ports below and 21 above need three spines, while 40 and 20 need two.
     pub fn new(request: &Request) -> Result<Self, Problem> {
         let split = Split::of(request)?;
         let first = Self::with(request, split);
@@ -149,7 +149,7 @@ impl Clos {
         let cost = |clos: &Self| {
             (clos.leaves() + clos.spines() + clos.cores(), clos.leaf_spine_links() + clos.spine_core_links())
         };
-        // Of equals the fullest leaf, which comes first.
+        // On equal cost the fullest leaf, which comes first.
         first.into_iter().chain(others).min_by_key(cost).map_or_else(|| Self::with(request, split), Ok)
     }
 
@@ -164,7 +164,7 @@ impl Clos {
                     .hint("use 1, 2 or 3 tiers"));
             }
             None => {
-                // Pods are a matter of three tiers: who asks for them asks for three.
+                // Pods exist only with three tiers, so a request for pods implies three.
                 let small = request.pods.is_none();
                 match Self::one_tier(request).or_else(|| Self::two_tiers(request, &split)).filter(|_| small) {
                     Some(clos) => Some(clos),
@@ -227,10 +227,9 @@ impl Clos {
         })
     }
 
-    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines
-    /// of a pod follow the rule of two tiers; `cores = pods * spines * spine uplinks / radix`, in the
-    /// grouping that needs fewest. Without oversubscription and with full pods: spines = leaves, cores =
-    /// leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if it does not reach.
+    /// Pods of leaves and spines, connected by cores. Pods are equal, as few as the spine ports allow; spines of a pod follow the rule of
+    /// two tiers; `cores = pods * spines * spine uplinks / radix`, in the grouping that needs fewest. Without oversubscription and with
+    /// full pods: spines = leaves, cores = leaves / 2 (DGX B200 SuperPOD, 16 to 64 SU). `None` if three tiers are insufficient.
     fn three_tiers(request: &Request, split: &Split) -> Result<Option<Self>, Problem> {
         let Some((leaves_per_group, leaves)) = Self::leaves_for(request, split) else { return Ok(None) };
         let down = spine_down(request)?;
@@ -243,7 +242,7 @@ impl Clos {
         } else {
             leaves.div_ceil(pods)
         };
-        // A pod that would stay empty is not built.
+        // Empty pods are not built.
         let pods = leaves.div_ceil(leaves_per_pod.max(1));
         let Some(links) = leaves_per_pod.checked_mul(split.uplinks) else { return Ok(None) };
         let Some(spines_per_pod) = divisor_from(split.uplinks, links.div_ceil(down)) else { return Ok(None) };
@@ -284,7 +283,7 @@ impl Clos {
     }
 }
 
-/// How a leaf's ports are split between below and above.
+/// Split of a leaf's ports into endpoints below and uplinks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Split {
     hosts: u64,
@@ -319,8 +318,8 @@ impl Split {
 }
 
 impl Split {
-    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them: rounded down to powers of
-    /// two and to the leaf of the network without oversubscription.
+    /// Smaller splits of the same oversubscription whose uplinks have more divisors, so that fewer spines divide them. They are rounded
+    /// down to powers of two and to the leaf of the network without oversubscription.
     fn alike(&self, request: &Request) -> Vec<Self> {
         let (Some(o), None) = (request.leaf_oversubscription, request.hosts_per_leaf) else {
             return Vec::new();
@@ -337,7 +336,7 @@ impl Split {
             let down = (uplinks as f64 * o + 1e-9).floor() as u64;
             Self { hosts: down * request.hosts_per_port, uplinks }
         };
-        // Where ports do not divide as asked, less oversubscription than asked is bought.
+        // If ports do not divide at the requested ratio, the split has less oversubscription.
         uplinks.into_iter().map(of).filter(|split| split.hosts > 0).collect()
     }
 }
@@ -373,7 +372,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
     let tiers = request.tiers.unwrap_or(3);
     let most = most_endpoints(request, tiers);
     let asked = request.groups.saturating_mul(request.endpoints);
-    // What would reach: the same figures with a larger radix.
+    // Smallest larger radix that suffices with the same settings.
     let wider = (1..=6).map(|n| request.radix << n).find(|radix| {
         let hosts_per_leaf = request.hosts_per_leaf;
         Clos::new_quietly(&Request { radix: *radix, hosts_per_leaf, pods: None, ..*request })
@@ -402,7 +401,7 @@ fn too_many(request: &Request, split: &Split) -> Problem {
 }
 
 impl Clos {
-    /// Whether a request can be built; asked by [`too_many`] itself, so it must not ask back.
+    /// Tests whether a request can be built. [`too_many`] calls this, so it must not call [`too_many`].
     fn new_quietly(request: &Request) -> bool {
         let Ok(split) = Split::of(request) else { return false };
         match request.tiers {

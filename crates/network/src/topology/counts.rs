@@ -1,9 +1,9 @@
-//! How much of what a network is made of: switches, ports, links, cables, transceivers, NICs.
+//! Counts of network parts: switches, ports, links, cables, transceivers, NICs.
 //!
-//! Responsible for: counting by arithmetic, at any size in no time; a test holds it to graphs that are built. Refuses to price.
+//! Responsible for: counting by arithmetic, in constant time at any size; a test compares it with built graphs. Excludes prices.
 //!
-//! Counted are whole switches, with the ports that stay free. A cable of fibre has a transceiver at each end, one of copper none, an
-//! active optical one is its own. Ends at an optical circuit switch have none.
+//! Whole switches are counted, including free ports. A fibre cable has a transceiver at each end, a copper cable none, an active optical
+//! cable includes them. Ends at an optical circuit switch have none.
 
 use super::design::{Cabling, ClosNetwork, Design, Fabric};
 use super::graph::Layer;
@@ -30,7 +30,7 @@ pub struct TierCount {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LayerCount {
-    /// Place.
+    /// Layer of the network.
     pub layer: Layer,
     /// Links, both directions counted once.
     pub links: u64,
@@ -96,7 +96,7 @@ impl Counts {
 }
 
 impl Design {
-    /// What the network is made of.
+    /// Counts the parts of the network.
     pub fn counts(&self) -> Counts {
         let mut counts =
             Counts { tiers: Vec::new(), layers: Vec::new(), nics: self.devices, circuit_ports: 0 };
@@ -175,8 +175,8 @@ impl Design {
         self.layer(counts, Layer::SpineCore, spine_core);
     }
 
-    /// A device's ports are its own: no NICs. Links between cubes are two fibres into a circuit switch, with a transceiver at the
-    /// device's end of each (TPU v4).
+    /// Counts the parts of a torus. A device has its own ports: no NICs. Links between cubes are two fibres into a circuit switch, with a
+    /// transceiver at the device's end of each (TPU v4).
     fn count_torus(&self, torus: &Torus, counts: &mut Counts) {
         counts.nics = 0;
         let bandwidth = self.torus_link_bandwidth(torus);

@@ -1,7 +1,6 @@
-//! A network with every figure filled in.
+//! A network with every parameter set.
 //!
-//! Responsible for: what the graph, the routes, the counts and the bill all start from. Refuses to read and to check; who made it
-//! did both (`resolve`).
+//! Responsible for: common input of the graph, the routes, the counts and the bill. Does not read or check: `resolve` did both.
 
 use super::clos::Clos;
 use super::dragonfly::{Dragonfly, DragonflyPlus, SlimFly};
@@ -24,9 +23,9 @@ pub struct Design {
     pub domain: Domain,
     /// Network bandwidth of one device, one direction, over all of its ports.
     pub nic_bandwidth: BytesPerSecond,
-    /// Ports of a NIC, each in a plane of its own.
+    /// Ports of a NIC, each in a separate plane.
     pub planes: u64,
-    /// Rails; 1 where they do not matter.
+    /// Rails; 1 if irrelevant.
     pub rails: u64,
     /// Ports of a switch, counted at the NIC's bandwidth.
     pub radix: u64,
@@ -42,23 +41,23 @@ pub struct Design {
     pub links_per_cable: u64,
     /// Routing of messages.
     pub routing: Routing,
-    /// Paths of a connection where hashes choose them.
+    /// Routes of a connection with hashed routing.
     pub connection: Connection,
     /// Seed of the hash.
     pub seed: u64,
     /// Forwarding of a message to another rail.
     pub forwarding: Forwarding,
-    /// Latency of each link with the switch behind it.
+    /// Latency of each link with the following switch.
     pub link_latency: Seconds,
     /// Cables between NIC and leaf, leaf and spine, spine and core.
     pub cabling: [Cabling; 3],
 }
 
-/// How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+/// Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
 ///
-/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
-/// NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
-/// merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+/// The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+/// 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+/// over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Connection {
@@ -66,7 +65,7 @@ pub struct Connection {
     pub channels: u64,
     /// Queue pairs of each channel on a port.
     pub queue_pairs: u64,
-    /// Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+    /// True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
     pub plane_striping: bool,
 }
 
@@ -77,13 +76,13 @@ impl Default for Connection {
 }
 
 impl Connection {
-    /// Routes on each port, or on all where ports are bonded.
+    /// Routes on each port, or on all together if ports are bonded.
     pub const fn routes(&self) -> u64 {
         self.channels * self.queue_pairs
     }
 }
 
-/// Scale-up domains, each taken as one switch that does not block.
+/// Scale-up domains, each modelled as one non-blocking switch.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Domain {
@@ -121,7 +120,7 @@ pub enum Fabric {
     SlimFly(SlimFly),
     /// A torus.
     Torus(Torus),
-    /// Nothing: all devices are in one domain.
+    /// No fabric: all devices are in one domain.
     None,
 }
 
@@ -133,11 +132,11 @@ pub struct ClosNetwork {
     pub clos: Clos,
     /// Fabrics in each plane: one, or one for each rail.
     pub fabrics_per_plane: u64,
-    /// Fabrics that share one switch, where one switch is more than one needs.
+    /// Fabrics that share one switch, if a switch is larger than needed for one.
     pub fabrics_per_switch: u64,
-    /// Rails whose leaves are shared: those of one group of the fabric.
+    /// Rails that share leaves: those of one group of the fabric.
     pub rails_per_group: u64,
-    /// Tiers that are left; less than the fabric has where layers without traffic were taken away.
+    /// Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
     pub kept_tiers: u64,
     /// NIC ports that one switch port serves.
     pub hosts_per_port: u64,
@@ -159,13 +158,13 @@ impl Design {
         device % self.domain.size % self.rails
     }
 
-    /// The place of a device among those of its rail.
+    /// The index of a device among those of its rail.
     pub const fn place_in_rail(&self, device: u64) -> u64 {
         let (domain, local) = (device / self.domain.size, device % self.domain.size);
         domain * (self.domain.size / self.rails) + local / self.rails
     }
 
-    /// The device at a place of a rail.
+    /// The device at an index of a rail.
     pub const fn device_at(&self, rail: u64, place: u64) -> u64 {
         let per_domain = self.domain.size / self.rails;
         place / per_domain * self.domain.size + place % per_domain * self.rails + rail
@@ -182,12 +181,12 @@ impl Design {
         (0, network.clos.leaf(group, within * (self.devices / self.rails) + place))
     }
 
-    /// Whether the network, without scale-up domains, joins all devices.
+    /// Tests whether the network, without scale-up domains, joins all devices.
     pub fn joins_rails(&self) -> bool {
         !self.separates_rails() && self.fabric != Fabric::None
     }
 
-    /// Whether devices of different rails reach each other only through a scale-up domain.
+    /// Tests whether devices of different rails reach each other only through a scale-up domain.
     pub fn separates_rails(&self) -> bool {
         match &self.fabric {
             Fabric::Clos(network) => {

@@ -1,6 +1,6 @@
-//! The figures of dragonflies, of tori and of Slim Fly: what there is of which, without a graph.
+//! Sizes of dragonflies, of tori and of Slim Fly: counts of their parts, without a graph.
 //!
-//! Responsible for: equations of published counts. Refuses to build; [`super::Topology`] does.
+//! Responsible for: equations of published counts. Does not build; [`super::Topology`] does.
 
 use super::global::Wiring;
 use railwright_spec::problem::Problem;
@@ -78,7 +78,7 @@ fn ports_exceed(what: &str, used: u64, radix: u64, sum: &str) -> Problem {
 }
 
 impl Dragonfly {
-    /// From the radix, balanced by default.
+    /// Builds a dragonfly from the radix, balanced by default.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let balanced = (request.radix + 1) / 4;
         let hosts = request.hosts.unwrap_or(balanced);
@@ -136,7 +136,7 @@ pub struct DragonflyPlus {
 }
 
 impl DragonflyPlus {
-    /// From the radix, by default with half of the ports down and half up.
+    /// Builds a dragonfly+ from the radix, by default with half of the ports down and half up.
     pub fn new(request: &GroupRequest) -> Result<Self, Problem> {
         let half = request.radix / 2;
         let leaves = request.routers.unwrap_or(half);
@@ -190,8 +190,8 @@ pub struct SlimFly {
 }
 
 impl SlimFly {
-    /// The smallest that joins the endpoints with routers of the radix. `q` is any number of the form `4w + d`; that a field of that
-    /// order exists (`q` a power of a prime) is not asked, as published tables do not ask it either.
+    /// The smallest that joins the endpoints with routers of the radix. `q` is any number of the form `4w + d`. The existence of a field of
+    /// that order (`q` a power of a prime) is not checked, as in published tables.
     pub fn new(endpoints: u64, radix: u64) -> Result<Self, Problem> {
         let mut largest = 0;
         for q in (3..=radix).filter(|q| q % 4 != 2) {

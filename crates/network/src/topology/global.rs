@@ -1,7 +1,7 @@
-//! How groups of a dragonfly are joined: which global port leads to which group.
+//! Global links of a dragonfly: the group at the other end of each global port.
 //!
 //! Responsible for: one wiring for any number of groups and ports, symmetric in all groups, that uses every port when parity allows.
-//! Refuses to know what a group is made of.
+//! Independent of the content of a group.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008) leaves the arrangement open. Here port `t` of
 //! group `i` leads to group `i + offset(t)`: offsets run through 1, g-1, 2, g-2, ... again and again, so each port has a partner with
@@ -15,7 +15,7 @@ pub(crate) struct Wiring {
 }
 
 impl Wiring {
-    /// For at least one group.
+    /// Creates a wiring for at least one group.
     pub(crate) const fn new(groups: u64, ports: u64) -> Self {
         Self { groups, ports }
     }
@@ -40,7 +40,7 @@ impl Wiring {
         let g = self.groups;
         let (layer, place) = (port / (g - 1), port % (g - 1));
         let left = self.used() - layer * (g - 1);
-        // In the last layer an odd rest begins with the offset that is its own opposite.
+        // In the last layer an odd remainder begins with the offset that is its own opposite.
         if left < g - 1 && left % 2 == 1 {
             return if place == 0 { g / 2 } else { Self::zigzag(place - 1, g) };
         }
@@ -61,7 +61,7 @@ impl Wiring {
         let back = if 2 * offset == g {
             place
         } else {
-            // Opposite offsets stand next to each other.
+            // Opposite offsets are adjacent.
             let place = if shifted { place - 1 } else { place };
             (place ^ 1) + shifted as u64
         };

@@ -3,8 +3,8 @@
 //! Responsible for: nodes, links with capacity and latency, and iteration over links of a node. Independent
 //! of the design (`Design`) and of routing ([`super::route`]).
 //!
-//! Every cable is two directed links that are numbered next to each other, so that the way back is one bit away. Capacity and latency
-//! stand in a few [`LinkClass`]es, not in every link.
+//! Every cable is two directed links with adjacent numbers, so that the reverse link differs in one bit. Capacity and latency are stored in
+//! a few [`LinkClass`]es, not in every link.
 
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use serde::Serialize;
@@ -22,14 +22,14 @@ pub struct NodeId(pub u32);
 pub struct LinkId(pub u32);
 
 impl NodeId {
-    /// As an index into a slice.
+    /// Index into a slice.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
 impl LinkId {
-    /// As an index into a slice.
+    /// Index into a slice.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -50,13 +50,13 @@ pub enum Node {
     Device(u32),
     /// The network interface of an accelerator; it may have a port in each of several planes.
     Nic(u32),
-    /// The switches of a scale-up domain taken as one that does not block.
+    /// The switches of a scale-up domain, modelled as one non-blocking switch.
     Domain(u32),
-    /// A switch of the network, or all switches of a tier in one pod where a graph pools them.
+    /// A switch of the network, or all switches of a tier in one pod in a pooled graph.
     Switch(Switch),
 }
 
-/// A switch and its place.
+/// A switch and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Switch {
@@ -64,9 +64,9 @@ pub struct Switch {
     pub tier: u8,
     /// The plane, from 0.
     pub plane: u16,
-    /// The rail whose devices alone it serves, if it serves one.
+    /// The only rail that it serves; `None` if it serves several.
     pub rail: Option<u32>,
-    /// The pod, or the group of a dragonfly; none for cores.
+    /// The pod, or the group of a dragonfly; `None` for cores.
     pub pod: Option<u32>,
     /// Its number among the switches of its tier in the whole network.
     pub index: u32,
@@ -95,15 +95,15 @@ pub enum Layer {
     Torus,
 }
 
-/// What links have in common.
+/// Common properties of links.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkClass {
-    /// Where they are.
+    /// Layer of the network.
     pub layer: Layer,
     /// Bytes a second, decimal, in one direction.
     pub capacity: BytesPerSecond,
-    /// From entering the link to entering the next.
+    /// Latency from entering the link to entering the next.
     pub latency: Seconds,
 }
 
@@ -122,7 +122,7 @@ pub struct Graph {
     nodes: Vec<Node>,
     links: Vec<Link>,
     classes: Vec<LinkClass>,
-    /// Out-links of node `n` stand in `outgoing[starts[n]..starts[n + 1]]`.
+    /// Out-links of node `n` are `outgoing[starts[n]..starts[n + 1]]`.
     starts: Vec<u32>,
     outgoing: Vec<u32>,
 }
@@ -158,7 +158,7 @@ impl Builder {
         place as u16
     }
 
-    /// Joins two nodes by a cable: two links. Given back is the one from the first to the second; the next number is its reverse.
+    /// Joins two nodes by a cable of two links. Returns the link from the first to the second; the next number is its reverse.
     pub fn connect(&mut self, from: NodeId, to: NodeId, class: u16) -> LinkId {
         let link = LinkId(self.links.len() as u32);
         self.links.push(Link { from: from.0, to: to.0, class });
@@ -218,17 +218,17 @@ impl Graph {
         self.nodes.iter().enumerate().map(|(n, node)| (NodeId(n as u32), *node))
     }
 
-    /// Where a link starts.
+    /// Node at the start of a link.
     pub fn from(&self, link: LinkId) -> NodeId {
         NodeId(self.links[link.index()].from)
     }
 
-    /// Where a link ends.
+    /// Node at the end of a link.
     pub fn to(&self, link: LinkId) -> NodeId {
         NodeId(self.links[link.index()].to)
     }
 
-    /// What a link has in common with others.
+    /// Class of a link.
     pub fn class(&self, link: LinkId) -> &LinkClass {
         &self.classes[usize::from(self.links[link.index()].class)]
     }

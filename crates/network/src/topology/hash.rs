@@ -1,6 +1,6 @@
-//! The hash that chooses among equal ways.
+//! The hash that chooses among equal routes.
 //!
-//! Responsible for: the same choice for the same flow and seed on every machine. Refuses to be random.
+//! Responsible for: the same choice for the same flow and seed on every machine. Not random.
 
 /// Mixes 64 bits well (the finalizer of SplitMix64, G. Steele et al., OOPSLA 2014).
 pub(crate) const fn mix(value: u64) -> u64 {
@@ -10,23 +10,23 @@ pub(crate) const fn mix(value: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// A stream of choices for one flow: what a hash of its addresses and ports gives each switch on its way.
+/// A stream of choices for one flow: the hash of its addresses and ports at each switch of its route.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Choices(u64);
 
 impl Choices {
-    /// For a flow between two devices; flows that share both differ by their label (the queue pair).
+    /// Creates the stream of a flow between two devices; flows between the same devices differ by their label (the queue pair).
     pub(crate) const fn new(seed: u64, from: u64, to: u64, label: u64) -> Self {
         Self(mix(mix(mix(mix(seed) ^ from) ^ to) ^ label))
     }
 
-    /// One of `n` ways, each as likely; 0 if there is but one.
+    /// One of `n` routes with equal probability; 0 if there is only one.
     pub(crate) const fn below(&mut self, n: u64) -> u64 {
         if n < 2 {
             return 0;
         }
         self.0 = mix(self.0);
-        // The upper bits times n: no bias that matters for n far below 2^32.
+        // The upper bits times n: no relevant bias for n far below 2^32.
         ((self.0 >> 32) * n) >> 32
     }
 }

@@ -1,6 +1,6 @@
-//! The words of a design: kinds of topologies, ways of routing, media of cables.
+//! Vocabulary of a design: kinds of topologies, routings, media of cables.
 //!
-//! Responsible for: names, and one sentence on each for lists and help. Refuses to know what a kind is made of.
+//! Responsible for: names, and one sentence on each for lists and help. Independent of the structure of a kind.
 
 use railwright_spec::choice;
 use serde::Serialize;
@@ -12,9 +12,9 @@ use serde::Serialize;
 pub enum Kind {
     /// One folded Clos for all devices, in their order.
     Clos,
-    /// One folded Clos; devices of the same place in their domain share leaves.
+    /// One folded Clos; devices of the same position in their domain share leaves.
     RailOptimized,
-    /// A folded Clos of its own for each rail, and nothing between rails.
+    /// A separate folded Clos for each rail, without links between rails.
     RailOnly,
     /// The rail-optimized Clos without the layers that no rail's traffic reaches.
     Trimmed,
@@ -26,7 +26,7 @@ pub enum Kind {
     Dragonfly,
     /// Groups of leaves and spines, joined by global links of the spines.
     DragonflyPlus,
-    /// Devices joined to their neighbours in two or three dimensions, ends to ends.
+    /// Devices joined to their neighbours in two or three dimensions, with wrap-around links.
     Torus,
     /// McKay-Miller-Siran graphs of diameter two; counted, not built.
     SlimFly,
@@ -81,7 +81,7 @@ impl Kind {
         }
     }
 
-    /// What it is, in a sentence.
+    /// Description in one sentence.
     pub const fn about(self) -> &'static str {
         match self {
             Self::Clos => "one fat tree of one to three tiers for all devices, filled in order",
@@ -106,7 +106,7 @@ impl Kind {
         }
     }
 
-    /// Whether it is made of folded Clos fabrics.
+    /// Tests whether it consists of folded Clos fabrics.
     pub const fn is_clos(self) -> bool {
         matches!(
             self,
@@ -119,7 +119,7 @@ impl Kind {
         )
     }
 
-    /// How messages may find their way in it: detours are for groups that few links join.
+    /// Routings that it supports. Detours are for groups joined by few links.
     pub const fn routings(self) -> &'static [Routing] {
         match self {
             Self::ScaleUp => &[],
@@ -140,7 +140,7 @@ impl Kind {
         }
     }
 
-    /// What messages to another rail may do: where rails are joined through domains alone, they must be forwarded.
+    /// Forwarding options for messages to another rail. Required if rails are joined through domains alone.
     pub const fn forwardings(self) -> &'static [Forwarding] {
         match self {
             Self::RailOnly | Self::Trimmed => &[Forwarding::Before, Forwarding::After],
@@ -149,7 +149,7 @@ impl Kind {
         }
     }
 
-    /// Whether a key of a design file applies to it.
+    /// Tests whether a key of a design file applies to it.
     pub fn takes(self, key: &str) -> bool {
         let has_switches = !matches!(self, Self::Torus | Self::ScaleUp);
         match key {
@@ -183,17 +183,17 @@ impl Kind {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Routing {
-    /// A hash of both ends and a label chooses one way for all packets of a queue pair; a connection has a few of them (`Connection`).
+    /// A hash of both ends and a label chooses one route for all packets of a queue pair; a connection has a few of them (`Connection`).
     #[default]
     Ecmp,
-    /// Packets go evenly over all equal paths.
+    /// Packets spread evenly over all equal paths.
     Spray,
-    /// The destination alone chooses the way (D-mod-k), so that a permutation does not collide on the way up.
+    /// The destination alone chooses the route (D-mod-k), so that a permutation does not collide on the way up.
     Static,
-    /// Packets between groups of a dragonfly go evenly over all third groups (Valiant's, not minimal): twice the links for messages
-    /// that would crowd few of them.
+    /// Packets between groups of a dragonfly spread evenly over all third groups (Valiant's, not minimal): twice the links for messages
+    /// that would congest few of them.
     Valiant,
-    /// Sprayed over minimal ways or Valiant's detours, whichever is faster for a collective that has the network for itself.
+    /// Sprayed over minimal routes or Valiant's detours, whichever is faster for a collective with the network to itself.
     Adaptive,
 }
 
@@ -217,12 +217,12 @@ impl Routing {
         }
     }
 
-    /// Whether a hash selects routes, so that another seed is another draw.
+    /// Tests whether a hash selects routes, so that another seed gives another draw.
     pub const fn is_hashed(self) -> bool {
         matches!(self, Self::Ecmp)
     }
 
-    /// Whether packets of one message go side by side over many ways.
+    /// Tests whether packets of one message use many routes concurrently.
     pub const fn is_spread(self) -> bool {
         matches!(self, Self::Spray | Self::Valiant | Self::Adaptive)
     }
@@ -233,9 +233,9 @@ impl Routing {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Forwarding {
-    /// It goes through the network, if the network joins the rails.
+    /// Through the network, if the network joins the rails.
     None,
-    /// First through the sender's domain to the device on the receiver's rail, as NCCL's PXN does.
+    /// First through the sender's domain to the device on the receiver's rail, as with NCCL's PXN.
     #[default]
     Before,
     /// First along the sender's rail, then through the receiver's domain.

@@ -1,7 +1,7 @@
-//! The ways through a network, found by arithmetic for one pair at a time.
+//! Routes through a network, computed for one pair at a time.
 //!
-//! Responsible for: equal paths under every kind of routing, and what a message to another rail does. Refuses to hold tables of
-//! pairs and to know what else is on the links.
+//! Responsible for: equal paths under every kind of routing, and forwarding of messages to another rail. Excludes tables of pairs and other
+//! traffic on the links.
 
 mod clos;
 mod grouped;
@@ -24,24 +24,24 @@ pub(crate) struct Message {
     draw: Draw,
 }
 
-/// What one of a connection's routes is drawn by.
+/// Input that selects one of a connection's routes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Draw {
     /// Into the hash.
     pub(crate) label: u64,
-    /// The port, where bytes are striped over ports; else hash or destination choose it, and sprayed packets take all.
+    /// The port, if bytes are striped over ports; else hash or destination choose it, and sprayed packets use all.
     pub(crate) plane: Option<u64>,
 }
 
 impl Topology {
-    /// The way of a message from one device to another: all routes of its connection, each with its share. Messages between the same
-    /// devices choose by their label (a chunk). `None` if nothing joins them. The way to oneself is empty.
+    /// The route of a message from one device to another: all routes of its connection, each with its share. Messages between the same
+    /// devices choose by their label (a chunk). `None` if nothing joins them. The route from a device to itself is empty.
     pub fn route(&self, from: u32, to: u32, label: u64) -> Option<Route> {
         let draws = self.draws(label);
         if let [only] = draws.as_slice() {
             return self.drawn(from, to, *only, &|_| true);
         }
-        // Within a domain nothing is drawn.
+        // Within a domain there is nothing to draw.
         if self.is_one_domain(from, to) {
             return self.drawn(from, to, Draw { label, plane: None }, &|_| true);
         }
@@ -50,7 +50,7 @@ impl Topology {
         routes.map(Route::evenly)
     }
 
-    /// The same where detours leave out links that are broken; other ways do not look.
+    /// The same with detours that avoid broken links; other routes ignore them.
     pub(crate) fn route_past(
         &self,
         from: u32,
@@ -61,8 +61,8 @@ impl Topology {
         self.drawn(from, to, Draw { label, plane: None }, is_alive)
     }
 
-    /// What a connection draws: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed
-    /// packets and routes by destination draw nothing, but ports share what is striped.
+    /// Draws of a connection: a route for each queue pair of each channel on each port ([`super::design::Connection`]). Sprayed packets and
+    /// routes by destination need no draw. Ports share striped bytes.
     pub(crate) fn draws(&self, label: u64) -> Vec<Draw> {
         let (connection, planes) = (self.design.connection, self.design.planes);
         let routes = match self.design.routing {
@@ -84,7 +84,7 @@ impl Topology {
         u64::from(from) / size == u64::from(to) / size && size > 1
     }
 
-    /// The way of one draw.
+    /// The route of one draw.
     pub(crate) fn drawn(
         &self,
         from: u32,
@@ -124,7 +124,7 @@ impl Topology {
         Some(route)
     }
 
-    /// The device that forwards a message, if one does.
+    /// The device that forwards a message; `None` if no device does.
     pub fn forwarder(&self, from: u32, to: u32) -> Option<u32> {
         let design = &self.design;
         let size = design.domain.size as u32;

@@ -1,4 +1,4 @@
-//! Any figures: a design is refused with a reason, or it is counted, drawn, built and routed without contradiction.
+//! Any parameters: a design is rejected with a reason, or it is counted, drawn, built and routed without contradiction.
 
 use super::{Counts, DesignSpec, Detail, Forwarding, Kind, Layer, Routing, Topology, svg};
 use crate::bill::{bill, prices::Prices};

@@ -14,7 +14,7 @@ use serde::Serialize;
 pub const TABLES: &str = railwright_catalog::SUPERPOD_TABLES;
 const DESIGNS: &str = railwright_catalog::PUBLISHED_DESIGNS;
 
-/// What a column of the tables counts.
+/// Quantity in each column of the tables.
 const COLUMNS: [&str; 6] =
     ["leaf", "spine", "core", "cables_node_leaf", "cables_leaf_spine", "cables_spine_core"];
 
@@ -40,7 +40,7 @@ pub struct Row {
     pub size: String,
     /// Devices.
     pub devices: u64,
-    /// The design that it is compared with, as a design file; empty if there is none.
+    /// The compared design, as a design file; empty if there is none.
     pub design: String,
     /// Counts that can be compared.
     pub compared: Vec<Compared>,
@@ -48,14 +48,14 @@ pub struct Row {
     pub reason: String,
     /// Remark on the row.
     pub note: String,
-    /// Whether the row is derived from rules, according to the table.
+    /// True if the table marks the row as derived from rules.
     pub marked_derivable: bool,
     /// Publication of the row.
     pub source: String,
 }
 
 impl Row {
-    /// Whether all that is compared agrees, and something is.
+    /// Tests whether all compared values agree, and at least one is compared.
     pub fn agrees(&self) -> bool {
         !self.compared.is_empty() && self.compared.iter().all(|c| c.published == c.here)
     }
@@ -89,7 +89,7 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
     for record in &tables.records {
         let cell = |name: &str| tables.cell(record, name);
         let of_system = |d: &&csv::StringRecord| designs.cell(d, "system") == cell("system");
-        // A line for this size wins over the line for all sizes.
+        // A line for this size overrides the line for all sizes.
         let field = designs
             .records
             .iter()
@@ -112,7 +112,7 @@ pub fn rows() -> Result<Vec<Row>, Problem> {
         if !row.design.is_empty() {
             let Sheet { mut spec, .. } =
                 Sheet::<DesignSpec>::parse(&row.design, "catalog/network/published_designs.csv")?;
-            // Nodes times devices of a node where both are known: one printed number of devices is a misprint.
+            // Nodes times devices of a node if both are known: one printed number of devices is a misprint.
             let nodes: Option<u64> = cell("nodes").parse().ok();
             row.devices = match (nodes, row.devices) {
                 (Some(nodes), devices) if !devices.is_multiple_of(nodes.max(1)) => {

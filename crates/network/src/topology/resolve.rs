@@ -13,15 +13,15 @@ use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};
 use railwright_spec::run::Section as _;
 
-/// More devices are a typing error: 100 times the largest system.
+/// Maximum number of devices, 100 times the largest system: more are a typing error.
 pub const MOST_DEVICES: u64 = 1 << 24;
 /// Routes of one connection: more than these are equivalent to spraying.
 const MOST_ROUTES: u64 = 1024;
-/// No switch has more ports.
+/// Maximum number of ports of a switch.
 const MOST_PORTS: u64 = 4096;
 
 impl DesignSpec {
-    /// The network with every figure filled in. Problems carry the key at fault; see `Sheet::placed`.
+    /// The network with every value set. Problems carry the invalid key; see `Sheet::placed`.
     pub fn resolve(&self) -> Result<Design, Problem> {
         let kind = self.kind.unwrap_or(Kind::Clos);
         let devices = within("gpus", self.devices.unwrap_or(1024), 1, MOST_DEVICES)?;
@@ -263,11 +263,11 @@ impl DesignSpec {
         let endpoints = per_rail * rails_per_group;
         request.endpoints = endpoints + extra.div_ceil(request.groups);
         let clos = match (design.kind, request.groups) {
-            // Rails whose traffic stays in a pod need no cores; the rest of the tree is taken away below.
+            // Rails whose traffic stays in a pod need no cores; the rest of the tree is removed below.
             (Kind::Trimmed, _) => Clos::new(&Request { groups_in_pods: true, ..request })?,
             (_, 1) => Clos::new(&request)?,
             _ => {
-                // Unit by unit, so that a pod holds whole domains; rail by rail where one unit is larger than a pod.
+                // Unit by unit, so that a pod has whole domains; rail by rail if one unit is larger than a pod.
                 let units = Clos::new(&request)?;
                 if units.tiers == 3 && (self.pods.is_some() || units.leaves_per_pod < request.groups) {
                     Clos::new(&Request { groups_in_pods: true, ..request })?
@@ -282,7 +282,7 @@ impl DesignSpec {
             1
         };
         Ok(ClosNetwork {
-            // Room reserved for extra endpoints is not filled with devices.
+            // Capacity reserved for extra endpoints is not filled with devices.
             clos: Clos { endpoints_per_group: endpoints, ..clos },
             fabrics_per_plane: if separate { design.rails } else { 1 },
             fabrics_per_switch,
@@ -300,7 +300,7 @@ fn sharing(request: &Request, extra: u64) -> Result<u64, Problem> {
     Ok((1..=most).rev().find(|rails| request.groups.is_multiple_of(*rails)).unwrap_or(1))
 }
 
-/// Ports of a switch of this many ports at one speed, counted at another.
+/// Number of ports of a switch at one speed, from its radix at another.
 fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u64, Problem> {
     let ports = radix as f64 * (speed / port);
     if (ports - ports.round()).abs() > 1e-9 * ports || !(2.0..=65_536.0).contains(&ports.round()) {
@@ -315,8 +315,7 @@ fn ports_at(radix: u64, speed: BytesPerSecond, port: BytesPerSecond) -> Result<u
     Ok(ports.round() as u64)
 }
 
-/// Tiers of a rail-optimized tree that traffic within rails reaches: leaves alone if a rail has one leaf, spines too if its leaves
-/// are in one pod.
+/// Tiers of a rail-optimized tree with traffic within rails: leaves alone if a rail has one leaf, also spines if its leaves are in one pod.
 fn kept_tiers(clos: &Clos) -> u64 {
     if clos.tiers == 1 || clos.leaves_per_group == 1 {
         1

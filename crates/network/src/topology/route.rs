@@ -1,6 +1,6 @@
-//! Which way a message takes, as a value.
+//! Route of a message, as a value.
 //!
-//! Responsible for: the links that a message uses, with the share of it that each carries. Refuses to move anything.
+//! Responsible for: the links that a message uses, with its share on each. Does not simulate transfers.
 
 use super::graph::{Graph, LinkId};
 use railwright_spec::quantity::Seconds;
@@ -10,13 +10,13 @@ use railwright_spec::quantity::Seconds;
 pub struct Hop {
     /// The link.
     pub link: LinkId,
-    /// The share of the message that takes it: 1 on the only way, 1/n where packets are sprayed over n ways.
+    /// Share of the message on the link: 1 on the only route, 1/n if packets are sprayed over n routes.
     pub share: f64,
-    /// How far along the way it is: links of one position are alternatives or stand side by side.
+    /// Position along the route: links with the same position are alternatives or parallel.
     pub position: u32,
 }
 
-/// The way of a message between two devices.
+/// The route of a message between two devices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Route {
     /// The links, sorted by position.
@@ -36,13 +36,13 @@ impl Route {
         self.hops.extend(links.into_iter().map(|(link, share)| Hop { link, share, position }));
     }
 
-    /// Goes on along another way.
+    /// Continues with another route.
     pub fn append(&mut self, other: Self) {
         let position = self.next_position();
         self.hops.extend(other.hops.into_iter().map(|hop| Hop { position: hop.position + position, ..hop }));
     }
 
-    /// Routes that each carry the same share of a message.
+    /// Several routes, each with the same share of a message.
     pub(crate) fn evenly(routes: Vec<Self>) -> Self {
         let share = 1.0 / routes.len() as f64;
         let mut all = Self::default();
@@ -66,7 +66,7 @@ impl Route {
         self.hops.last().map_or(0, |hop| hop.position as usize + 1)
     }
 
-    /// Time until the first byte arrives: `sum of latencies along the way`; the slowest where packets are sprayed.
+    /// Time until the first byte arrives: `sum of latencies along the way`; that of the slowest route if packets are sprayed.
     pub fn latency(&self, graph: &Graph) -> Seconds {
         let mut total = Seconds::ZERO;
         for side_by_side in self.hops.chunk_by(|a, b| a.position == b.position) {

@@ -101,7 +101,7 @@ pub fn parse(text: &str, file: &str) -> Result<Sheet<DesignSpec>, Problem> {
 }
 
 impl DesignSpec {
-    /// A design of a kind with the figures that nearly all kinds have; the rest is open.
+    /// A design of a kind with the parameters common to nearly all kinds; the rest is open.
     pub fn of(kind: Kind, devices: u64, domain: u64, radix: u64) -> Self {
         Self {
             kind: Some(kind),
@@ -112,7 +112,7 @@ impl DesignSpec {
         }
     }
 
-    /// What it is called: its name, else its kind.
+    /// Title: the name, or the kind without a name.
     pub fn title(&self) -> String {
         self.name.clone().unwrap_or_else(|| self.kind.unwrap_or(Kind::Clos).name().to_owned())
     }

@@ -1,6 +1,6 @@
-//! A design at a glance: what it is made of, how far it reaches, and which ways its devices have to each other.
+//! Summary of a design: its parts, its maximum size, and the routes between its devices.
 //!
-//! Responsible for: the value behind `network show`, by arithmetic and without a graph. Refuses to price.
+//! Responsible for: the value of `network show`, by arithmetic and without a graph. Excludes prices.
 
 use super::design::{ClosNetwork, Design, Fabric};
 use super::kind::Forwarding;
@@ -17,11 +17,11 @@ pub struct Reach {
     pub how: &'static str,
     /// Number of devices.
     pub devices: u64,
-    /// Links on the way, NICs included; the most where ways differ.
+    /// Links of the route, NICs included; the maximum if routes differ.
     pub links: u64,
-    /// Latency of the way; the most where ways differ.
+    /// Latency of the route; the maximum if routes differ.
     pub latency: Seconds,
-    /// Equally short ways.
+    /// Number of equally short routes.
     pub link_paths: u64,
 }
 
@@ -29,13 +29,13 @@ pub struct Reach {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
-    /// Every figure.
+    /// Resolved parameters.
     pub design: Design,
     /// Components.
     pub counts: Counts,
     /// Bandwidth below over bandwidth above, tier by tier from the leaves; empty without tiers.
     pub oversubscription: Vec<f64>,
-    /// Devices that the same figures join at most.
+    /// Maximum number of devices with the same parameters.
     pub room: u64,
     /// Routes of the first device to the others.
     pub reach: Vec<Reach>,
@@ -54,12 +54,13 @@ impl DesignSpec {
         })
     }
 
-    /// The most devices for which this can still be built, other figures equal; found by halving, as what reaches far reaches near.
+    /// Maximum number of devices with otherwise equal settings. Found by bisection, because a setting that reaches a number also reaches
+    /// smaller ones.
     fn room(&self, design: &Design) -> u64 {
         let step = design.domain.size;
         let fits = |domains: u64| {
             let devices = Some(domains * step);
-            // What belongs to one size goes with the size.
+            // Settings of one size are removed with the size.
             let spec = Self { devices, groups: None, dimensions: None, ..self.clone() };
             let spec = if self.domain.is_none() && design.kind != super::Kind::ScaleUp {
                 Self { domain: Some(step), ..spec }
@@ -81,7 +82,7 @@ impl DesignSpec {
 }
 
 impl Design {
-    /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; what is plugged in, with full leaves.
+    /// `hosts x NIC port / (uplinks x port)` at a leaf, `links down / links up` at a spine; counts connected links, with full leaves.
     fn oversubscription(&self) -> Vec<f64> {
         let Fabric::Clos(network) = &self.fabric else { return Vec::new() };
         let clos = &network.clos;
@@ -146,7 +147,7 @@ impl Design {
         list
     }
 
-    /// Network routes: a number of links between switches and NICs, and one to the NIC at each end.
+    /// Adds network routes: a number of links between switches and NICs, and one to the NIC at each end.
     fn add_network(
         &self,
         list: &mut Vec<Reach>,
@@ -262,7 +263,7 @@ mod tests {
 
     #[test]
     fn routes_of_a_k_ary_tree() {
-        // k^2 / 4 ways between pods, k / 2 within (Al-Fares et al.).
+        // k^2 / 4 routes between pods, k / 2 within (Al-Fares et al.).
         let reach = DesignSpec::of(Kind::Clos, 65_536, 1, 64).summary().expect("built").reach;
         let link_paths: Vec<(u64, u64)> = reach.iter().map(|r| (r.devices, r.link_paths)).collect();
         assert_eq!(link_paths, [(31, 1), (1024 - 32, 32), (65_536 - 1024, 1024)]);

@@ -13,9 +13,9 @@ use railwright_spec::human::{self, markup};
 use railwright_spec::quantity::BytesPerSecond;
 use std::fmt::Write;
 
-/// Width of every picture.
+/// Width of every diagram.
 const WIDTH: f64 = 960.0;
-/// Room at the left for the names of rows.
+/// Margin at the left for the names of rows.
 const LEFT: f64 = 190.0;
 const RIGHT: f64 = 16.0;
 
@@ -94,7 +94,7 @@ struct Band {
     height: f64,
 }
 
-/// The drawn ones of `n` equal parts: all, or the first ones, a gap (`None`) and the last.
+/// Drawn indices of `n` equal parts: all, or the first ones, a gap (`None`) and the last.
 fn shown(n: u64, most: usize) -> Vec<Option<u64>> {
     let most = most.max(3);
     if n <= most as u64 {
@@ -143,7 +143,7 @@ struct Canvas {
 impl Canvas {
     fn rect(&mut self, x: f64, y: f64, width: f64, height: f64, class: &str, title: &str) {
         self.bottom = self.bottom.max(y + height);
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = writeln!(
             self.body,
             "<rect class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"2\"><title>{}</title></rect>",
@@ -160,7 +160,7 @@ impl Canvas {
         );
     }
 
-    /// A link; `data-layer` has the name under which loads and failures list its layer, for callers who colours it.
+    /// A link. `data-layer` has the layer's name in loads and failures, for callers that colour it.
     fn line(&mut self, layer: Layer, (x, y): (f64, f64), (to_x, to_y): (f64, f64)) {
         let layer = layer_name(layer);
         let _ =

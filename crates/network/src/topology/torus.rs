@@ -1,7 +1,7 @@
-//! The figures of a torus: no switches, each device joined to its neighbours along each dimension, the ends joined too.
+//! Parameters of a torus: no switches, each device joined to its neighbours along each dimension, with wrap-around links.
 //!
-//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit switches), and places of
-//! devices. Refuses to build; [`super::Topology`] does.
+//! Responsible for: links, those within cubes (copper) and those between cubes (optical, through circuit switches), and positions of
+//! devices. Does not build; [`super::Topology`] does.
 
 use railwright_spec::problem::Problem;
 use serde::Serialize;
@@ -61,7 +61,7 @@ impl Torus {
         (0..self.dimensions.len()).map(|d| self.links(d)).sum()
     }
 
-    /// Links that leave cubes: along each dimension one in `edge`. All with no cubes to stay in.
+    /// Links that leave cubes: along each dimension one in `edge`. All links if there are no cubes.
     ///
     /// TPU v4, 4096 chips in cubes of 4 x 4 x 4: 3 x 4096 / 4 = 3072 links with 6144 ends, 96 for each of 64 cubes
     /// (N. Jouppi et al., ISCA 2023).
@@ -75,7 +75,7 @@ impl Torus {
         if longest < 2 { 0 } else { 2 * self.devices() / longest }
     }
 
-    /// The place of a device; the first dimension runs fastest.
+    /// Coordinates of a device; the first dimension varies fastest.
     pub fn place(&self, device: u64) -> [u64; 3] {
         let mut rest = device;
         let mut place = [0; 3];
@@ -86,7 +86,7 @@ impl Torus {
         place
     }
 
-    /// The device at a place.
+    /// The device at given coordinates.
     pub fn device(&self, place: [u64; 3]) -> u64 {
         self.dimensions.iter().zip(place).rev().fold(0, |device, (size, at)| device * size + at)
     }

@@ -1,6 +1,6 @@
-//! The matrix in a few cells: averages over blocks of neighbouring ranks, for pictures of thousands.
+//! The matrix in a few cells: averages over blocks of neighbouring ranks, for charts of thousands.
 //!
-//! Responsible for: sums by cell without visiting ranks x ranks. Refuses to draw.
+//! Responsible for: sums by cell without visiting ranks x ranks. Does not draw.
 
 use super::Matrix;
 
@@ -17,7 +17,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// Of at most `side` cells along a side. O(partners + cells).
+    /// Aggregates a matrix to at most `side` cells along a side. O(partners + cells).
     pub fn new(matrix: &Matrix, side: u32) -> Self {
         let ranks = matrix.ranks();
         let per_cell = ranks.div_ceil(side.max(1)).max(1);
@@ -46,17 +46,17 @@ impl Cells {
         self.sums[(i * self.side + j) as usize] += bytes;
     }
 
-    /// What ranks of one cell send those of another, together.
+    /// Bytes that all ranks of one cell send to all ranks of another.
     pub fn sum(&self, i: u32, j: u32) -> f64 {
         if i < self.side && j < self.side { self.sums[(i * self.side + j) as usize] } else { 0.0 }
     }
 
-    /// The first rank of a cell, and the one behind its last.
+    /// The first rank of a cell, and the one after its last.
     pub fn span(&self, cell: u32) -> (u32, u32) {
         (cell * self.per_cell, ((cell + 1) * self.per_cell).min(self.ranks))
     }
 
-    /// What a rank of one cell sends a rank of another, on average over their pairs.
+    /// Bytes that a rank of one cell sends to a rank of another, averaged over their pairs.
     pub fn mean(&self, i: u32, j: u32) -> f64 {
         let size = |cell: u32| {
             let (first, end) = self.span(cell);

@@ -21,8 +21,8 @@ pub struct Exchange {
     pub kind: CollectiveKind,
     /// Implementation.
     pub algorithm: Algorithm,
-    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the
-    /// buffer before a reduce-scatter, what one rank holds before an all-to-all, the message of a send.
+    /// Bytes of one call by nccl-tests' convention: the whole buffer of an all-reduce, the gathered buffer of an all-gather, the buffer
+    /// before a reduce-scatter, the buffer of one rank before an all-to-all, the message of a send.
     pub bytes: Bytes,
     /// Calls of each group in a step; halves are half of an exchange.
     pub count: f64,
@@ -35,20 +35,20 @@ pub struct Exchange {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Algorithm {
-    /// Around a ring. A group that spans domains runs as many rings as it has members in a domain; each leaves the domain by
-    /// another member, along its own rail.
+    /// Around a ring. A group that spans domains runs as many rings as it has members in a domain. Each leaves the domain by another
+    /// member, along its own rail.
     #[default]
     Ring,
-    /// Everyone to everyone, directly.
+    /// All pairs, directly.
     Direct,
-    /// Inside domains first, then across domains among members of the same place; an all-to-all in two such steps.
+    /// Inside domains first, then across domains among members of the same position; an all-to-all in two such steps.
     Hierarchical,
     /// From the first member to the second.
     Message,
-    /// Tokens to experts: once over the network to each domain that has any of their experts, and from there once to each rank
-    /// that has. Bytes are counted as an all-to-all would send them.
+    /// Tokens to experts: once over the network to each domain with any of their experts, and from there once to each rank with one. Bytes
+    /// are counted as for an all-to-all.
     Dispatch {
-        /// Experts that each token goes to.
+        /// Number of experts per token.
         copies: u32,
         /// Domains that a token may visit at most; 0 is no limit.
         most_domains: u32,
@@ -56,7 +56,7 @@ pub enum Algorithm {
 }
 
 impl Exchange {
-    /// Bytes by nccl-tests' convention of all calls of all groups: what a report's rows add up to.
+    /// Bytes by nccl-tests' convention of all calls of all groups: the sum of a report's rows.
     pub fn called(&self) -> Bytes {
         self.bytes * (self.count * self.groups.count() as f64)
     }

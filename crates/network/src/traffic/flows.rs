@@ -10,19 +10,19 @@ use super::{Algorithm, Exchange, Numbering, Place, rings};
 use railwright_step::CollectiveKind;
 use std::collections::BTreeMap;
 
-/// Which way rings pass the members of a domain, such that each ring closes on the rail that it began on.
+/// Direction in which rings pass the members of a domain, such that each ring closes on the rail of its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// To the next, and out by the one before the entry.
+    /// Forwards, with the exit before the entry.
     On,
-    /// To the one before, and out by the next.
+    /// Backwards, with the exit after the entry.
     Back,
-    /// Backwards, and out by the second next: what two turns on have left.
+    /// Backwards, with the exit at the second next: the rest after two forward turns.
     BackTwo,
 }
 
 impl Turn {
-    /// Every second domain is passed the other way round; of an odd number the last three on, on, and two back.
+    /// Every second domain is passed in the other direction. With an odd number the last three are forward, forward, and two back.
     fn of(index: usize, domains: usize, local: usize) -> Self {
         let is_odd = domains % 2 == 1 && domains > 1 && local > 2;
         match (is_odd, domains - index) {
@@ -33,13 +33,13 @@ impl Turn {
         }
     }
 
-    /// Edges of each member by the places that they go on, with the share of the `local - 1` steps of rings that they carry.
+    /// Edges of each member by target position, with the share of the `local - 1` steps of rings that they carry.
     fn edges(self, local: usize) -> Vec<(usize, f64)> {
         match self {
             Self::On => vec![(1, 1.0)],
             Self::Back => vec![(local - 1, 1.0)],
             Self::BackTwo => {
-                // From p over p - 1, p - 2, ... to p + 3, then p + 1 and out by p + 2.
+                // From p over p - 1, p - 2, ... to p + 3, then p + 1, with the exit at p + 2.
                 let steps = (local - 1) as f64;
                 vec![(local - 1, (local - 3) as f64 / steps), (local - 2, 1.0 / steps), (1, 1.0 / steps)]
             }
@@ -48,7 +48,7 @@ impl Turn {
 }
 
 impl Exchange {
-    /// Writes the ranks of a group as a library sees them: in the order of their numbers, but for messages, which have a first and a second.
+    /// Writes the ranks of a group in the order of a library: ascending, except for messages, which have a first and a second.
     pub fn ranks_of(&self, numbering: &Numbering, group: u64, ranks: &mut Vec<u32>) {
         self.groups.members(numbering, group, ranks);
         let is_ordered = matches!(
@@ -63,7 +63,7 @@ impl Exchange {
         }
     }
 
-    /// Calls `flow(from, to, bytes)` as [`Self::flows`] does, for ranks that are on the devices of a place.
+    /// Calls `flow(from, to, bytes)` like [`Self::flows`], for ranks on the devices of a placement.
     pub fn flows_on(&self, ranks: &[u32], place: &Place, flow: &mut impl FnMut(u32, u32, f64)) {
         let Some(seats) = &place.seats else { return self.flows(ranks, place.domain, flow) };
         let devices: Vec<u32> = ranks.iter().map(|rank| seats.device(*rank)).collect();
@@ -89,15 +89,15 @@ impl Exchange {
                 ring(members, bytes, flow);
             }
             CollectiveKind::Send | CollectiveKind::Receive => flow(members[0], members[1], bytes),
-            // Handed on from member to member.
+            // Passed from member to member.
             CollectiveKind::Broadcast => chain(members.iter(), bytes, flow),
             CollectiveKind::Reduce => chain(members.iter().rev(), bytes, flow),
             CollectiveKind::Barrier => {}
         }
     }
 
-    /// The same as sets whose members all send as much to each other, by `block(members, bytes)`; false, and nothing called, where a call is not made of
-    /// such.
+    /// The same as sets whose members all send equal bytes to each other, by `block(members, bytes)`. False, without any call, if the
+    /// exchange has no such sets.
     pub fn blocks(&self, members: &[u32], domain: u64, mut block: impl FnMut(Vec<u32>, f64)) -> bool {
         if self.kind != CollectiveKind::AllToAll || members.len() < 2 || self.bytes.get() <= 0.0 {
             return false;
@@ -120,17 +120,17 @@ impl Exchange {
         true
     }
 
-    /// Bytes to each other member of a domain, and to each of the same place in another, where domains have `l` of `n` members.
+    /// Bytes to each other member of a domain, and to each member of the same position in another, for domains with `l` of `n` members.
     fn two_levels(&self, n: f64, l: f64) -> (f64, f64) {
         let bytes = self.bytes.get();
         match self.algorithm {
             Algorithm::Dispatch { copies, most_domains } => dispatch(bytes, n, l, copies, most_domains),
-            // To each local member all that its place gets in any domain; then on the rail what L members gave.
+            // To each local member, all bytes for its position in any domain; then on the rail, the bytes of L members.
             _ => (bytes / n * (n / l), bytes / n * l),
         }
     }
 
-    /// What each member of a group sends to each other in one call, where that is the same for all of them.
+    /// Bytes that each member of a group sends to each other in one call. `None` if they differ between members.
     pub(super) fn to_each(&self) -> Option<f64> {
         let volume = match (self.kind, self.algorithm) {
             (CollectiveKind::AllToAll, Algorithm::Direct | Algorithm::Ring)
@@ -157,7 +157,7 @@ impl Exchange {
         let domains = members.len() / local;
         let (l, d) = (local as f64, domains as f64);
         let (near, far) = match self.algorithm {
-            // Inside: V (L - 1) / L. Across: each member's part V / L among the D of its place: V (D - 1) / n.
+            // Inside: V (L - 1) / L. Across: each member's part V / L among the D members of its position: V (D - 1) / n.
             Algorithm::Hierarchical => (volume * (l - 1.0) / l, volume * (d - 1.0) / n),
             // L rings, each with V / L; a ring passes L - 1 links inside a domain and one out of it.
             _ if domains > 1 => (volume * (n - 1.0) / n * (l - 1.0) / l, volume * (n - 1.0) / n / l),
@@ -175,7 +175,7 @@ impl Exchange {
             }
             if domains > 1 {
                 let after = (index + 1) % domains * local;
-                // Two rings through an odd number of domains close from an end to a beginning, which are a place apart.
+                // Two rings through an odd number of domains close from an end to a beginning, with an offset of one position.
                 let is_skewed = !hierarchical && domains % 2 == 1 && index + 1 == domains && local == 2;
                 for (place, member) in block.iter().enumerate() {
                     let next = if is_skewed { (place + 1) % local } else { place };
@@ -213,16 +213,15 @@ impl Exchange {
     }
 }
 
-/// Distinct places over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 /
-/// places)^copies) / copies`.
+/// Distinct positions over copies of a token, with `places` of equal probability: `places (1 - (1 - 1 / places)^copies) / copies`.
 fn once(copies: f64, places: f64) -> f64 {
     places * (1.0 - (1.0 - 1.0 / places).powf(copies)) / copies
 }
 
-/// Bytes to each other member inside, and to each of the same place in another domain.
+/// Bytes to each other member inside, and to each member of the same position in another domain.
 ///
-/// A token crosses the network once for each domain that has any of its experts, and inside goes once to each rank that has one:
-/// `near = S once(n) / L`, `far = S once(min(D, most)) / D`.
+/// A token crosses the network once for each domain with any of its experts, and inside once for each rank with one: `near = S once(n) /
+/// L`, `far = S once(min(D, most)) / D`.
 fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (f64, f64) {
     let copies = f64::from(copies.max(1));
     let domains = n / local;
@@ -230,9 +229,8 @@ fn dispatch(bytes: f64, n: f64, local: f64, copies: u32, most_domains: u32) -> (
     (bytes * once(copies, n) / local, bytes * once(copies, visited) / domains)
 }
 
-/// Dispatch where domains have different numbers of members: `m` of `n` are reached by a token with
-/// probability `1 - (1 - m/n)^copies`, or, where fewer domains are allowed than it would reach, by their
-/// share of those. The input of a domain is spread evenly over its members.
+/// Dispatch for domains with different numbers of members. A token reaches `m` of `n` with probability `1 - (1 - m/n)^copies` or, if fewer
+/// domains are allowed than it would reach, by their share of those. The input of a domain is spread evenly over its members.
 fn unevenly(
     members: &[u32],
     domain: u64,
@@ -263,7 +261,7 @@ fn unevenly(
     }
 }
 
-/// Members in each domain, if all of them have as many, at the same local places. `members` are [`laid`].
+/// Members per domain, if all domains have equally many at the same local positions; else `None`. `members` are [`laid`].
 fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut blocks = members.chunk_by(|a, b| a / domain == b / domain);
@@ -275,7 +273,7 @@ fn in_domains(members: &[u32], domain: u64) -> Option<usize> {
 }
 
 /// Members domain by domain, in the order in which a group's ranks first reach each, as libraries build rings; those of a domain ascend.
-/// `None` where they are so already.
+/// `None` if they already have this order.
 fn laid(members: &[u32], domain: u64) -> Option<Vec<u32>> {
     if members.is_sorted() {
         return None;
@@ -352,7 +350,7 @@ mod tests {
         sums
     }
 
-    /// network.md, section 4: what each algorithm puts on the wire.
+    /// network.md, section 4: bytes on the wire of each algorithm.
     #[test]
     fn an_all_reduce_in_one_domain_is_a_ring_of_twice_its_bytes() {
         let ring = matrix(&exchange(CollectiveKind::AllReduce, Algorithm::Ring), &[0, 1, 2, 3], 8);
@@ -367,7 +365,7 @@ mod tests {
         let members = [1, 3, 5, 7, 9, 11, 13, 15];
         let sums = matrix(&ring, &members, 4);
         assert!(sums.keys().all(|(from, to)| from / 4 == to / 4 || from % 4 == to % 4), "{sums:?}");
-        // Two rings through an odd number of domains close one place aside, more do not.
+        // Two rings through an odd number of domains close with an offset of one position, more do not.
         let aside = |members: &[u32]| {
             let odd = matrix(&ring, members, 4);
             odd.keys().filter(|(from, to)| from / 4 != to / 4 && from % 4 != to % 4).count()
@@ -407,7 +405,7 @@ mod tests {
     }
 
     proptest! {
-        /// However a group lies on domains, everyone sends and receives what the collective's definition needs.
+        /// For any placement of a group on domains, all members send and receive the bytes that the collective's definition requires.
         #[test]
         fn every_member_sends_and_receives_alike(
             n in 2_u32..20, stride in 1_u32..7, start in 0_u32..9, domain in 1_u64..13, which in 0_usize..6,
@@ -427,7 +425,7 @@ mod tests {
                 let sent: f64 = sums.iter().filter(|((from, _), _)| from == member).map(|(_, b)| b).sum();
                 let received: f64 = sums.iter().filter(|((_, to), _)| to == member).map(|(_, b)| b).sum();
                 prop_assert!((sent - received).abs() < 1e-9, "{sent} {received}");
-                // Two levels hand on: an all-to-all sends more than its definition needs, nothing sends less.
+                // Two levels forward data: an all-to-all sends more than its definition requires, and no exchange sends less.
                 if which == 5 {
                     prop_assert!(sent > least - 1e-9);
                 } else {

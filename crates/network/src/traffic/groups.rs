@@ -1,14 +1,13 @@
-//! Groups of ranks as digits of a number, so that all groups of an exchange are a few figures.
+//! Groups of ranks as digits of a number, so that all groups of an exchange are a few numbers.
 //!
-//! Responsible for: the order in which ranks are numbered, and which ranks make up the n-th group. Refuses to know what they exchange.
+//! Responsible for: the numbering of ranks, and the ranks of the n-th group. Independent of their traffic.
 //!
-//! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the
-//! order of tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values that are
-//! `stride` places apart.
+//! Ranks are written in mixed radix as *places*: all ranks of stage 0, then all of stage 1, and so on; within a stage in the order of
+//! tensor, context, data. A parallel dimension is a digit of the place: an [`Axis`] of `extent` values with a distance of `stride` places.
 
 use serde::Serialize;
 
-/// How places become ranks.
+/// Mapping of positions to ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Numbering {
@@ -16,8 +15,8 @@ pub struct Numbering {
     pub stages: u64,
     /// Ranks of a stage.
     pub stage_ranks: u64,
-    /// Ranks of a stage that follow each other before the next stage comes: all of them where the pipeline is outermost, tensor x
-    /// context ranks where it lies inside data parallelism.
+    /// Consecutive ranks of a stage before the next stage: all of them if the pipeline is outermost, tensor x context ranks if it is inside
+    /// data parallelism.
     pub block: u64,
 }
 
@@ -27,7 +26,7 @@ pub struct Numbering {
 pub struct Axis {
     /// Values that the digit has.
     pub extent: u64,
-    /// Places from one value to the next; negative where the next member stands before.
+    /// Positions from one value to the next; negative if the next member comes before.
     pub stride: i64,
 }
 
@@ -37,16 +36,16 @@ pub struct Axis {
 pub struct Groups {
     /// The members of a group.
     pub members: Axis,
-    /// Where in a stage groups begin.
+    /// Positions within a stage at which groups begin.
     pub positions: [Axis; 2],
-    /// The stages in which groups begin; members of one group may stand in several.
+    /// The stages in which groups begin; members of one group may be in several.
     pub stages: Vec<u32>,
     /// Ranks of a stage, to find the stages' beginnings.
     pub(super) stage_ranks: u64,
 }
 
 impl Numbering {
-    /// Of `stages` stages of `stage_ranks` ranks, the pipeline outermost.
+    /// Numbering of `stages` stages of `stage_ranks` ranks, the pipeline outermost.
     pub const fn pipeline_outermost(stages: u64, stage_ranks: u64) -> Self {
         Self { stages, stage_ranks, block: stage_ranks }
     }
@@ -78,7 +77,8 @@ impl Numbering {
 const ONE: Axis = Axis { extent: 1, stride: 0 };
 
 impl Groups {
-    /// Groups within each of some stages: `extent` ranks, `stride` places apart. `extent x stride` must divide the stage's ranks.
+    /// Groups within each of some stages: `extent` ranks with a distance of `stride` places. `extent x stride` must divide the stage's
+    /// ranks.
     pub fn within(numbering: &Numbering, stages: Vec<u32>, extent: u64, stride: u64) -> Self {
         let (extent, stride) = (extent.max(1), stride.max(1));
         let whole = extent * stride;
@@ -93,7 +93,7 @@ impl Groups {
         }
     }
 
-    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` further on.
+    /// Pairs of ranks of the same place in each of some stages and in the stage `offset` later.
     pub fn between(numbering: &Numbering, stages: Vec<u32>, offset: i64) -> Self {
         Self {
             members: Axis { extent: 2, stride: offset * numbering.stage_ranks.cast_signed() },

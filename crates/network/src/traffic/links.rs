@@ -1,7 +1,7 @@
-//! What a step puts on every link of a network.
+//! Bytes of a step on every link of a network.
 //!
-//! Responsible for: sending each pair's bytes along the way that the topology gives them, and what that is by layer. Refuses to know when
-//! bytes travel and what they wait for ([`crate::flow`] does).
+//! Responsible for: adding each pair's bytes to the links of its route, and sums by layer. Excludes times and dependencies
+//! ([`crate::flow`]).
 
 use super::{Matrix, Place};
 use crate::topology::{Graph, Layer, LinkId, NodeId, Topology};
@@ -15,7 +15,7 @@ use serde::Serialize;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From devices upwards.
+    /// Direction from devices upwards.
     Up,
     /// Down towards devices.
     Down,
@@ -29,11 +29,11 @@ pub enum Direction {
 pub struct LinkRow {
     /// Layer.
     pub layer: Layer,
-    /// Way.
+    /// Direction.
     pub direction: Direction,
     /// Links.
     pub links: u64,
-    /// Those of them that carry anything.
+    /// Number of these links with traffic.
     pub used: u64,
     /// Bytes of all of them per step.
     pub bytes: Bytes,
@@ -54,24 +54,24 @@ pub struct LinkRow {
 pub struct BusiestLink {
     /// Its number.
     pub link: LinkId,
-    /// Where it starts.
+    /// Node at its start.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at its end.
     pub to: NodeId,
 }
 
 /// Bytes on links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Loads {
-    /// By the link's number.
+    /// Bytes by link number.
     pub bytes: Vec<f64>,
-    /// What no way joins.
+    /// Bytes between pairs without a route.
     pub unjoined: f64,
 }
 
-/// Pairs whose ways are looked up: some 5 seconds.
+/// Maximum number of pairs whose routes are computed: some 5 seconds.
 const MOST_PAIRS: u64 = 100_000_000;
-/// Pairs between two questions whether the work is still wanted: some milliseconds.
+/// Pairs between two checks for cancellation: some milliseconds.
 const PAIRS_AT_ONCE: u64 = 1 << 16;
 
 impl Loads {
@@ -89,7 +89,7 @@ impl Loads {
         .hint("rings have few pairs (`--algorithm ring`); `--by domain` and `--by rail` need no routes"))
     }
 
-    /// Of a step: one flow for each pair, all along the way that the routing gives it. O(pairs that talk).
+    /// Loads of a step: one flow for each pair, on the route from the routing. O(pairs with traffic).
     pub fn new(matrix: &Matrix, place: &Place, topology: &Topology) -> Self {
         let Ok(loads) = Self::watched(matrix, place, topology, ALWAYS);
         loads
@@ -110,7 +110,7 @@ impl Loads {
             }
             pairs += 1;
             if end.is_err() {
-                // Nothing is looked up any more: what is left of the walk is short.
+                // No more routes are computed, so the rest of the walk is short.
                 return;
             }
             match topology.route(place.device(from), place.device(to), 0) {
@@ -125,7 +125,7 @@ impl Loads {
         end.map(|()| loads)
     }
 
-    /// By layer and direction, from the devices upwards. Layers without links are left out.
+    /// Rows by layer and direction, from the devices upwards. Layers without links are omitted.
     pub fn rows(&self, graph: &Graph) -> Vec<LinkRow> {
         let mut rows: Vec<LinkRow> = Vec::new();
         for (index, bytes) in self.bytes.iter().enumerate() {
@@ -173,7 +173,7 @@ impl LinkRow {
     }
 }
 
-/// Cables are laid upwards: of their two links the first leads up.
+/// Cables point upwards: of their two links the first leads up.
 const fn direction(layer: Layer, link: LinkId) -> Direction {
     match layer {
         Layer::Local | Layer::Global | Layer::Torus => Direction::Either,

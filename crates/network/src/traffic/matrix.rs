@@ -9,24 +9,24 @@ use railwright_spec::problem::{ALWAYS, Wanted};
 
 /// Groups of fewer members are written out.
 const SMALL: u64 = 16;
-/// Rows between two questions whether the work is still wanted.
+/// Rows between two checks for cancellation.
 const RANKS_AT_ONCE: usize = 1 << 16;
 
 /// Senders, receivers and bytes in a step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Matrix {
     numbering: Numbering,
-    /// Partners of rank `n` stand in `partners[starts[n]..starts[n + 1]]`, ascending.
+    /// Partners of rank `n` are `partners[starts[n]..starts[n + 1]]`, ascending.
     starts: Vec<usize>,
     partners: Vec<(u32, f64)>,
     blocks: Vec<Block>,
 }
 
-/// Groups in which everyone sends the same to everyone.
+/// Groups in which all members send equal bytes to all others.
 #[derive(Clone, Debug, PartialEq)]
 struct Block {
     groups: Groups,
-    /// To each other member.
+    /// Bytes to each other member.
     bytes: f64,
 }
 
@@ -52,7 +52,7 @@ impl Block {
 }
 
 impl Matrix {
-    /// Of a step's traffic on the domains of a place. O(partners), large groups by their members.
+    /// Matrix of a step's traffic on the domains of a placement. O(partners), large groups by their members.
     pub fn new(traffic: &Traffic, place: &Place) -> Self {
         let Ok(matrix) = Self::watched(traffic, place, ALWAYS);
         matrix
@@ -98,7 +98,7 @@ impl Matrix {
         }
     }
 
-    /// What a rank sends, to ascending partners.
+    /// Bytes sent by a rank, by ascending partner.
     pub fn row(&self, from: u32) -> Vec<(u32, f64)> {
         let mut row = self.written_out(from).to_vec();
         let mut members = Vec::new();
@@ -121,7 +121,7 @@ impl Matrix {
         row
     }
 
-    /// What one rank sends another.
+    /// Bytes that one rank sends to another.
     pub fn bytes(&self, from: u32, to: u32) -> f64 {
         if from == to || from >= self.ranks() || to >= self.ranks() {
             return 0.0;
@@ -131,7 +131,7 @@ impl Matrix {
         written + self.blocks.iter().map(|block| block.between(&self.numbering, from, to)).sum::<f64>()
     }
 
-    /// For each rank the block group that it is in and what it sends each other member; `None` where it may be in several.
+    /// By rank: its block group and the bytes that it sends to each other member. `None` if a rank may be in several groups.
     pub(super) fn labels(&self) -> Option<Vec<Label>> {
         let mut labels = vec![Label { group: u32::MAX, bytes: 0.0 }; self.ranks() as usize];
         let (mut group, mut again) = (0, false);
@@ -146,20 +146,20 @@ impl Matrix {
         (!again).then_some(labels)
     }
 
-    /// Calls `visit(members, bytes)` for every group in which everyone sends `bytes` to everyone.
+    /// Calls `visit(members, bytes)` for every group in which each member sends `bytes` to each other.
     pub(super) fn for_each_block(&self, mut visit: impl FnMut(&[u32], f64)) {
         let mut members = Vec::new();
         for block in &self.blocks {
             for group in 0..block.groups.count() {
                 block.groups.members(&self.numbering, group, &mut members);
-                // Groups ascend but where the pipeline lies inside.
+                // Groups ascend, except if the pipeline is inside.
                 members.sort_unstable();
                 visit(&members, block.bytes);
             }
         }
     }
 
-    /// Calls `flow(from, to, bytes)` for every pair that talks; a pair may come several times.
+    /// Calls `flow(from, to, bytes)` for every pair with traffic; a pair may occur several times.
     pub fn for_each(&self, mut flow: impl FnMut(u32, u32, f64)) {
         for from in 0..self.ranks() {
             for (to, bytes) in self.written_out(from) {
@@ -177,7 +177,7 @@ impl Matrix {
 }
 
 impl Block {
-    /// What goes from one to the other in these groups.
+    /// Bytes from one rank to another in these groups.
     fn between(&self, numbering: &Numbering, from: u32, to: u32) -> f64 {
         let group = |rank| self.groups.find(numbering, rank).next().map(|(group, _)| group);
         match (group(from), group(to)) {
@@ -187,10 +187,10 @@ impl Block {
     }
 }
 
-/// Where each rank's partners begin, and all partners.
+/// Offset of each rank's partners, and all partners with their bytes.
 type Rows = (Vec<usize>, Vec<(u32, f64)>);
 
-/// Flows as rows of ascending partners, each once.
+/// Rows of flows by ascending partner, each once.
 fn rows<E>(ranks: usize, flows: &[(u32, u32, f64)], wanted: Wanted<'_, E>) -> Result<Rows, E> {
     let mut ends = vec![0_usize; ranks + 1];
     for (from, ..) in flows {

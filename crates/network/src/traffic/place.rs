@@ -1,6 +1,6 @@
-//! Where ranks stand on the machine: domain and rail, and what kind of pair two of them are.
+//! Positions of ranks on the machine: domain and rail, and the kind of each pair of ranks.
 //!
-//! Responsible for: domains of neighbouring devices, rails of the same place in them, counts of pairs. Refuses to know switches.
+//! Responsible for: domains of neighbouring devices, rails of the same position in them, counts of pairs. Independent of switches.
 
 use super::Seats;
 use crate::topology::Design;
@@ -16,9 +16,9 @@ pub struct Place {
     pub ranks: u64,
     /// Devices in a scale-up domain.
     pub domain: u64,
-    /// Rails: devices of the same place in their domain, modulo this.
+    /// Number of rails: devices of equal position in their domain, modulo this, share one.
     pub rails: u64,
-    /// Devices of the ranks, where they are not the first ones.
+    /// Devices of the ranks; `None` for the first ones.
     #[serde(skip)]
     pub seats: Option<Seats>,
 }
@@ -28,11 +28,11 @@ pub struct Place {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PairClass {
-    /// In one scale-up domain.
+    /// Within one scale-up domain.
     SameDomain,
-    /// In different domains, on one rail.
+    /// Between different domains, on one rail.
     SameRail,
-    /// In different domains and on different rails.
+    /// Between different domains and rails.
     OtherRail,
 }
 
@@ -137,7 +137,7 @@ impl Place {
 /// Ordered pairs of different members by class. O(members) for members in the order of their devices.
 pub(super) fn pairs_within(place: &Place, members: &[u32]) -> [u64; 3] {
     let mut on_rail = vec![0_u64; place.rails as usize];
-    // Of the domain at hand, with the rails to clear when it ends.
+    // Counts of the current domain, with the rails to clear at its end.
     let mut here = vec![0_u64; place.rails as usize];
     let (mut domain, mut in_domain, mut all) = (u64::MAX, 0_u64, 0_u64);
     let (mut same_domain, mut same_rail_here) = (0_u64, 0_u64);

@@ -1,6 +1,6 @@
 //! Traffic by scale-up domain and by rail.
 //!
-//! Responsible for: what stays, leaves and arrives at each. O(partners), large groups by their members.
+//! Responsible for: bytes that stay, leave and arrive, by domain and rail. O(partners), large groups by their members.
 
 use super::{Matrix, PairClass, Place};
 use railwright_spec::quantity::Bytes;
@@ -10,13 +10,13 @@ use serde::Serialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DomainRow {
-    /// Which; its devices are `domain x size` and on.
+    /// Domain number; its devices begin at `domain x size`.
     pub domain: u64,
     /// Among each other.
     pub inside: Bytes,
-    /// To other domains.
+    /// Bytes to other domains.
     pub sent: Bytes,
-    /// From other domains.
+    /// Bytes from other domains.
     pub received: Bytes,
 }
 
@@ -28,15 +28,15 @@ pub struct RailRow {
     pub rail: u64,
     /// Devices on it.
     pub devices: u64,
-    /// To devices of this rail.
+    /// Bytes to devices of this rail.
     pub along: Bytes,
-    /// To devices of other rails.
+    /// Bytes to devices of other rails.
     pub sent: Bytes,
-    /// From devices of other rails.
+    /// Bytes from devices of other rails.
     pub received: Bytes,
 }
 
-/// By domain with ranks, in their order.
+/// Rows by domain with ranks, in their order.
 pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
     let mut rows: Vec<DomainRow> =
         (0..place.domain_numbers()).map(|domain| DomainRow { domain, ..DomainRow::default() }).collect();
@@ -72,7 +72,7 @@ pub fn by_domain(matrix: &Matrix, place: &Place) -> Vec<DomainRow> {
     rows
 }
 
-/// By rail, in their order; what stays inside domains is on no rail.
+/// Bytes by rail, in their order; bytes inside domains are on no rail.
 pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
     let mut rows: Vec<RailRow> =
         (0..place.rails).map(|rail| RailRow { rail, ..RailRow::default() }).collect();
@@ -120,7 +120,7 @@ pub fn by_rail(matrix: &Matrix, place: &Place) -> Vec<RailRow> {
     rows
 }
 
-/// From rail to rail what leaves domains, without the pairs of rails that send nothing. O(partners), large groups by members x rails.
+/// Bytes from rail to rail that leave domains, without the pairs of rails that send nothing. O(partners), large groups by members x rails.
 pub(super) fn rail_to_rail(matrix: &Matrix, place: &Place) -> Vec<(u32, u32, f64)> {
     let rails = place.rails as usize;
     let mut sums = vec![0.0_f64; rails * rails];

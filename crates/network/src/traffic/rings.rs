@@ -1,14 +1,14 @@
 //! Rings of a group with unequal numbers of ranks per domain.
 //!
-//! Responsible for: as many rings as the domain with the fewest members has, each through every member once,
-//! between domains along rails where these have members of the group at both ends. Independent of the bytes.
+//! Responsible for: as many rings as the domain with the fewest members has, each through every member once, between domains along rails
+//! where these have members of the group at both ends. Independent of the bytes.
 //!
 //! The domain with the fewest members sets the number: data of the other ranks must enter through its NICs
 //! with any algorithm. So a gather of `V` over `n` members sends `V (n - 1) / n / least` through each NIC
 //! that a ring leaves by.
 
-/// Calls `flow(from, to, share)` for every pair that rings join, with the share of one ring's bytes over all rings' that it carries.
-/// `members` ascend.
+/// Calls `flow(from, to, share)` for every pair that rings join, with its share of one ring's bytes over those of all rings. `members`
+/// ascend.
 pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u32, f64)) {
     let domain = u32::try_from(domain.max(1)).unwrap_or(u32::MAX);
     let mut pieces: Vec<&[u32]> = members.chunk_by(|a, b| a / domain == b / domain).collect();
@@ -36,8 +36,8 @@ pub(super) fn uneven(members: &[u32], domain: u64, flow: &mut impl FnMut(u32, u3
     }
 }
 
-/// Where a group begins and ends inside a domain it has few members, at other places each: with whole domains between them both find
-/// their rails.
+/// Reorders the pieces of a group. Its first and last domain may have few of its members, at different positions: with whole domains
+/// between them both find their rails.
 fn apart(pieces: &mut [&[u32]]) {
     let most = pieces.iter().map(|piece| piece.len()).max().unwrap_or(0);
     let has_few = |piece: Option<&&[u32]>| piece.is_some_and(|piece| piece.len() < most);
@@ -46,8 +46,8 @@ fn apart(pieces: &mut [&[u32]]) {
     }
 }
 
-/// For each ring the member that it leaves one domain by and the one that it enters the next by: on one rail as far as that goes.
-/// A lone ring does not leave by the member that it came in by.
+/// For each ring the member at which it leaves one domain, and the one at which it enters the next: on one rail as far as possible. A
+/// single ring does not leave by its entry.
 fn crossings(
     (from, entries): (&[u32], &[usize]),
     (to, exits): (&[u32], &[usize]),
@@ -78,8 +78,8 @@ fn crossings(
     pairs
 }
 
-/// Entries with exits such that no ring leaves where it came in: members that are both stand first in both lists, which are then
-/// joined a place apart.
+/// Pairs entries with exits such that no ring leaves by its entry. Members that are both come first in both lists, which are then joined
+/// with an offset of one.
 fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     let order = |own: &[usize], other: &[usize]| {
         let mut own = own.to_vec();
@@ -90,10 +90,10 @@ fn through(entries: &[usize], exits: &[usize]) -> Vec<(usize, usize)> {
     (0..entries.len()).map(|n| (entries[n], exits[(n + 1) % exits.len()])).collect()
 }
 
-/// Ways of rings through all members of a domain, from an entry to an exit each; around the domain where a group has but one.
+/// Paths of rings through all members of a domain, from an entry to an exit each; around the domain if a group has only one.
 ///
-/// Each is the circle of members with as few edges changed as make it a way: from the entry on to the one before the exit, over those behind
-/// the exit, and to the exit last.
+/// Each is the circle of members with as few edges changed as make it a path: from the entry to the member before the exit, then over those
+/// after the exit, and finally to the exit.
 fn inside(piece: &[u32], link_paths: &[(usize, usize)], rings: usize, flow: &mut impl FnMut(u32, u32, f64)) {
     let n = piece.len();
     if n < 2 {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// Everyone sends and receives once in each ring, and no NIC carries more than one ring.
+        /// Each member sends and receives once in each ring, and no NIC carries more than one ring.
         #[test]
         fn rings_pass_every_member_once(
             start in 0_u32..40, n in 2_u32..60, stride in 1_u32..9, domain in 2_u32..30,

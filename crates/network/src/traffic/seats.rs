@@ -6,19 +6,19 @@
 use railwright_spec::problem::Problem;
 use std::sync::Arc;
 
-/// The device of every rank, and back.
+/// The device of every rank, and the rank of every device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seats(Arc<Table>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Table {
     devices: Vec<u32>,
-    /// By device: its rank, or none.
+    /// By device: its rank, or a marker for none.
     ranks: Vec<u32>,
 }
 
 impl Seats {
-    /// Of a list of devices by rank, each once.
+    /// Creates seats from a list of devices by rank, each once.
     pub fn new(devices: Vec<u32>) -> Result<Self, Problem> {
         let most = devices.iter().copied().max().map_or(0, |last| last as usize + 1);
         let mut ranks = vec![u32::MAX; most];

@@ -1,6 +1,6 @@
-//! The matrix as a square of cells, whole and for each parallel dimension: what a heat map is drawn from.
+//! The matrix as a square of cells, whole and for each parallel dimension: the data of a heat map.
 //!
-//! Responsible for: the cells that are not empty, by row. Refuses to draw and to choose colours.
+//! Responsible for: the cells that are not empty, by row. Excludes drawing and colours.
 
 use super::places::rail_to_rail;
 use super::{Cells, Matrix, Place, Traffic};
@@ -27,7 +27,7 @@ pub struct Squares {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Square {
-    /// Which; none is all together.
+    /// Parallel dimension; `None` for all together.
     pub dimension: Option<Dimension>,
     /// Bytes sent by all ranks.
     pub bytes: Bytes,
@@ -37,8 +37,8 @@ pub struct Square {
 }
 
 impl Traffic {
-    /// Squares of at most `side` cells along a side, on the domains of a place. O(dimensions x (partners + cells)).
-    /// `wanted` is asked now and then, and may end it.
+    /// Squares of at most `side` cells along a side, on the domains of a placement. O(dimensions x (partners + cells)). `wanted` is called
+    /// periodically and may stop it.
     pub fn squares<E>(&self, place: &Place, side: u32, wanted: Wanted<'_, E>) -> Result<Squares, E> {
         let all = Cells::new(&Matrix::watched(self, place, wanted)?, side);
         let mut squares = vec![square(None, &all)];
@@ -51,8 +51,8 @@ impl Traffic {
         Ok(Squares { ranks: all.ranks, per_cell: all.per_cell, side: all.side, squares })
     }
 
-    /// Rails against rails, what leaves domains: all bytes first, then those of each dimension that has any.
-    /// `wanted` is asked now and then, and may end it.
+    /// Bytes between rails that leave domains: the total first, then those of each dimension with any. `wanted` is called periodically and
+    /// may stop it.
     pub fn rail_squares<E>(&self, place: &Place, wanted: Wanted<'_, E>) -> Result<Vec<Square>, E> {
         let square = |dimension, part: &Self| -> Result<Square, E> {
             let matrix = Matrix::watched(part, place, wanted)?;
@@ -70,7 +70,7 @@ impl Traffic {
         Ok(squares)
     }
 
-    /// By dimension, those that exchange anything.
+    /// Traffic by dimension, for dimensions with any.
     fn parts(&self) -> Vec<(Dimension, Self)> {
         let part = |dimension| {
             let exchanges: Vec<_> =

@@ -1,6 +1,6 @@
-//! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that a network's design turns on.
+//! Traffic in a few lines: by exchange, by dimension, by class of pairs, with the shares that determine a network's design.
 //!
-//! Responsible for: sums and shares. Refuses to know links ([`super::links`]).
+//! Responsible for: sums and shares. Excludes links ([`super::links`]).
 
 use super::place::pairs_within;
 use super::{Algorithm, Axis, ByClass, Exchange, Matrix, PairClass, Place, Traffic};
@@ -21,13 +21,13 @@ pub struct Summary {
     pub sent_per_rank: Bytes,
     /// Share of the bytes that stays inside scale-up domains.
     pub inside_share: f64,
-    /// Share of the pairs that send each other nothing.
+    /// Share of the pairs without traffic (0 to 1).
     pub silent_share: f64,
-    /// By class of pairs, the nearest first.
+    /// Rows by class of pairs, the nearest first.
     pub pairs: Vec<PairRow>,
-    /// By parallel dimension.
+    /// Rows by parallel dimension.
     pub dimensions: Vec<DimensionRow>,
-    /// By exchange, the most bytes first.
+    /// Rows by exchange, the most bytes first.
     pub exchanges: Vec<ExchangeRow>,
 }
 
@@ -39,11 +39,11 @@ pub struct PairRow {
     pub class: PairClass,
     /// Pairs of this class.
     pub pairs: u64,
-    /// Those of them in which the first sends to the second.
+    /// Number of these pairs in which the first sends to the second.
     pub talking: u64,
     /// Bytes sent by all of them.
     pub bytes: Bytes,
-    /// Its share of all bytes.
+    /// Share of all bytes (0 to 1).
     pub share: f64,
     /// Bytes sent by a communicating pair, mean.
     pub mean: Bytes,
@@ -59,7 +59,7 @@ pub struct DimensionRow {
     pub dimension: Dimension,
     /// Bytes sent by all ranks.
     pub bytes: Bytes,
-    /// Its share of all bytes.
+    /// Share of all bytes (0 to 1).
     pub share: f64,
     /// The same by class of pairs.
     pub by_class: ByClass,
@@ -81,7 +81,7 @@ pub struct ExchangeRow {
     pub algorithm: Algorithm,
     /// Ranks of a group.
     pub ranks: u64,
-    /// Groups that make it.
+    /// Number of groups.
     pub groups: u64,
     /// Bytes of one call, by nccl-tests' convention.
     pub bytes: Bytes,
@@ -93,7 +93,7 @@ pub struct ExchangeRow {
     members: Axis,
     /// Bytes sent by all ranks for it.
     pub sent: Bytes,
-    /// Its share of all bytes.
+    /// Share of all bytes (0 to 1).
     pub share: f64,
     /// The same by class of pairs.
     pub by_class: ByClass,
@@ -105,7 +105,7 @@ impl Traffic {
         self.summary_with(place, &Matrix::new(self, place))
     }
 
-    /// The same where the matrix is at hand.
+    /// The same with a given matrix.
     pub fn summary_with(&self, place: &Place, matrix: &Matrix) -> Summary {
         let mut all = ByClass::default();
         let mut rows: Vec<ExchangeRow> = Vec::new();
@@ -143,7 +143,7 @@ impl Traffic {
 
 fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
     let Axis { extent, stride } = exchange.groups.members;
-    // Which stage a message goes to makes no other row.
+    // The destination stage does not split rows.
     let leaves_stage = stride.unsigned_abs() >= exchange.groups.stage_ranks;
     ExchangeRow {
         dimension: exchange.dimension,
@@ -163,7 +163,7 @@ fn row(exchange: &Exchange, by_class: ByClass) -> ExchangeRow {
     }
 }
 
-/// Whether two rows differ only in phase, in stages and in how often.
+/// Tests whether two rows differ only in phase, stages and count.
 fn is_alike(a: &ExchangeRow, b: &ExchangeRow) -> bool {
     let key = |row: &ExchangeRow| (row.dimension, row.purpose, row.kind, row.algorithm, row.members);
     key(a) == key(b) && a.bytes == b.bytes
@@ -196,7 +196,7 @@ fn dimensions(rows: &[ExchangeRow], share: &dyn Fn(f64) -> f64) -> Vec<Dimension
     Dimension::ALL.into_iter().map(of).filter(|row| row.bytes > Bytes::ZERO).collect()
 }
 
-/// Pairs that talk, each once. Rows are short; large groups are counted by their members.
+/// Rows of pairs with traffic, each once. Rows are short; large groups are counted by their members.
 fn pair_rows(place: &Place, matrix: &Matrix, all: &ByClass) -> Vec<PairRow> {
     let mut talking = [0_u64; 3];
     let mut most = [0.0_f64; 3];

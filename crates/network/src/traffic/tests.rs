@@ -1,4 +1,4 @@
-//! Sums that must agree, over any traffic.
+//! Consistency of sums, over any traffic.
 
 use super::*;
 use crate::rail_only::time::optimum;
@@ -10,7 +10,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_step::{CollectiveKind, Dimension, Phase};
 use std::collections::BTreeMap;
 
-/// Exchanges as a plan makes them, of any degrees, rank order and algorithms.
+/// Exchanges of a plan, of any parallel sizes, rank order and algorithms.
 fn any_traffic() -> impl Strategy<Value = (Traffic, u64)> {
     let kinds = prop::sample::select(vec![
         (CollectiveKind::AllReduce, Algorithm::Ring),
@@ -122,7 +122,7 @@ proptest! {
         let along: f64 = rails.iter().map(|row| row.along.get()).sum();
         let (sent, received) =
             rails.iter().fold((0.0, 0.0), |sum, row| (sum.0 + row.sent.get(), sum.1 + row.received.get()));
-        // Rails against rails: the diagonal runs along rails, rows and columns are what leaves and reaches them.
+        // Rails against rails: the diagonal is along rails, rows and columns are bytes that leave and reach them.
         let Ok(squares) = traffic.rail_squares(&place, ALWAYS);
         let cell = |keep: &dyn Fn(u64, u64) -> bool| -> f64 {
             squares[0].cells.iter().filter(|(i, j, _)| keep(u64::from(*i), u64::from(*j))).map(|cell| cell.2).sum()
@@ -136,7 +136,7 @@ proptest! {
         prop_assert!(same(along, sums.same_rail) && same(sent, sums.other_rail) && same(received, sums.other_rail));
     }
 
-    /// Cells are sums of pairs, and what enters a network's links leaves them again.
+    /// Cells are sums of pairs, and bytes that enter a network's links leave them again.
     #[test]
     fn cells_and_links_carry_the_same((traffic, domain) in any_traffic(), side in 1_u32..9, kind in 0_usize..4) {
         let ranks = traffic.numbering.ranks();
@@ -184,14 +184,14 @@ proptest! {
         }
         prop_assert!(same(of(Layer::Access, Direction::Up), by_class.across()));
         prop_assert!(same(of(Layer::Host, Direction::Up), by_class.across()));
-        // What is forwarded passes a domain too.
+        // Forwarded bytes also pass a domain.
         let forwarded = if design.joins_rails() && design.forwarding == Forwarding::None { 0.0 } else { by_class.other_rail };
         prop_assert!(same(of(Layer::ScaleUp, Direction::Up), by_class.same_domain + forwarded), "{rows:?} {by_class:?}");
         prop_assert!(of(Layer::LeafSpine, Direction::Up) <= by_class.across() * (1.0 + 1e-9));
         prop_assert!(of(Layer::SpineCore, Direction::Up) <= of(Layer::LeafSpine, Direction::Up) * (1.0 + 1e-9));
     }
 
-    /// An all-to-all and what goes from everyone to everyone is the same both ways.
+    /// An all-to-all and traffic between all pairs are symmetric.
     #[test]
     fn exchanges_among_equals_are_symmetric((mut traffic, domain) in any_traffic()) {
         traffic.exchanges.retain(|exchange| {
@@ -203,7 +203,7 @@ proptest! {
         }
     }
 
-    /// Where the pipeline lies among the digits of a rank renames ranks and does nothing else, as long as no domain holds two of them.
+    /// The position of the pipeline among the digits of a rank only renumbers ranks, as long as no domain holds two of them.
     #[test]
     fn the_order_of_digits_only_renames_ranks((mut traffic, _) in any_traffic(), inner in 1_u64..100) {
         traffic.exchanges.retain(|exchange| exchange.groups.members.extent < traffic.numbering.ranks());
@@ -237,8 +237,8 @@ proptest! {
     }
 }
 
-/// Section 4 of the derivation: everyone to everyone in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares
-/// of pairs and bytes are those of the closed form, and so the paper's bounds hold.
+/// Section 4 of the derivation: all pairs in blocks of 32, among the 8 replicas in a domain of 256 and on rails of 128. Shares of pairs and
+/// bytes are those of the closed form, and so the paper's bounds apply.
 #[test]
 fn the_papers_shares_come_out_of_its_exchanges() {
     let plain = Parameters::paper(OPT3, 2e6, 32_768.0, 256.0);

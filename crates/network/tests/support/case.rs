@@ -15,7 +15,7 @@ pub(crate) struct Case {
     capacities: Vec<f64>,
     routes: BTreeMap<(u32, u32), LinkPath>,
     pub(crate) flows: Vec<Listed>,
-    /// When each flow ends.
+    /// End of each flow, in seconds.
     pub(crate) ends: Vec<f64>,
 }
 

@@ -33,7 +33,7 @@ impl Answer for Balance {
         document
     }
 
-    /// The stages: what a spreadsheet is opened for.
+    /// The stages, for spreadsheets.
     fn csv(&self) -> String {
         let mut document = Document::default();
         self.stages(&mut document);

@@ -1,6 +1,6 @@
 //! Measurements from the disk: traces, logs and tables.
 //!
-//! Responsible for: reading them, and finding the cluster and the software generation. Refuses to fit.
+//! Responsible for: reading them, and finding the cluster and the software generation. Fits nothing.
 
 use super::same_run::{self, Said};
 use crate::args;
@@ -33,7 +33,7 @@ use railwright_spec::run::Run;
 const WANTED: Wanted =
     Wanted { command: "calibrate", kinds: &[&[Family::Ranks, Family::Log]], several: &[Family::Log] };
 
-/// Everything that was read.
+/// All measurements read.
 pub(super) struct Measured {
     job: Option<(Job, Joined)>,
     options: SampleOptions,
@@ -103,7 +103,7 @@ impl Measured {
         Ok(Self { job, options, others, logs, names: names.into_iter().flatten().cloned().collect() })
     }
 
-    /// Measurements of a part of the traces, and all others.
+    /// Measurements of a part of the traces, and the others.
     pub(super) fn samples(&self, part: Part) -> Result<Vec<Samples>, Problem> {
         let mut all = Vec::new();
         if let Some((job, joined)) = &self.job {
@@ -118,7 +118,7 @@ impl Measured {
         self.job.as_ref().filter(|(job, _)| job.world_size_known).map(|(job, _)| job.world_size)
     }
 
-    /// Refuses logs of another run; what is doubtful about the traces.
+    /// Returns an error for logs of another run, or a warning about doubtful traces.
     pub(super) fn belong(&self, run: Option<&Run>) -> Result<Option<Warning>, Problem> {
         same_run::check(&self.logs, run, self.traced())?;
         Ok(same_run::doubt(run, self.traced()))
@@ -145,7 +145,7 @@ impl Measured {
         of_job.chain(self.others.iter().filter_map(|s| s.device.as_deref()))
     }
 
-    /// Refuses measurements of several accelerators: one figure cannot stand for both.
+    /// Returns an error for measurements of several accelerators: one constant cannot represent both.
     fn of_one_accelerator(&self) -> Result<(), Problem> {
         let mut known: Vec<(String, &str)> = Vec::new();
         for name in self.devices() {
@@ -183,7 +183,7 @@ fn format(name: &str) -> Result<DataType, Problem> {
     })
 }
 
-/// Where it was measured.
+/// Environment of the measurements: cluster, software and run.
 pub(super) struct Where {
     pub(super) cluster: Cluster,
     pub(super) software: String,

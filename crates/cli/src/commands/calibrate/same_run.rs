@@ -16,7 +16,7 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// By the arguments that it prints, where it prints any, and the batch of its last reports.
+    /// Claims of a log: its printed arguments, if any, and the batch of its last reports.
     pub(super) fn of(log: &TrainingLog, judged: &Judged, file: &str) -> Self {
         let mut claims: Vec<Claim> = Vec::new();
         if let Some(Ok(launch)) = railwright_launch::read(&log.head, file) {
@@ -26,7 +26,7 @@ impl Said {
                 }
             }
         }
-        // Reports know a batch that grows better than the arguments do.
+        // Reports contain a growing batch more precisely than the arguments.
         if let Some(batch) = judged.segments.last().and_then(|segment| segment.batch) {
             claims.retain(|claim| claim.key != "plan.global_batch");
             claims.push(Claim { key: "plan.global_batch".to_owned(), value: batch as f64 });
@@ -39,7 +39,7 @@ impl Said {
     }
 }
 
-/// Refuses logs of another run than the one that was named, or of another number of devices than were traced.
+/// Returns an error for logs of another run than the named one, or of another number of devices than in the traces.
 pub(super) fn check(logs: &[Said], run: Option<&Run>, traced: Option<u32>) -> Result<(), Problem> {
     for log in logs {
         let mut differs = run.map_or_else(Vec::new, |run| differences(&log.claims, &run.model, &run.plan));

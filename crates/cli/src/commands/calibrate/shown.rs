@@ -8,7 +8,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_spec::software::{PARTS, Part};
 use serde::Serialize;
 
-/// A calibration alone.
+/// A calibration without measurements.
 pub(crate) struct Shown {
     pub(super) calibration: Calibration,
 }
@@ -48,7 +48,7 @@ impl Answer for Shown {
     }
 }
 
-/// Every figure with what it stands on.
+/// Every constant with its evidence.
 pub(super) fn figures(document: &mut Document, calibration: &Calibration) {
     if calibration.is_empty() {
         document.heading_with("Figures", "none: the defaults are kept");

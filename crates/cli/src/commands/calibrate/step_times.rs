@@ -1,6 +1,6 @@
 //! `--step LAYOUT=SECONDS`: measured step times, each with its layout.
 //!
-//! Responsible for: reading them, and laying each over the run of `--run`. Refuses to fit.
+//! Responsible for: reading them, and applying each to the run of `--run`. Fits nothing.
 
 use super::measured::Where;
 use crate::args::{self, RunFlags};
@@ -33,7 +33,7 @@ impl Measured {
     }
 }
 
-/// Every `--step`, laid over the run. All of them have its accelerator and its software generation.
+/// Every `--step`, applied to the run. All have its accelerator and its software generation.
 pub(super) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Result<Vec<Measured>, Failure> {
     let mut found = Vec::new();
     for text in &arguments.steps {
@@ -65,7 +65,7 @@ pub(super) fn runs(arguments: &args::calibrate::Calibrate, place: &Where) -> Res
     Ok(found)
 }
 
-/// The layout and the seconds of `tp=8,pp=4=38.2s`; the layout may be empty, which is the run as it is.
+/// The layout and the seconds of `tp=8,pp=4=38.2s`; an empty layout is the unchanged run.
 fn halves(text: &str) -> Result<(&str, Seconds), Problem> {
     let wrong = |what: String| {
         Problem::new(what)
@@ -96,7 +96,7 @@ fn flags(layout: &str) -> Result<RunFlags, Problem> {
     } else {
         for part in layout.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             match words.last_mut() {
-                // A part without a name goes on with the value before it, as in `layers-per-stage=3,4,4`.
+                // A part without a name continues the value before it, as in `layers-per-stage=3,4,4`.
                 Some(last) if part.starts_with(|c: char| c.is_ascii_digit()) => {
                     last.push(',');
                     last.push_str(part);

@@ -111,7 +111,7 @@ impl Answer for Calibrated {
 }
 
 impl Calibrated {
-    /// Sources of the calibration, each once.
+    /// Sources of the calibration, without duplicates.
     fn sources(&self) -> String {
         let mut names: Vec<&str> = Vec::new();
         for (_, _, evidence) in self.calibration.evidence() {

@@ -1,4 +1,4 @@
-//! The report of `check`: a table of files, then per file what is wrong, doubtful or not modelled.
+//! The report of `check`: a table of files, then the errors, doubts and unmodelled settings of each file.
 
 use super::{Checked, Figures, Verdict};
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -18,7 +18,7 @@ pub(crate) struct CheckedFields<'a> {
     warnings: &'a [Warning],
     remarks: &'a [Remark],
     figures: Option<&'a Figures>,
-    /// The file before its change, where one was given.
+    /// The file before its change; `None` without an earlier version.
     against: Option<AgainstFields<'a>>,
 }
 
@@ -57,7 +57,7 @@ impl<'a> CheckedFields<'a> {
     }
 }
 
-/// Title for people.
+/// The report as a document.
 pub(super) fn document(files: &[Checked]) -> Document {
     let mut document = Document::default();
     if files.len() > 1 {
@@ -98,7 +98,7 @@ fn table(document: &mut Document, files: &[Checked]) {
     let mut columns = vec![Column::prose("file"), Column::words("verdict")];
     columns.extend(TITLES.iter().enumerate().map(|(i, name)| {
         let column = Column::numbers(name);
-        // The budget's columns and the number of GPUs go first where the terminal is narrow.
+        // On a narrow terminal, the budget's columns and the number of GPUs are dropped first.
         if i < 3 { column } else { column.expendable(i as u8) }
     }));
     let rows: Vec<Vec<Cell>> = rows.collect();
@@ -112,10 +112,10 @@ fn table(document: &mut Document, files: &[Checked]) {
     document.table(Table { columns, rows: rows.collect() });
 }
 
-/// Names of the figures, in the order of [`rows_of`].
+/// Names of the results, in the order of [`rows_of`].
 const TITLES: [&str; 6] = ["step time", "MFU", "peak memory", "GPUs", "days", "rent"];
 
-/// The figures that are compared, with their names.
+/// The compared results, with their names.
 fn rows_of(figures: &Figures) -> [(&'static str, Cell); 6] {
     let bytes = |bytes: f64| human::bytes(Bytes::new(bytes));
     let optional = |value: Option<f64>, text: &dyn Fn(f64) -> String| {
@@ -134,7 +134,7 @@ fn rows_of(figures: &Figures) -> [(&'static str, Cell); 6] {
     TITLES.map(|title| (title, cells.next().unwrap_or_default()))
 }
 
-/// Before, after and the change, figure by figure.
+/// Before, after and the change, result by result.
 fn change(document: &mut Document, checked: &Checked) {
     document.spans(vec![Cell::new(checked.file.as_str(), Tone::Name), ": ".into(), verdict(checked)]);
     let before = checked.against.as_ref().and_then(|against| against.as_ref().ok());

@@ -9,11 +9,11 @@ use std::path::Path;
 /// A side of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// A run file or a launch file: what the calculator predicts.
+    /// A run file or a launch file: the calculator's prediction.
     Run,
     /// A training log.
     Log,
-    /// Anything else: traces, whose reader refuses what they are not.
+    /// Anything else: traces, whose reader rejects other files.
     Traces,
 }
 
@@ -43,7 +43,7 @@ pub(super) fn of(path: &str) -> Kind {
         Some(Format::MegatronLog) => Kind::Log,
         Some(Format::Trace | Format::NcclTests | Format::Topology) => Kind::Traces,
         Some(_) if !is_log => Kind::Run,
-        // Logs print configurations, and scripts hold words of logs: steps decide.
+        // Logs print configurations, and scripts contain words of logs: steps decide.
         Some(_) => {
             if railwright_profiler::log::TrainingLog::read(&text).reports.is_empty() {
                 Kind::Run

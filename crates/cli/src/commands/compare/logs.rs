@@ -1,7 +1,7 @@
-//! A training log against the prediction of its run, or against another log.
+//! A training log compared with the prediction of its run, or with another log.
 //!
-//! Responsible for: the step that each side has with what is unsure of it, the change between them, and whether it is more than that. Refuses to explain
-//! a change: a log does not hold where the time of a step goes.
+//! Responsible for: the step of each side with its uncertainty, the change between them, and its significance. Does not explain a change: a
+//! log has no breakdown of the step time.
 
 use super::kind::Kind;
 use super::{modelled, verdict_of, verdicts};
@@ -32,14 +32,14 @@ enum Side {
         file: String,
         framework: Option<Framework>,
         times_from: TimesFrom,
-        /// Sequences of a step, where the log has them.
+        /// Sequences per step; `None` if the log has no batch.
         batch: Option<u64>,
         /// Reports after warm-up.
         reports: usize,
         /// Seconds of the median step.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
-        /// Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports.
+        /// Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports.
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: Option<(f64, f64)>,
         /// Range of the middle 80% of the reports.
@@ -55,7 +55,7 @@ enum Side {
         file: String,
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         step_time: f64,
-        /// Between what bounds a measurement of it is expected, and the share of runs for which it is.
+        /// Bounds of an expected measurement, and their coverage of runs (0 to 1).
         #[cfg_attr(test, schemars(extend("x-unit" = "s")))]
         interval: (f64, f64),
         coverage: f64,
@@ -86,18 +86,18 @@ impl Side {
     }
 }
 
-/// Two sides and what lies between them.
+/// Two sides and the change between them.
 pub(crate) struct Logged {
     sides: [Side; 2],
-    /// Of two logs.
+    /// The shift of two logs.
     shift: Option<Shift>,
-    /// The change from A to B as a share of A, and between what bounds it lies; of two logs the shift of their steps.
+    /// The change from A to B as a share of A, with its bounds. For two logs, the shift of their steps.
     change: (f64, Option<(f64, f64)>),
     verdicts: Vec<Verdict>,
     warnings: Vec<Warning>,
 }
 
-/// Compares where one side at least is a log. Without a second side the log's own run is predicted.
+/// Compares two sides, at least one of them a log. Without a second side the log's own run is predicted.
 pub(super) fn run(
     arguments: &args::Compare,
     kinds: [Option<Kind>; 2],
@@ -187,7 +187,7 @@ fn predicted(
     Ok((run, side))
 }
 
-/// A doubt where the log prints another batch than the run has.
+/// A warning if the log prints another batch than the run has.
 fn of_another_batch(run: &Run, side: &Side) -> Option<Warning> {
     let Side::Measured { batch: Some(batch), .. } = side else { return None };
     (*batch != run.plan.global_batch).then(|| {
@@ -228,7 +228,7 @@ impl Logged {
         Ok(answer)
     }
 
-    /// Whether the change is more than noise and doubt; `None` where that is unknown.
+    /// True if the interval of the change excludes zero; `None` if unknown.
     fn significant(&self) -> Option<bool> {
         self.change.1.map(|(low, high)| low > 0.0 || high < 0.0)
     }
@@ -293,7 +293,7 @@ pub(crate) struct LoggedFields<'a> {
     change: f64,
     /// Its interval.
     interval: Option<(f64, f64)>,
-    /// Whether the change is larger than the noise; none where that is unknown.
+    /// True if the change is larger than the noise; `None` if unknown.
     significant: Option<bool>,
     #[serde(rename = "shift_s")]
     shift: Option<&'a Shift>,

@@ -57,7 +57,7 @@ struct WaitedFor {
 const WAITED_FOR: usize = 4;
 
 impl Waiting {
-    /// Of one step of a profile, by its place.
+    /// Result for one step of a profile, by its index.
     fn of(profile: &Profile, at: usize) -> Self {
         let mut waited_for: Vec<WaitedFor> = profile
             .report
@@ -74,7 +74,7 @@ impl Waiting {
         Self { waited_for, undivided: sum as f64 / ranks.len().max(1) as f64 }
     }
 
-    /// In words, given what the mean rank waits.
+    /// Remarks in words, given the wait of the mean rank.
     fn remarks(&self, waiting: f64) -> Vec<String> {
         let mut lines = Vec::new();
         if waiting > 0.0 {
@@ -119,7 +119,7 @@ pub(super) fn run(
         printer,
     )?;
     let profile = read.profiled(&options, printer)?;
-    // The step in the middle by its length stands for the measurement.
+    // The step of median duration represents the measurement.
     let mut order: Vec<usize> = (0..profile.windows.steps.len()).collect();
     order.sort_by_key(|&at| (profile.windows.steps[at].duration(), at));
     let typical = order.get(order.len() / 2).copied().unwrap_or(0);
@@ -222,7 +222,7 @@ impl Answer for Against {
 }
 
 impl Against {
-    /// Families with what each side makes them of, below each other: formulas and devices call operators differently.
+    /// Families with the values of both sides, one below the other: formulas and devices have different operator names.
     fn operators(&self, document: &mut Document, terminal: Terminal) {
         document.heading_with(
             "operators",

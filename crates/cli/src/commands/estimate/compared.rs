@@ -1,6 +1,6 @@
 //! A second scenario in a report: the run with some arguments changed, as scenario B of the web UI.
 //!
-//! Responsible for: the second scenario under names of the web UI, and its answers, by running the commands.
+//! Responsible for: the second scenario under names of the web UI, and its results, by running the commands.
 //! Does not compare: the web UI shows both.
 
 use crate::args::Arguments;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Marker that removes an argument.
 const NONE: &str = "-";
-/// Arguments that affect only cost, which the page omits from the memory request.
+/// Arguments that affect only cost, which the web UI omits from the memory request.
 const MONEY: [&str; 2] = ["tokens", "availability"];
 
 /// The differences of the second scenario, and all its settings.
@@ -26,7 +26,7 @@ pub(super) struct Second {
 }
 
 impl Second {
-    /// The first scenario with `NAME=VALUE` instead, `NAME=-` without; nothing when nothing is otherwise.
+    /// The first scenario with `NAME=VALUE` instead, `NAME=-` to remove; `None` without a difference.
     pub(super) fn new(first: &Map<String, Value>, compare: &[String]) -> Result<Option<Self>, Problem> {
         let mut parameters = first.clone();
         let mut changes: Vec<(String, String)> = Vec::new();
@@ -49,7 +49,7 @@ impl Second {
         Ok((!changes.is_empty()).then_some(Self { changes, parameters }))
     }
 
-    /// The answers that the page asks about it: the estimate first.
+    /// The results that the web UI requests for it: the estimate first.
     pub(super) fn answers(&self) -> Result<Vec<Value>, Failure> {
         let given: Map<String, Value> = self
             .parameters
@@ -73,13 +73,13 @@ impl Second {
         }
         let explain = |id| (vec!["explain"], Map::from_iter([("id".to_owned(), id)]));
         more.extend(warnings.into_iter().map(explain));
-        // Failed answers are omitted; the page reports that.
+        // Failed results are omitted; the web UI reports that.
         answers.extend(more.iter().filter_map(|(words, given)| asked(words, given).ok()));
         Ok(answers)
     }
 }
 
-/// A question that the page will ask, with its answer.
+/// A request of the web UI, with its result.
 fn asked(words: &[&str], given: &Map<String, Value>) -> Result<Value, Failure> {
     let refused = |problems: Vec<Problem>| {
         let place =
@@ -112,7 +112,7 @@ mod tests {
             Second::new(&first, &compare)
         };
         assert!(second(&[]).expect("fine").is_none());
-        // By any name that a flag has.
+        // By any name of a flag.
         let changed =
             second(&["tensor-parallel=4", "--pp=2", "micro-batch-size=1"]).expect("fine").expect("changes");
         assert_eq!(

@@ -7,7 +7,7 @@ use railwright_launch::{Comparison, Measured, Predicted};
 use railwright_spec::human;
 use railwright_spec::quantity::{Bytes, Seconds};
 
-/// Every figure that the log has.
+/// Comparison of every figure of the log.
 pub(super) fn compare(measured: &Measured, estimate: &Estimate) -> Vec<Comparison> {
     let interval = &estimate.step_time_interval;
     let full =

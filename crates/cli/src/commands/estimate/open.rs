@@ -1,6 +1,7 @@
 //! Devices and layout of `estimate` if they are open and the default layout does not fit.
 //!
-//! Responsible for: the answer in the words of `search` where nothing fits. Refuses to change what was given: the answers fill the rest.
+//! Responsible for: the result in the words of `search` if nothing fits. Does not change given settings: `railwright-answers` fills the
+//! rest.
 
 use crate::args::{self, Effort, Goal, OpenRun, RunArguments, Search};
 use crate::commands::search;
@@ -14,11 +15,11 @@ use railwright_answers::{Filled, fill};
 pub(super) enum Opened {
     /// A run.
     Run(Box<Resolved>),
-    /// Nothing: the search has answered why.
+    /// No run: the search reported the reason.
     Answered(Outcome),
 }
 
-/// Resolves what was typed, and fills what was left open with what fits.
+/// Resolves the arguments, and fills open settings with values that fit.
 pub(super) fn resolve(arguments: &args::Estimate, printer: &Printer) -> Result<Opened, Failure> {
     let first = run::resolve(&arguments.run)?;
     if run::launch::find(&arguments.run)?.is_some() {
@@ -28,7 +29,7 @@ pub(super) fn resolve(arguments: &args::Estimate, printer: &Printer) -> Result<O
         Filled::Run(resolved) => return Ok(Opened::Run(resolved)),
         Filled::NothingFits(first) => first,
     };
-    // Programs get the estimate of what does not fit; people what would make it fit.
+    // Programs receive the estimate of a run that does not fit; users a run that does.
     let output = &arguments.output;
     if output.json || output.format.is_some() || output.output.is_some() {
         return Ok(Opened::Run(first));

@@ -1,7 +1,7 @@
-//! An estimate as one page that stands alone: the page of `railwright serve` with its answers inside.
+//! An estimate as a self-contained HTML page: the web UI of `railwright serve` with its results embedded.
 //!
-//! Responsible for: which questions the page will ask, their answers, and the address that it opens with. Refuses to draw anything: the
-//! page does, from the same answers as at the server.
+//! Responsible for: the requests that the web UI will send, their results, and its initial address. Does not draw anything: the web UI
+//! draws the same results as with a server.
 
 use super::Estimated;
 use super::compared::Second;
@@ -16,9 +16,9 @@ use railwright_spec::problem::Problem;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// Where the answers go.
+/// Placeholder for the results in the web UI's page.
 const PLACE: &str = "<script type=\"application/json\" id=\"railwright-report\">/*REPORT*/</script>";
-/// The page.
+/// The HTML page.
 pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<String, Failure> {
     let file = input::page_file("report.html");
     let frame = file.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
@@ -52,7 +52,7 @@ pub(super) fn page(estimated: &Estimated, arguments: &args::Estimate) -> Result<
         "fragment": fragment,
         "answers": answers,
     });
-    // What looks like markup inside would end the element.
+    // A `<` in the report could end the element.
     let report = report.to_string().replace('<', "\\u003c");
     let (open, close) = PLACE.split_once("/*REPORT*/").unwrap_or((PLACE, ""));
     Ok(format!("{before}{open}{report}{close}{after}"))
@@ -79,7 +79,7 @@ fn parameters(run: &RunArguments) -> Map<String, Value> {
     all
 }
 
-/// The address within the page.
+/// The fragment of the address.
 fn fragment(parameters: &Map<String, Value>) -> String {
     let mut text = "#/calculator".to_owned();
     for (at, (name, value)) in parameters.iter().enumerate() {
@@ -90,7 +90,7 @@ fn fragment(parameters: &Map<String, Value>) -> String {
     text
 }
 
-/// A value as it stands in an address.
+/// A value, escaped for an address.
 fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for byte in text.bytes() {
@@ -104,7 +104,7 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Answers for the page: the estimate, memory, the model, and explanations of warnings.
+/// Results for the web UI: the estimate, memory, the model, and explanations of warnings.
 fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let parameters = parameters(run);
     let truths = |value: &Value| if value == "true" { json!(true) } else { value.clone() };
@@ -121,10 +121,10 @@ fn answers(estimated: &Estimated, run: &RunArguments) -> Vec<Value> {
     let fits = Outcome::from(estimated.estimate.memory.fit);
     add("estimate", given.clone(), fits, &envelope(Estimated::KIND, &estimated.json()));
     let json = || Output { json: true, ..Output::default() };
-    // What cannot be answered is missing, and the page shows that.
+    // A failed result is omitted, and the web UI shows the omission.
     let memory = args::Memory { run: run.clone(), stage: None, by: By::Kind, svg: None, output: json() };
     if let Some((outcome, text)) = asked(|printer| memory::run(&memory, printer)) {
-        // The page leaves out of this question what only money depends on.
+        // The web UI omits arguments that affect only cost from this request.
         let money = |name: &str| ["tokens", "availability"].contains(&name);
         let given =
             given.iter().filter(|(name, _)| !money(name)).map(|(name, value)| (name.clone(), value.clone()));
@@ -152,7 +152,7 @@ fn asked(run: impl FnOnce(&Printer) -> Result<Outcome, Failure>) -> Option<(Outc
     Some((outcome, listener.take()))
 }
 
-/// The command line that asks the same.
+/// The equivalent command line.
 fn line(command: &str, parameters: &Map<String, Value>) -> String {
     let mut words = vec!["railwright".to_owned(), command.replace('/', " ")];
     for (name, value) in parameters {

@@ -1,6 +1,6 @@
-//! `estimate --svg` and `memory --svg`: where the time of a step goes, and what fills the memory of each stage, as bars.
+//! `estimate --svg` and `memory --svg`: breakdown of the step time, and of the memory of each stage, as bars.
 //!
-//! Responsible for: parts of an answer as bars of a chart. Refuses to compute: lengths are the figures of the report.
+//! Responsible for: parts of a result as bars of a chart. Does not compute: lengths are the values of the report.
 
 use crate::printer::words;
 use railwright_calculator::estimate::{Estimate, Part};

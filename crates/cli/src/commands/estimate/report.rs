@@ -1,4 +1,4 @@
-//! The report of an estimate: headline, where the time goes, stages, cost, warnings, provenance.
+//! The report of an estimate: headline, step breakdown, stages, cost, warnings, provenance.
 
 mod foundation;
 mod stages;
@@ -197,7 +197,7 @@ fn utilisation(estimate: &Estimate) -> Vec<(String, Vec<Cell>)> {
     pairs
 }
 
-/// Shares below this are not worth a line.
+/// Minimum share of a part for its own line.
 const SMALL: f64 = 0.002;
 
 fn time(document: &mut Document, estimate: &Estimate) {

@@ -1,6 +1,6 @@
-//! `--why`: how a number of the report came about: its formula, what went into it here, and where that is from.
+//! `--why`: derivation of a number of the report: its formula, its inputs, and their origin.
 //!
-//! Responsible for: choosing what to explain by identifier or title. The equations and their inputs are the calculator's.
+//! Responsible for: selecting items to explain by identifier or title. The equations and their inputs are the calculator's.
 
 use super::report::ranks;
 use crate::commands::explain::paragraphs;
@@ -15,12 +15,12 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Item {
-    /// As the report or `railwright explain` names it.
+    /// Identifier, as in the report or `railwright explain`.
     id: String,
     /// Meaning.
     #[serde(skip_serializing_if = "Option::is_none")]
     topic: Option<Topic>,
-    /// Its value here.
+    /// Value in this run.
     value: String,
     /// The equation, in the inputs' names.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +117,7 @@ fn of(estimate: &Estimate, explanation: &Explanation) -> Item {
     }
 }
 
-/// A part of the time that is the sum of its own parts.
+/// A part of the time that is the sum of its subparts.
 fn of_part(part: &Part) -> Item {
     let inputs = part.children.iter().map(|c| (c.title.clone(), human::seconds(c.time), c.id.clone()));
     let value =
@@ -146,12 +146,12 @@ fn interval(estimate: &Estimate) -> Item {
     }
 }
 
-/// Whether a dimension's collectives make up a part of the time.
+/// Tests whether a dimension's collectives contribute to a part of the time.
 fn belongs(dimension: &str, id: &str) -> bool {
     match dimension {
         "data" => id == "data_parallel",
         "pipeline" => id == "bubble",
-        // Those of the other parts are inputs of their equations.
+        // Collectives of the other parts are inputs of their equations.
         _ => false,
     }
 }

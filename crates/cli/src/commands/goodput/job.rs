@@ -1,6 +1,6 @@
 //! The job of `goodput`: machine, GPUs and checkpoint, from options or from a run.
 //!
-//! Responsible for: which of them decides. Options override the run. Does not compute the goodput.
+//! Responsible for: their priority. Options override the run. Does not compute the goodput.
 
 use crate::args::goodput::Goodput as Arguments;
 use crate::args::{RunArguments, RunFlags};
@@ -29,7 +29,7 @@ pub(super) struct Job {
     pub(super) chosen: Vec<String>,
 }
 
-/// What a run knows of its checkpoints and its price.
+/// Checkpoint size and price of a run.
 #[derive(Default)]
 struct OfRun {
     size: Option<(String, Bytes)>,
@@ -110,7 +110,7 @@ fn of_run(arguments: &Arguments) -> Result<RunArguments, Failure> {
         flags: RunFlags { settings: arguments.gpus.map(devices).into_iter().collect() },
         ..RunArguments::default()
     };
-    // A model alone has no machine; files have their own, or the loader asks for it.
+    // A model alone has no machine; files have their own, or the loader requires one.
     if named.cluster.is_none() && named.run.is_none() && run::launch::find(&named)?.is_none() {
         named.cluster = Some(run::USUAL_CLUSTER.to_owned());
     }

@@ -3,7 +3,7 @@
 use super::Read;
 use crate::printer::Metric;
 
-/// Gauges of the log as it stands now.
+/// Gauges of the log in its present state.
 pub(super) fn metrics(read: &Read) -> Vec<Metric> {
     let log = &read.log;
     let mut labels = vec![("file", read.file.clone())];

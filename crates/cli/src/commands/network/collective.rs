@@ -1,6 +1,6 @@
 //! `network collective`: one collective over message sizes on a network.
 //!
-//! Responsible for: the cluster and the ranks that arguments describe. Refuses to compute times ([`railwright_tuner::collective`]).
+//! Responsible for: the cluster and the ranks that arguments describe. Does not compute times ([`railwright_tuner::collective`]).
 
 pub(crate) mod report;
 
@@ -83,7 +83,7 @@ fn on_file(
     print(&Answered { machine, chosen, ignores_cable_latencies: true, curve }, arguments, printer)
 }
 
-/// A curve, or the reason why there is none.
+/// A curve, or the reason why it is missing.
 enum Computed {
     Curve(Curve),
     Stopped(Problem),

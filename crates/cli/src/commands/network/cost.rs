@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &Cost, printer: &Printer) -> Result<Outcome, Failur
     Ok(Outcome::Yes)
 }
 
-/// Designs that cannot grow, and what the columns count.
+/// Designs that cannot grow, and the meaning of the columns.
 fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
     let refused = grown.refused.iter().map(|refused| {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
@@ -167,7 +167,7 @@ pub(crate) struct Compared {
     grown: Option<Grown>,
     cluster: Cluster,
     with_lines: bool,
-    /// The run file whose steps are shown.
+    /// The run file of the steps.
     run: Option<String>,
 }
 
@@ -192,7 +192,7 @@ pub(crate) struct ComparedFields<'a> {
     names: &'a [String],
     /// The cheapest design by number of devices.
     cheapest_by_devices: &'a [Cheapest],
-    /// What each design buys for a larger network, now and later.
+    /// Purchases of each design for a larger network, now and later.
     growth: &'a [Growth],
     /// Designs that cannot be built at that size.
     without_growth: &'a [Refused],
@@ -377,7 +377,7 @@ impl Compared {
         Table { columns, rows: rows.collect() }
     }
 
-    /// Every line of every bill, with the whole of its price.
+    /// Every line of every bill, with its full price.
     fn lines_csv(&self) -> String {
         let header = [
             "design",
@@ -427,7 +427,7 @@ impl Compared {
         delimited::lines(&header.map(str::to_owned), rows)
     }
 
-    /// The run's step, and what network and cluster cost for it.
+    /// The run's step, and its cost of network and cluster.
     fn steps(&self) -> Table {
         let mut columns = vec![
             Column::words("design"),

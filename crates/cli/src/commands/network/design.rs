@@ -1,6 +1,6 @@
 //! `network design`: networks and strategies together.
 //!
-//! Responsible for: the given axes, and the answer as a table or a chart. Does not price: see the tuner and network crates.
+//! Responsible for: the given axes, and the result as a table or a chart. Does not compute prices: see the tuner and network crates.
 
 mod classes;
 mod report;
@@ -41,7 +41,7 @@ const BAR: &str = "simulating {bar:30} {percent}%, {eta} left";
 /// The longest price list that is read.
 const PRICES_LIMIT: u64 = 1 << 20;
 
-/// Keys of a design file that are varied, and the flags that do it.
+/// Keys of a design file that are varied, with their flags.
 const VARIED: [(&str, &str); 6] = [
     ("kind", "--topologies"),
     ("gpus", "--gpus"),
@@ -64,7 +64,7 @@ pub(crate) struct Answered {
     pub(super) next: Option<String>,
 }
 
-/// Designs networks. The answer is no when the model fits on none.
+/// Designs networks. The outcome is `No` if the model fits on none.
 pub(crate) fn run(arguments: &Design, printer: &Printer) -> Result<Outcome, Failure> {
     let (open, usual) = on_usual_machine(&arguments.run)?;
     let asked = open_run::ask(&open)?;
@@ -135,7 +135,7 @@ impl Priced {
         judge(&mut self.codesign, &judging, searcher, watch)
     }
 
-    /// Takes the recommendation back if anything was stopped: networks that were left out may be cheaper.
+    /// Removes the recommendation after cancellation: omitted networks may be cheaper.
     fn conclude(&mut self) {
         if !self.is_complete {
             self.codesign.contenders.clear();
@@ -143,7 +143,7 @@ impl Priced {
         }
     }
 
-    /// A command that simulates the cheapest network with its plan; none if the machine has other domains.
+    /// A command that simulates the cheapest network with its plan; `None` if the machine has other domains.
     fn next(&self, arguments: &Design, (asked, setting): (&Asked<'_>, &Setting)) -> Option<String> {
         let row = self.codesign.rows.get(*self.codesign.contenders.first()?)?;
         let found = self.found.get(row.class)?.as_ref().ok()?;
@@ -168,7 +168,7 @@ impl Priced {
     }
 }
 
-/// Searches the plans of all networks, and what these cost.
+/// Searches the plans of all networks, and their costs.
 fn priced(
     arguments: &Design,
     (asked, setting): (&Asked<'_>, &Setting),
@@ -189,7 +189,7 @@ fn priced(
     let sends_to_all = space.sends_to_all(&setting.run.model);
     let grid = Grid::new(&axes, machine, sends_to_all, &prices).map_err(in_words)?;
     let mut classes = Classes::new(searcher, setting, &specified);
-    // What is wrong with the plan on every network is a mistake, not an answer.
+    // A plan that is invalid on every network is an input error, not a result.
     searcher.prepare(setting, &specified, Options::default()).map_err(Failure::Input)?;
     let found = classes.plans(&grid.classes, &best_first(&grid.classes))?;
     chosen.extend(classes.summary(grid.classes.len()));
@@ -215,7 +215,7 @@ fn priced(
     Ok(Priced { codesign, found, routing: axes.base.routing, chosen, is_complete, device_price })
 }
 
-/// The run with a machine, and what was chosen.
+/// The run with a machine, and the defaults chosen.
 fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem> {
     let mut run = run.clone();
     let sets_cluster = |path: &str| {
@@ -247,7 +247,7 @@ fn on_usual_machine(run: &OpenRun) -> Result<(OpenRun, Option<String>), Problem>
     Ok((run, Some(format!("cluster {machine}{why}"))))
 }
 
-/// A preset with an accelerator, the usual machine first; the accelerator itself if there is none.
+/// A preset with an accelerator, the default machine first; the accelerator itself without a preset.
 fn of_accelerator(accelerator: &str) -> String {
     let has_it = |name: &&str| by_name(name, 8).is_ok_and(|cluster| cluster.accelerator.id == accelerator);
     std::iter::once(USUAL_CLUSTER).chain(preset_names()).find(has_it).unwrap_or(accelerator).to_owned()
@@ -259,7 +259,7 @@ fn title(run: &Run) -> String {
 
 /// The plan settings, with a batch; and the defaults.
 fn plan_of(asked: &Asked<'_>, setting: &Setting) -> (PlanSpec, Vec<String>) {
-    // Networks are built for whole domains.
+    // Networks consist of whole domains.
     let mut specified = asked.specified();
     specified.segment.get_or_insert(Segment::Whole);
     let mut chosen = Vec::new();

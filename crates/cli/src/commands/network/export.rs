@@ -1,6 +1,7 @@
 //! `network export`: a step, a network or flows as files of other simulators.
 //!
-//! Responsible for: which files, and remarks on what a format cannot express. Refuses to know formats ([`railwright_network::exported`]).
+//! Responsible for: the files, and remarks on properties that a format cannot express. Independent of formats
+//! ([`railwright_network::exported`]).
 
 use super::on_network;
 use super::simulate::{Wired, in_words, wired};

@@ -33,7 +33,7 @@ pub(super) struct Failing {
     pub(super) design: Design,
     pub(super) expectation: Expectation,
     pub(super) sampled: Option<Sampled>,
-    /// Parts that were named, and what is left without them.
+    /// Named parts, and the network without them.
     pub(super) named: Option<(Vec<Part>, State, Option<f64>)>,
 }
 
@@ -41,9 +41,9 @@ pub(super) struct Failing {
 pub(crate) struct Answered {
     pub(super) list: Vec<Failing>,
     pub(super) job: Job,
-    /// The run whose steps slow-downs are of.
+    /// The run of the slowed steps.
     pub(super) run: Option<String>,
-    /// Whether the exposed share is set by the user.
+    /// True if the exposed share is set by the user.
     pub(super) share_given: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &Failures, printer: &Printer) -> Result<Outcome, Fa
         if let Some(run) = &run {
             on_run::check(&sheet, &design, run)?;
         }
-        // Why a step could not be worked out, which is not that it cannot finish.
+        // Reason why a step could not be estimated, as opposed to a step that cannot finish.
         let broken = RefCell::new(None);
         let refused = || broken.take().map_or(Ok(()), |problem| Err(placed(&sheet, problem)));
         let slower = |kept: f64| match &run {
@@ -153,7 +153,7 @@ fn job(arguments: &Failures) -> Result<Job, Problem> {
     Ok(Job { exposed_share, interruption_hours, recovery })
 }
 
-/// Parts of `--fail`: those that were named, and how many of any.
+/// Parts of `--fail`: named parts, and numbers of any others.
 struct Failed {
     named: Vec<Part>,
     any: Vec<(String, u64)>,

@@ -1,6 +1,6 @@
 //! `network flows`: a table of flows, or a folder of execution traces, on a topology or on a fabric from a file.
 //!
-//! Responsible for: reading the flows against the devices of the network. Refuses to solve ([`railwright_network::flow::listed`]).
+//! Responsible for: reading the flows against the devices of the network. Does not simulate ([`railwright_network::flow::listed`]).
 
 pub(crate) mod report;
 mod traces;
@@ -110,7 +110,7 @@ fn table(
     Ok(program.flows)
 }
 
-/// Hash seeds to simulate: one where no hash selects routes, which is then listed as chosen.
+/// Number of hash seeds to simulate: one if no hash selects routes, which is then listed as chosen.
 fn draws(seeds: u32, network: Network<'_>, chosen: &mut Vec<String>) -> u32 {
     if seeds == 1 || network.is_hashed() {
         return seeds;
@@ -139,7 +139,7 @@ fn wired(arguments: &FlowsOn, word: &str, chosen: &mut Vec<String>) -> Result<Wi
     Ok(Wiring::new(&design, &failed).map_err(|problem| on_network::placed(&sheet, problem))?)
 }
 
-/// Flows of the first hash seed, the makespan of every seed, and what the first put on links.
+/// Flows of the first hash seed, the makespan of every seed, and the bytes of the first on links.
 type Played = (Vec<Shown>, Vec<Seconds>, flow::Outcome);
 
 /// Plays the table under each seed.
@@ -161,7 +161,7 @@ fn played(
     }
     let latest = held(routes, listed, 0, &intervals);
     let all = listed.iter().zip(&intervals).zip(&latest);
-    // Moments and compute of traces move nothing.
+    // Events and compute of traces move no bytes.
     let moves = all.filter(|((flow, _), _)| flow.from != flow.to || flow.bytes > Bytes::ZERO);
     let flows = moves.map(|((flow, interval), latest)| shown(flow, interval, *latest)).collect();
     Ok((flows, makespans, outcome))

@@ -3,7 +3,7 @@
 use crate::printer::document::{Cell, Column, Table};
 use railwright_network::simulate::LayerLoad;
 
-/// Layers that carried something, from the devices outwards.
+/// Layers with traffic, from the devices outwards.
 pub(super) fn table(layers: &[LayerLoad]) -> Table {
     let rows = layers.iter().filter(|layer| layer.used > 0).map(|layer| {
         vec![

@@ -1,6 +1,6 @@
 //! Fabrics from files.
 //!
-//! Responsible for: reading the file and completing it from the cluster. Refuses to know what runs on it.
+//! Responsible for: reading the file and completing it from the cluster. Independent of the traffic on it.
 
 use crate::input::{self, CONFIG_LIMIT};
 use crate::run;

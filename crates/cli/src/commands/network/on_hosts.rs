@@ -1,7 +1,7 @@
 //! The hosts that a run was given.
 //!
-//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Refuses to know
-//! what runs there.
+//! Responsible for: `--nodelist`, `--hostfile`, `--fragments` to an allocation, and the devices that a network needs for it. Independent of
+//! the run.
 
 use crate::args::placement::OnHosts;
 use crate::args::traffic::OnNetwork;
@@ -13,7 +13,7 @@ use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Run;
 
-/// Hosts as they are written, before the network is known.
+/// Hosts as specified, before the network is known.
 pub(super) struct Hosts {
     source: Source,
     first: u32,
@@ -27,7 +27,7 @@ enum Source {
 }
 
 impl Hosts {
-    /// The hosts of flags; none if none are given.
+    /// The hosts of flags; `None` without any.
     pub(super) fn read(on: &OnHosts, cluster: &Cluster) -> Result<Option<Self>, Problem> {
         let source = if let Some(list) = &on.nodelist {
             Source::Names(host_names(list).map_err(|problem| problem.in_file("--nodelist"))?)
@@ -41,7 +41,7 @@ impl Hosts {
         Ok(Some(Self { source, first: on.first_node, per_host: per_host(cluster) }))
     }
 
-    /// Devices up to the last host that a number of ranks needs; none where it depends on the network.
+    /// Number of devices up to the last host that a number of ranks needs; `None` if it depends on the network.
     fn devices(&self, ranks: u64) -> Result<Option<u64>, Problem> {
         let inventory =
             Inventory { first: self.first, per_host: self.per_host, devices: MOST_DEVICES as u32 };
@@ -86,8 +86,8 @@ pub(super) fn per_host(cluster: &Cluster) -> u32 {
     u32::try_from(cluster.devices_per_node.max(1)).unwrap_or(u32::MAX)
 }
 
-/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains: which part of each is used follows from them,
-/// so that a segment that was chosen is dropped.
+/// A run on the parts of scale-up domains that it uses. Named hosts are those of whole domains. They determine the used part of each, so a
+/// chosen segment is removed.
 pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run {
     if on.are_named() && run.plan.segment.take().is_some() {
         chosen.push(format!(
@@ -98,15 +98,15 @@ pub(super) fn laid(mut run: Run, on: &OnHosts, chosen: &mut Vec<String>) -> Run 
     run.as_used()
 }
 
-/// The hosts that an allocation names and its run does not use, in words.
+/// Named hosts of an allocation that its run does not use, in words.
 pub(super) fn unused(allocation: &Allocation) -> Option<String> {
     let ranks = || human::several(allocation.ranks(), "rank");
     (allocation.unused > 0)
         .then(|| format!("{} unused for {}", human::several(allocation.unused as u64, "host"), ranks()))
 }
 
-/// A network with the devices of all wanted hosts, where none are set; with what was chosen. `other` is a second run: its number of ranks, and
-/// its hosts if they are named. Without hosts it takes those that the first run leaves free.
+/// A network with the devices of all requested hosts, if none are set, with the defaults chosen. `other` is a second run: its number of
+/// ranks, and its hosts if they are named. Without hosts it uses those that the first run leaves free.
 pub(super) fn grown(
     on: &OnNetwork,
     specified: Option<u64>,

@@ -1,6 +1,6 @@
-//! The network that a run is laid on: a design whose open figures are the cluster's.
+//! The network of a run: a design with the cluster's values for open settings.
 //!
-//! Responsible for: `--topology` and `--network KEY=VALUE`. Refuses to know what travels on it.
+//! Responsible for: `--topology` and `--network KEY=VALUE`. Independent of the traffic on it.
 
 use super::{design, spelled_out};
 use crate::args::network::DesignFlags;
@@ -12,7 +12,7 @@ use railwright_spec::cluster::Cluster;
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Sheet;
 
-/// The design for a cluster; of the kind `usual` if none is named.
+/// The design for a cluster; of the kind `usual` if none is specified.
 pub(super) fn of(
     on: &OnNetwork,
     usual: Kind,
@@ -25,7 +25,7 @@ pub(super) fn of(
     Ok((sheet, design))
 }
 
-/// A cluster's name, and what was chosen where none is given.
+/// A cluster's name, and the default chosen if none is given.
 pub(super) fn cluster_or_usual<'a>(named: Option<&'a str>, chosen: &mut Vec<String>) -> &'a str {
     named.unwrap_or_else(|| {
         chosen.push(format!("cluster {USUAL_CLUSTER}"));
@@ -45,7 +45,7 @@ pub(super) fn failed(words: &[String]) -> Result<Vec<Part>, Problem> {
     words.iter().map(|text| Part::parse(text).map_err(|problem| problem.in_file("--fail"))).collect()
 }
 
-/// The routing of a kind of network where a design sets none, and what was chosen.
+/// The routing of a kind of network if a design sets none, and the default chosen.
 pub(super) fn usual_routing(kind: Kind, spec: &mut DesignSpec) -> Option<String> {
     let (None, Some(routing)) = (spec.routing, kind.usual_routing()) else { return None };
     spec.routing = Some(routing);
@@ -68,7 +68,7 @@ pub(super) fn specified(on: &OnNetwork) -> Result<Sheet<DesignSpec>, Problem> {
     Ok(sheet)
 }
 
-/// A problem of the design with the place of the setting.
+/// An error of the design with the place of the setting.
 pub(super) fn placed(sheet: &Sheet<DesignSpec>, problem: Problem) -> Problem {
     in_settings(sheet.placed(problem))
 }

@@ -53,7 +53,7 @@ pub(super) fn fill(sheet: &mut Sheet<DesignSpec>, run: &Run) {
     spec.speed.get_or_insert(cluster.network.bandwidth);
 }
 
-/// A design must hold just the devices that the run fills.
+/// Checks that a design has exactly the devices that the run fills.
 pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Result<(), Problem> {
     if design.devices == run.cluster.devices {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn check(sheet: &Sheet<DesignSpec>, design: &Design, run: &Run) -> Re
     ))
 }
 
-/// The run's step on a design, or why it has none that compares.
+/// The run's step on a design, or the reason why it is not comparable.
 pub(super) fn step(design: &Design, run: &Run) -> Result<OnRun, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     let time = step_time(&run.model, &cluster, &run.plan)?;
@@ -80,8 +80,8 @@ pub(super) fn step(design: &Design, run: &Run) -> Result<OnRun, Problem> {
     })
 }
 
-/// Slowdown of the run's step on a design with a share of its bandwidth; none if nothing is kept. An error if the design has
-/// no step of this run.
+/// Slowdown of the run's step on a design with a share of its bandwidth; `None` if no bandwidth remains. An error if the design has no step
+/// of this run.
 pub(super) fn slower(design: &Design, run: &Run, kept: f64) -> Result<Option<f64>, Problem> {
     let cluster = cluster_on(design, &run.cluster)?;
     slowdown(&run.model, &cluster, &run.plan, kept)

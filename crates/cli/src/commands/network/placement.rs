@@ -1,4 +1,4 @@
-//! Where an allocation lies, in the reports of `network simulate` and `network traffic`: ranks by leaf group.
+//! Position of an allocation in the reports of `network simulate` and `network traffic`: ranks by leaf group.
 
 use crate::printer::document::{Cell, Column, Document, Table};
 use railwright_network::placement::{LeafGroupRow, Survey};
@@ -54,7 +54,7 @@ fn groups(rows: &[LeafGroupRow]) -> Table {
     }
 }
 
-/// A few runs of ranks, then an ellipsis.
+/// A few ranges of ranks, then an ellipsis.
 fn ranks(runs: &[(u32, u32)]) -> String {
     const MOST: usize = 4;
     let run = |(first, last): &(u32, u32)| {

@@ -11,7 +11,7 @@ use railwright_network::rail_only::report::{RailOnlyReport, report};
 use railwright_network::rail_only::targets::{Kind, Status, Target};
 use railwright_spec::human;
 
-/// Reports, and draws where asked to.
+/// Reports, and draws on request.
 pub(crate) fn run(arguments: &args::RailOnly, printer: &Printer) -> Result<Outcome, Failure> {
     let report = report()?;
     if let Some(folder) = &arguments.figures {
@@ -101,7 +101,7 @@ fn targets(report: &RailOnlyReport) -> Table {
     Table { columns, rows: rows.collect() }
 }
 
-/// Reason why a claim does not simply come out: the table has no room for it on most terminals, and it must be seen.
+/// Reasons of claims that are not simply reproduced. They are listed apart, because most terminals are too narrow for them in the table.
 fn reasons(report: &RailOnlyReport) -> Vec<Cell> {
     let open = report.targets.iter().filter(|t| t.status != Status::Reproduced && !t.claim.reason.is_empty());
     open.map(|target| Cell::from(format!("{}: {}", target.claim.claim, target.claim.reason))).collect()
@@ -236,7 +236,7 @@ fn money(report: &RailOnlyReport, document: &mut Document) {
         Column::numbers("rail-only switches"),
         Column::numbers("transceivers").expendable(1),
     ];
-    // A narrow terminal has room for every other ratio.
+    // A narrow terminal shows every other ratio.
     columns.extend(report.price_ratios.iter().enumerate().map(|(index, ratio)| {
         let column = Column::numbers(&format!("{ratio:.2}"));
         if index % 2 == 1 { column.expendable(3) } else { column }

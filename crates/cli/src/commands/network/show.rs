@@ -1,4 +1,4 @@
-//! `network show`: one design in numbers, or as a picture.
+//! `network show`: one design in numbers, or as a diagram.
 
 use super::{design, gigabits, in_flags, placed};
 use crate::args::network::Show;
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Show, printer: &Printer) -> Result<Outcome, Failur
     Ok(Outcome::Yes)
 }
 
-/// Writes the lists of cables that are asked for, and what is ordered by length.
+/// Writes the requested lists of cables, and orders by length.
 fn write_cables(arguments: &Show, design: &Design, printer: &Printer) -> Result<(), Failure> {
     let floor = floor(&arguments.floor)?;
     if arguments.cables.is_none() && arguments.netbox.is_none() {
@@ -118,7 +118,7 @@ pub(crate) struct ShownFields<'a> {
     counts: CountsFields<'a>,
     /// Bandwidth below over bandwidth above, by tier.
     oversubscription: &'a [f64],
-    /// Most devices that the design can join.
+    /// Maximum number of devices of the design.
     largest: u64,
     /// Routes of the first device to the others.
     reach: &'a [Reach],

@@ -31,7 +31,7 @@ use railwright_tuner::simulate::{
 use std::ops::ControlFlow;
 use std::path::Path;
 
-/// An answer with what was chosen for its author.
+/// A result with the defaults chosen for it.
 pub(crate) struct Simulated {
     title: String,
     chosen: Vec<String>,
@@ -109,7 +109,7 @@ pub(crate) fn run(arguments: &Simulate, printer: &Printer) -> Result<Outcome, Fa
         Err(problem) if watching.is_stopped() => return printer.stopped(problem),
         Err(problem) => return Err(in_words(problem, &sheet).into()),
     };
-    // Where a topology is given, nothing travels on the cluster's own tiers.
+    // With a topology, the cluster's own network tiers have no traffic.
     let warnings =
         if arguments.on.topology.is_some() { flows::without_own_tiers(warnings) } else { warnings };
     printer.warnings(&warnings);
@@ -143,7 +143,7 @@ fn hosts_of_job(arguments: &Simulate, job: &Run) -> Result<Option<Hosts>, Proble
     Hosts::read(&on, &job.cluster).map_err(|problem| problem.in_file("--job-nodelist"))
 }
 
-/// Both runs are on one network, whose links are those of the first run's cluster: a second run of another cluster is priced with these.
+/// Both runs are on one network, whose links are those of the first run's cluster. A second run of another cluster also uses their costs.
 fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     let other = &job.cluster;
     let is_same = other.network.bandwidth == cluster.network.bandwidth
@@ -151,7 +151,7 @@ fn links_of_job(job: &Run, cluster: &Cluster) -> Option<String> {
     (!is_same).then(|| format!("links of {} for the second run, which is for {}", cluster.name, other.name))
 }
 
-/// A run and its devices, the first ones if none are given, with the run of `--job`.
+/// A run and its devices, by default the first ones, with the run of `--job`.
 fn concurrent(
     (own, seats): ((&Model, &Cluster, &Plan), Option<&Seats>),
     (job, hosts): (&Run, Option<&Hosts>),
@@ -183,7 +183,7 @@ fn concurrent(
     together(wiring, jobs, watch)
 }
 
-/// A network with what was chosen for it.
+/// A network with the defaults chosen for it.
 pub(super) struct Wired {
     pub(super) sheet: Sheet<DesignSpec>,
     pub(super) wiring: Wiring,
@@ -205,7 +205,7 @@ pub(super) fn wired(on: &OnNetwork, cluster: &Cluster, failed: &[Part]) -> Resul
     Ok(Wired { sheet, wiring, chosen })
 }
 
-/// A problem of the design with the place of the setting, with design keys as in `--network`.
+/// An error of the design with the place of the setting, with design keys as in `--network`.
 pub(super) fn in_words(problem: Problem, sheet: &Sheet<DesignSpec>) -> Problem {
     let mut problem = sheet.placed(problem);
     let spelled = |text: &str| text.replace("design.", "--network ").replace(" = ", "=");

@@ -178,7 +178,7 @@ impl Answer for Published {
             ]
         });
         document.table(Table { columns, rows: rows.collect() });
-        // A reason must not be lost with a column; rows of one system share it.
+        // A reason must not disappear with a column; rows of one system share it.
         let mut exceptions: Vec<Cell> = Vec::new();
         for row in self.0.iter().filter(|row| !row.reason.is_empty()) {
             let cell = Cell::from(format!("{}: {}", row.system, row.reason));

@@ -1,4 +1,4 @@
-//! `network traffic`: what a step of a run puts between ranks, and on links.
+//! `network traffic`: traffic of a step between ranks, and on links.
 
 mod files;
 mod report;
@@ -21,7 +21,7 @@ use railwright_spec::quantity::Bytes;
 use railwright_tuner::exchanges::traffic_of;
 use serde::Serialize;
 
-/// An answer: the summary, and the requested sums.
+/// The result: the summary, and the requested sums.
 pub(crate) struct Sums {
     title: String,
     chosen: Vec<String>,

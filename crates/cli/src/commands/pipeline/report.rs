@@ -1,4 +1,4 @@
-//! The page as a report: verdicts, the step as a timeline of characters, tables of stalls, stages, steps and shares.
+//! The pipeline view as a report: verdicts, the step as a timeline of characters, tables of stalls, stages, steps and shares.
 
 use crate::printer::Terminal;
 use crate::printer::document::{Bar, Block, Cell, Column, Document, Table, Tone};
@@ -201,7 +201,7 @@ fn stalls(page: &PipelinePage, limit: usize, document: &mut Document) {
     let bounds = page.bounds_only.is_some();
     table.columns.extend(sort_of_cost(page));
     let (dear, free): (Vec<&Stall>, Vec<&Stall>) = page.stalls.iter().partition(|s| s.cost > 0 || bounds);
-    // Those that cost nothing are worth knowing, too.
+    // Stalls without cost are also useful.
     let kept = limit.saturating_sub(free.len().min(limit / 3));
     let rows = dear.iter().take(kept).chain(&free).take(limit);
     table.rows = rows
@@ -247,7 +247,7 @@ fn cost_cell(nanoseconds: i64, certainty: Certainty) -> Cell {
     Cell { text: certainty.signed(&cost.text), ..cost }
 }
 
-/// What a share saves: the most that it can be where that is all that is known, and nothing that the replay itself is off by.
+/// Saving of a share: an upper bound if only that is known, and no value within the replay error.
 fn saved(page: &PipelinePage, share: &Share) -> Vec<Cell> {
     if page.bounds_only.is_some() {
         let certainty = share.certainty.name().into();
@@ -303,7 +303,7 @@ fn parts(page: &PipelinePage, document: &mut Document) {
         "median of each part over steps; each part is the difference of two simulations",
     );
     let total = page.typical.total.max(1) as f64;
-    // Only hosts that carry messages themselves show what they do in between.
+    // Only hosts that carry messages themselves show their activity in between.
     let known = |part: &(&str, i64)| *part != ("hosts between passes", 0);
     let bars = page.typical.parts().into_iter().filter(known).map(|(name, part)| Bar {
         depth: 1,
@@ -424,7 +424,7 @@ fn shares(page: &PipelinePage, document: &mut Document) {
         row.extend(saved(page, share));
         row
     };
-    // What changes nothing needs no row.
+    // Changes without effect have no row.
     let has_effect = |share: &&Share| (share.alone - 1.0).abs() >= 0.0005 || share.recovered.abs() >= 0.005;
     let mut rows: Vec<Vec<Cell>> = what_if.kinds.iter().filter(has_effect).map(row).collect();
     rows.extend(what_if.stages.iter().map(row));

@@ -6,7 +6,7 @@ use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_profiler::causes::CauseRow;
 use railwright_spec::human;
 
-/// As many rows are shown, each of at least this share of the step.
+/// Maximum number of rows, each of at least this share of the step.
 const MOST: usize = 10;
 const LEAST: f64 = 0.005;
 
@@ -17,7 +17,7 @@ fn held(row: &CauseRow) -> String {
 }
 
 impl Shown {
-    /// Steps before the steady state: what they cost once, and why devices were idle in them.
+    /// Steps before the steady state: their one-time cost, and the causes of device idle time.
     fn warm_up(&self, document: &mut Document) {
         const CAUSES: usize = 3;
         let Some(warm_up) = &self.report.warm_up else { return };

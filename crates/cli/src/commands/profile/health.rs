@@ -3,7 +3,7 @@
 use super::Shown;
 use crate::printer::document::{Block, Cell, Document};
 
-/// As many ranks are named.
+/// Maximum number of named ranks.
 const MOST: usize = 16;
 
 impl Shown {

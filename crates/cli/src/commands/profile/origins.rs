@@ -6,7 +6,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_profiler::origins::{By, OriginRow};
 use railwright_spec::human;
 
-/// As many rows are shown, each of at least this share of the step.
+/// Maximum number of rows, each of at least this share of the step.
 const MOST: usize = 30;
 const LEAST: f64 = 0.001;
 
@@ -68,7 +68,7 @@ fn named(row: &OriginRow, what: &str) -> String {
     }
 }
 
-/// The end of a path that is too long: what is innermost.
+/// The innermost end of a path that is too long.
 fn tail(name: &str, room: usize) -> String {
     let count = name.chars().count();
     if count <= room {

@@ -19,7 +19,7 @@ const KINDS: [(&str, RowKind); 4] = [
     ("threads", RowKind::Threads),
 ];
 
-/// The sums, and how many names are listed.
+/// The sums, and the number of listed names.
 pub(crate) struct Shown {
     title: String,
     summed: Summed,

@@ -6,7 +6,7 @@ use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_profiler::roofline::{Bound, RooflineRow};
 use railwright_spec::human;
 
-/// As many operators are shown, each with a saving of at least this share of the step.
+/// Maximum number of operators, each with a saving of at least this share of the step.
 const MOST: usize = 8;
 const LEAST: f64 = 0.001;
 

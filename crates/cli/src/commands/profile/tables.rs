@@ -122,7 +122,7 @@ impl Shown {
         }
     }
 
-    /// Groups that are anything anywhere, as places in [`Group::ALL`].
+    /// Indices in [`Group::ALL`] of groups with any value.
     fn groups(&self) -> Vec<usize> {
         let has = |group: &Group| {
             self.report.lines.iter().any(|line| line.group == *group && line.part.share >= SMALLEST)

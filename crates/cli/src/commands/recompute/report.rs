@@ -41,7 +41,7 @@ impl Answer for Recompute {
         document
     }
 
-    /// The stages: what a spreadsheet is opened for.
+    /// The stages, for spreadsheets.
     fn csv(&self) -> String {
         let mut document = Document::default();
         self.stages(&mut document);
@@ -84,7 +84,7 @@ impl Recompute {
         } else {
             format!("; no other choice is more than {} faster", human::percent(self.solved.answer.gap))
         };
-        // As a change of the step time, which every report shows; the answer has the gain of speed.
+        // As a change of the step time, as in every report; the solver returns the gain of speed.
         let gain = self.solved.answer.gain_over_full.map_or(0.0, |gain| gain / (1.0 + gain));
         let lost = best.step_time / none.step_time - 1.0;
         document.spans(vec![
@@ -100,7 +100,8 @@ impl Recompute {
         ]);
     }
 
-    /// What the best is best of where every stage must choose the same, and what is faster without the limits of launch flags.
+    /// Describes the scope of the best choice if every stage must use the same one, and the faster choice without the limits of launch
+    /// flags.
     fn best_of_flags(&self) -> String {
         let framework = railwright_tuner::recompute::framework_name(&self.solved.answer.none.plan.software);
         let claim = format!(", the fastest choice for all stages that {framework} flags can express");
@@ -282,7 +283,7 @@ pub(crate) fn choices(list: &[String]) -> String {
     }
 }
 
-/// A stage's entry of a plan with room for line breaks.
+/// A stage's entry of a plan with line breaks allowed.
 fn spaced(choice: &str) -> String {
     let part = |part: &str| match part.split_once(':') {
         Some(("offload", share)) => format!("{share} in host memory"),

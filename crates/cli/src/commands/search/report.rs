@@ -99,7 +99,7 @@ impl Answer for Answered {
 }
 
 impl Answered {
-    /// The layouts whose step time would narrow the intervals most.
+    /// The layouts whose measured step time would narrow the intervals most.
     fn measure_next(&self, document: &mut Document) {
         let Some(first) = self.measure_next.first() else { return };
         document.heading_with(
@@ -199,7 +199,7 @@ impl Answered {
         }
     }
 
-    /// Questions whose answer one number of devices of one kind settles.
+    /// Searches with one number of devices of one kind.
     fn one_sided(&self) -> Option<&'static str> {
         if self.several_settings {
             return None;
@@ -256,7 +256,7 @@ impl Answered {
         self.timeline(document);
     }
 
-    /// The file's own layout, then what was found.
+    /// The file's own layout, then the found ones.
     fn rows(&self) -> impl Iterator<Item = &Shown> {
         self.own.iter().chain(&self.shown)
     }
@@ -424,7 +424,7 @@ fn between(interval: &Interval) -> String {
     format!("{} .. {}", human::seconds(interval.low), human::seconds(interval.high))
 }
 
-/// Rounding must not show certainty.
+/// Rounding must not suggest certainty.
 fn probability(p: f64) -> String {
     if p > 0.994_5 { ">99%".to_owned() } else { format!("{:.0}%", p * 100.0) }
 }
@@ -475,7 +475,7 @@ fn nothing_fits(nothing: &Nothing, fit_probability: f64, document: &mut Document
     document.table(Table { rows: rows.collect(), columns });
 }
 
-/// The device memory that gives a layout the wanted chance of fitting.
+/// The device memory that gives a layout the required probability of fitting.
 fn needs(miss: &Miss) -> Bytes {
     miss.device_memory + miss.missing
 }
@@ -558,7 +558,7 @@ fn why(answer: &WhyNotAnswer, fit_probability: f64, document: &mut Document) {
     }
 }
 
-/// An objective for people.
+/// Name of an objective in the report.
 const fn objective(objective: Objective) -> &'static str {
     match objective {
         Objective::Time => "step time",

@@ -1,6 +1,6 @@
 //! Commands and arguments that requests may use.
 //!
-//! Responsible for: one place that knows what is about the terminal and what writes. Refuses to read values.
+//! Responsible for: one place that identifies arguments of the terminal and of output files. Does not read values.
 
 use crate::args;
 use clap::{Arg, Command, ValueHint};
@@ -15,9 +15,9 @@ use std::sync::OnceLock;
 /// Origin of a request; determines the allowed commands and arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asker {
-    /// A page or another program, over HTTP or inside a page: nothing is written.
+    /// A web UI or another program, over HTTP or inside a page: nothing is written.
     Page,
-    /// A program that links this one, with the rights of its own process: what the terminal has, but the terminal.
+    /// A program that links this one, with the rights of its own process: all arguments except those of the terminal.
     Linked,
 }
 
@@ -28,27 +28,27 @@ const WRITE: &[&str] = &["init", "save", "digest", "tune", "export-perfetto"];
 /// Arguments that are about the terminal.
 const NOT_SET: &[&str] = &["help", "version", "color", "ascii", "quiet", "format", "json"];
 
-/// All commands as the parser knows them, complete.
+/// All commands of the parser, complete.
 pub(super) fn commands() -> &'static Command {
     static COMMANDS: OnceLock<Command> = OnceLock::new();
     COMMANDS.get_or_init(args::whole)
 }
 
-/// The commands below one that may be asked.
+/// The available subcommands of a command.
 pub(super) fn asked(command: &Command, asker: Asker) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(move |one| {
         !TERMINAL.contains(&one.get_name()) && (asker == Asker::Linked || !WRITE.contains(&one.get_name()))
     })
 }
 
-/// The arguments that a question may set.
+/// The arguments that a request may set.
 pub(super) fn settable(command: &Command, asker: Asker) -> impl Iterator<Item = &Arg> {
     command.get_arguments().filter(move |argument| {
         !NOT_SET.contains(&argument.get_id().as_str()) && (asker == Asker::Linked || !writes(argument))
     })
 }
 
-/// Whether an argument names something to write.
+/// Tests whether an argument names an output file.
 pub(super) fn writes(argument: &Arg) -> bool {
     let is_path =
         matches!(argument.get_value_hint(), ValueHint::FilePath | ValueHint::DirPath | ValueHint::AnyPath);
@@ -71,7 +71,7 @@ pub(super) fn is_called(argument: &Arg, name: &str) -> bool {
     }
 }
 
-/// The key of a run file or a design that an argument stands for, if it is one.
+/// The key of a run file or a design that an argument sets; `None` for other arguments.
 pub(super) fn key_of(argument: &Arg) -> Option<&'static Key> {
     static KEYS: OnceLock<BTreeMap<String, Key>> = OnceLock::new();
     let keys = KEYS.get_or_init(|| {

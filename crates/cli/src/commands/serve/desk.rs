@@ -1,7 +1,6 @@
-//! Answers questions by running commands.
+//! Handles requests by running commands.
 //!
-//! Responsible for: one command line for each question, run as at the terminal, its output handed on untouched. Refuses to answer anything
-//! itself.
+//! Responsible for: one command line for each request, run as at the terminal, with its output unchanged. Computes nothing itself.
 
 use super::catalogue::Asker;
 use super::kept::Kept;
@@ -44,7 +43,7 @@ const QUICK: &[&[&str]] = &[
     &["network", "cost"],
 ];
 
-/// More values than this are work for longer, such as what-ifs of a thousand changes.
+/// Maximum number of values of a short request; more take longer, such as what-ifs of a thousand changes.
 const SHORT_LIST: usize = 64;
 /// The same for a text, in bytes.
 const SHORT_TEXT: usize = 4096;
@@ -52,7 +51,7 @@ const SHORT_TEXT: usize = 4096;
 /// Continuation after uploads are stored.
 type Restrict = Box<dyn Fn(&Path) + Send + Sync>;
 
-/// The commands of the program, to be asked.
+/// The commands of the program, for requests.
 pub(super) struct Commands {
     given: Given,
     restrict: Restrict,
@@ -123,7 +122,7 @@ fn answer(arguments: &Arguments, command: String, media: Option<&'static str>, w
     let outcome = match end {
         Ok(end) => Outcome::from(end),
         Err(Failure::Input(problems)) => return Reply::Problems { problems, command },
-        // Nothing here is a pipe.
+        // This output is no pipe.
         Err(Failure::BrokenPipe) => return Reply::Broken(Problem::new("the result was lost")),
     };
     let text = listener.take();

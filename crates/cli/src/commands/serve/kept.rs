@@ -1,7 +1,7 @@
-//! Replies that are kept: the same question has the same answer until a file that it read changes.
+//! Cached replies: the same request has the same reply until a file that it read changes.
 //!
-//! Responsible for: bounds in bytes, the longest unused going first, and for never handing out an answer whose files are no longer as they
-//! were. Refuses to keep anything that is not a whole answer.
+//! Responsible for: bounds in bytes, eviction of the longest unused, and validity: a reply is never returned if its files have changed.
+//! Caches only complete results.
 
 use crate::input::access::Seen;
 use railwright_server::Reply;
@@ -39,7 +39,7 @@ impl Kept {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The reply to the same words, if its files are as they were.
+    /// The reply to the same words, if its files are unchanged.
     pub(super) fn find(&self, words: &[String]) -> Option<Reply> {
         let (reply, files) = {
             let mut table = self.table();
@@ -49,7 +49,7 @@ impl Kept {
             one.used = now;
             (one.reply.clone(), one.files.clone())
         };
-        // The disk is asked without keeping others waiting.
+        // The disk is read without holding the lock.
         if files.iter().all(Seen::is_still_so) {
             return Some(reply);
         }
@@ -60,7 +60,7 @@ impl Kept {
         None
     }
 
-    /// Keeps a reply. `files` is what was read for it, if that is known and was at rest.
+    /// Stores a reply. `files` are the files read for it, if they are known and unchanging.
     pub(super) fn keep(&self, words: Vec<String>, reply: &Reply, files: Option<Vec<Seen>>) {
         let (Reply::Answer { body, outcome, .. }, Some(files)) = (reply, files) else { return };
         let bytes = body.len() + words.iter().map(String::len).sum::<usize>() + files.len() * 256 + 512;

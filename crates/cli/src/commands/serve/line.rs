@@ -1,6 +1,6 @@
-//! Questions as command lines.
+//! Requests as command lines.
 //!
-//! Responsible for: arguments that the command-line parser reads exactly as the question. Has the errors of
+//! Responsible for: arguments that the command-line parser reads exactly as the request. Has the errors of
 //! the parser.
 
 use super::catalogue::{Asker, commands, find};
@@ -12,16 +12,16 @@ use railwright_server::{Question, Reply};
 use railwright_spec::problem::Problem;
 use std::sync::{Mutex, PoisonError};
 
-/// A question that can be answered.
+/// A valid request.
 pub(super) struct Line {
     pub(super) arguments: Arguments,
     /// Equivalent command line.
     pub(super) command: String,
-    /// The media type of the answer, if it can be known before.
+    /// The media type of the result, if known in advance.
     pub(super) media: Option<&'static str>,
 }
 
-/// Parsers that are not in use: making one takes longer than most answers.
+/// Unused parsers: making one takes longer than most requests.
 static SPARE: Mutex<Vec<Command>> = Mutex::new(Vec::new());
 
 fn parse(words: &[String]) -> Result<Arguments, clap::Error> {
@@ -33,7 +33,7 @@ fn parse(words: &[String]) -> Result<Arguments, clap::Error> {
     parsed
 }
 
-/// A question in words for the parser.
+/// A request as words for the parser.
 pub(super) struct Asked {
     /// The words.
     pub(super) parsed: Vec<String>,
@@ -52,7 +52,7 @@ impl Asked {
     }
 }
 
-/// The words of a question, or why there are none.
+/// The words of a request, or an error reply.
 pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
     let command = find(&question.command, asker)?;
     let mut words = Words::default();
@@ -76,7 +76,7 @@ pub(super) fn of(question: &Question, asker: Asker) -> Result<Asked, Reply> {
     let Words { mut parsed, mut positional, .. } = words;
     parsed.extend(flags);
     if !positional.is_empty() {
-        // Behind two dashes some commands expect the arguments of a script, not their own.
+        // After `--` some commands expect the arguments of a script, not their own.
         if !command_line.get_arguments().any(clap::Arg::is_last_set) {
             parsed.push("--".to_owned());
         }

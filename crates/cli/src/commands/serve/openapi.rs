@@ -1,7 +1,7 @@
 //! The interface in OpenAPI 3.1, generated from the definitions of the commands.
 //!
-//! Responsible for: a path for every command, its arguments as typed properties with their help, and the
-//! other endpoints. Excludes fields of answers: see their schemas in `docs/reference/schema`.
+//! Responsible for: a path for every command, its arguments as typed properties with their help, and the other endpoints. Excludes fields
+//! of results: see their schemas in `docs/reference/schema`.
 
 use super::catalogue::{Asker, asked, commands, key_of, name_of, settable};
 use super::output_format::forms;
@@ -10,10 +10,10 @@ use railwright_spec::run::{Key, Kind};
 use serde_json::{Map, Value, json};
 use std::any::TypeId;
 
-/// Version of the interface: it grows when an address or the meaning of a field changes or goes.
+/// Version of the interface. It increases if an address or a field changes its meaning or is removed.
 pub(super) const VERSION: u32 = 1;
 
-/// The whole description, as it stands in `docs/reference/openapi.json`.
+/// The whole description, as in `docs/reference/openapi.json`.
 pub(crate) fn text(asker: Asker) -> String {
     let mut text = serde_json::to_string_pretty(&document(asker)).unwrap_or_default();
     text.push('\n');
@@ -45,7 +45,7 @@ fn document(asker: Asker) -> Value {
     })
 }
 
-/// Adds the paths of a command and of those below it.
+/// Adds the paths of a command and of its subcommands.
 fn describe(
     command: &Command,
     asker: Asker,
@@ -99,7 +99,7 @@ fn operation(command: &Command, asker: Asker, words: &[String], schemas: &mut Va
         arguments["required"] = json!(required);
     }
     let mut forms = forms(command);
-    // What has no such form is answered in the one it has.
+    // A command without JSON has one format, which is used.
     if !forms.iter().any(|form| form == "json") {
         forms.insert(0, "json".to_owned());
     }
@@ -127,7 +127,7 @@ fn operation(command: &Command, asker: Asker, words: &[String], schemas: &mut Va
     })
 }
 
-/// Kinds of answers of the commands whose answer is not called as they are; the rest has one of the command's name.
+/// Kinds of results of commands with other names than their result; the rest have one of the command's name.
 const KINDS: &[(&str, &[&str])] = &[
     ("calibrate", &["calibration", "calibration_file"]),
     ("clusters/list", &["clusters"]),
@@ -155,7 +155,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("timeline", &[]),
 ];
 
-/// The response of a command, with the schemas of its kinds of answers.
+/// The response of a command, with the schemas of its kinds of results.
 fn answer(words: &[String]) -> Value {
     let command = words.join("/");
     let own = command.replace(['/', '-'], "_");

@@ -4,10 +4,10 @@ use clap::{Arg, ArgAction, Command};
 use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 
-/// Commands whose answers are pages, too.
+/// Commands with results in HTML.
 const PAGES: &[&str] = &["estimate", "profile"];
 
-/// Flags for the form of an answer, and its media type as far as the form decides it.
+/// Flags for the format of a result, and its media type as far as the format determines it.
 pub(super) fn output_format(
     command: &Command,
     format: Option<&str>,
@@ -29,7 +29,7 @@ pub(super) fn output_format(
     if has(format).is_some_and(|flag| matches!(flag.get_action(), ArgAction::SetTrue)) {
         return Ok((media, vec![format!("--{format}")]));
     }
-    // What has one form alone is printed in it.
+    // A command with a single format is printed in that one.
     if format == "json" || (format == "table" && formats.is_empty()) {
         return Ok((None, Vec::new()));
     }
@@ -46,7 +46,7 @@ pub(super) fn forms(command: &Command) -> Vec<String> {
     let has = |name: &str| command.get_arguments().find(|argument| argument.get_id() == name);
     let formats = has("format").map(Arg::get_possible_values).unwrap_or_default();
     let mut names: Vec<String> = formats.iter().map(|value| value.get_name().to_owned()).collect();
-    // Every command takes the word, but only some have a page.
+    // Every command accepts the word, but only some have HTML.
     names.retain(|name| name != "html" || PAGES.contains(&command.get_name()));
     for flag in ["json", "svg"] {
         let is_flag = has(flag).is_some_and(|argument| !argument.get_action().takes_values());
@@ -57,7 +57,7 @@ pub(super) fn forms(command: &Command) -> Vec<String> {
     names
 }
 
-/// The media type of an answer that has one form alone.
+/// The media type of a result with a single format.
 pub(super) fn media_of(text: &str) -> &'static str {
     if text.starts_with(['{', '[']) { "application/json" } else { "text/plain; charset=utf-8" }
 }

@@ -29,7 +29,7 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// Initial state of the page, as the fragment of its address.
+    /// Initial state of the web UI, as the fragment of its address.
     pub(super) fn fragment(&self) -> &'static str {
         match (&self.run, self.traces.is_empty()) {
             (None, false) => "#/traces",
@@ -38,7 +38,7 @@ impl Given {
         }
     }
 
-    /// For the page.
+    /// JSON for the web UI.
     pub(super) fn json(&self) -> Value {
         let examples: Vec<Value> = examples::list()
             .map(|(name, about, text)| {

@@ -1,7 +1,7 @@
-//! Arguments as words: for the parser, and as people type them.
+//! Arguments as words: for the parser, and in the user's spelling.
 //!
-//! Responsible for: values to text, in an order and spelling in which no value can be taken for a flag. Refuses values of another kind than
-//! the argument's, and arguments that may not be set.
+//! Responsible for: values to text, in an order and spelling in which no value can be parsed as a flag. Values of another kind than the
+//! argument's, and arguments that may not be set, are errors.
 
 use super::catalogue::{Asker, is_called, key_of, name_of, settable, writes};
 use clap::builder::ValueRange;
@@ -14,10 +14,10 @@ use serde_json::Value;
 /// The most values of a list.
 const MOST: usize = 10_000;
 
-/// The most arguments of a question: more than any command has.
+/// Maximum number of arguments of a request: more than any command has.
 const MOST_ARGUMENTS: usize = 400;
 
-/// The words of a command line: for the parser, and for people.
+/// The words of a command line: for the parser, and in the user's spelling.
 #[derive(Default)]
 pub(super) struct Words {
     pub(super) parsed: Vec<String>,
@@ -27,7 +27,7 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Puts the arguments of a question into words.
+    /// Converts the arguments of a request to words.
     pub(super) fn arguments(&mut self, command: &Command, question: &Question, asker: Asker) -> Vec<Problem> {
         let mut problems = Vec::new();
         if question.arguments.len() > MOST_ARGUMENTS {
@@ -146,8 +146,8 @@ fn flag(argument: &Arg, long: &str, value: &Value) -> Result<Vec<String>, Proble
         _ if takes_none => Err(Problem::new("expected true or false").at_key(long)),
         value => {
             let texts = texts(argument, value)?;
-            // A key has one value, which may be a list; at the terminal, of keys given twice the last one counts. So has an argument that is
-            // given once.
+            // A key has one value, which may be a list; at the terminal the last of repeated keys counts. The same holds for an argument
+            // that is given once.
             let is_one = key_of(argument).is_some() || matches!(argument.get_action(), ArgAction::Set);
             let words = if value.is_array() && is_one { vec![texts.join(",")] } else { texts };
             Ok(words.into_iter().map(|text| format!("--{long}={text}")).collect())
@@ -174,7 +174,7 @@ fn texts(argument: &Arg, value: &Value) -> Result<Vec<String>, Problem> {
     }
 }
 
-/// A word of the parser's as people type it.
+/// A word of the parser in the user's spelling.
 fn typed(argument: &Arg, word: &str) -> Vec<String> {
     match word.split_once('=') {
         Some((flag, value))
@@ -187,7 +187,7 @@ fn typed(argument: &Arg, word: &str) -> Vec<String> {
     }
 }
 
-/// A word as a shell takes it. Uploaded files stand with their own names.
+/// A word, quoted for a shell. Uploaded files appear with their own names.
 fn shown(word: &str) -> String {
     let upload = word.strip_prefix(crate::input::access::UPLOAD).and_then(|rest| rest.split_once('/'));
     let word = upload.map_or(word, |(_, name)| name);

@@ -75,7 +75,7 @@ fn of(file: &str, log: &str, arguments: &RunArguments) -> Result<Run, Failure> {
     })
 }
 
-/// Refuses a run of another job.
+/// Returns an error for a run of another job.
 fn belongs(run: &Run, own: &Run, log: &str) -> Result<(), Problem> {
     let figures = |run: &Run| {
         [

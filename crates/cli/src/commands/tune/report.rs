@@ -17,7 +17,7 @@ use railwright_tuner::tuning::FREE;
 use railwright_tuner::tuning::Level;
 use serde::Serialize;
 
-/// Flags that are named among those that stay untouched.
+/// Maximum number of named flags among the untouched ones.
 const MOST_NAMED: usize = 8;
 
 #[derive(Serialize)]
@@ -32,7 +32,7 @@ pub(crate) struct TunedFields<'a> {
     kept: &'a [String],
     /// Rarely changed framework settings that the search keeps.
     structural_keys: &'a [&'static str],
-    /// Whether everything was searched.
+    /// True if the search covered everything.
     is_complete: bool,
     /// Minimum probability of fitting.
     fit_probability: f64,
@@ -44,11 +44,11 @@ pub(crate) struct TunedFields<'a> {
     origins: Vec<OriginFields<'a>>,
     /// Layouts, best first.
     layouts: Vec<RowFields<'a>>,
-    /// Lines of the file that stay as they are because they are not understood.
+    /// Lines of the file that stay unchanged because they are not supported.
     untouched: Vec<&'a str>,
     /// Ratio of measured to predicted step times of the logs.
     level: Option<&'a Level>,
-    /// Rank of the layout whose measurement reduces doubt most.
+    /// Rank of the layout whose measurement reduces the uncertainty most.
     run_next: Option<usize>,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct RowFields<'a> {
     plan: &'a Plan,
     measured: Option<MeasuredField<'a>>,
     expected: Option<ExpectedField>,
-    /// Changes of the file; none where it cannot be changed.
+    /// Changes of the file; `None` if it cannot be changed.
     changes: Option<&'a [Change]>,
     /// Reason why the file cannot be changed.
     refused: Option<&'a Refused>,
@@ -171,7 +171,7 @@ impl Answer for Tuned {
     }
 }
 
-/// The change to make by hand, as a problem of the file.
+/// The manual change, as an error of the file.
 pub(super) fn by_hand(refused: &Refused, path: &str) -> Problem {
     let problem = Problem::new(format!("the file was not changed: {}", refused.reason)).in_file(path);
     if refused.by_hand.is_empty() {

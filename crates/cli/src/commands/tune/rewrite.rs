@@ -1,7 +1,7 @@
-//! The user's file with another layout, read back as the original was.
+//! The user's file with another layout, read back like the original.
 //!
-//! Responsible for: handing the file to the editor of its format and resolving the edited text with the same command line. Refuses
-//! an edit whose run is not the one that was meant, but for settings that the framework has no word for.
+//! Responsible for: passing the file to the editor of its format and resolving the edited text with the same command line. An edit with
+//! another run than the intended one is rejected, except for settings that the framework cannot express.
 
 use crate::args::RunArguments;
 use crate::exit::Failure;
@@ -56,7 +56,7 @@ impl Original {
         // A division of the layers that the file leaves to the framework.
         lost.push("plan.uneven_stages".to_owned());
         let back: RefCell<Option<Plan>> = RefCell::new(None);
-        // The generation is concluded from the flags that are there; an edit of flags does not update the software.
+        // The generation is inferred from the present flags; an edit of flags does not update the software.
         let mut arguments = arguments.clone();
         arguments.set.push(format!("plan.software={}", own.plan.software));
         let is_right = |text: &str| -> Result<(), String> {

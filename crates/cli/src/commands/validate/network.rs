@@ -1,6 +1,6 @@
 //! `validate --network`: published collectives of clusters, predicted, with the errors.
 //!
-//! Responsible for: the views of [`NetworkValidation`]. Refuses to predict.
+//! Responsible for: the views of [`NetworkValidation`]. Does not predict.
 
 use super::{BAR, counted, percentage, share, skipped_rows};
 use crate::args::{NetworkModel, Output};
@@ -53,7 +53,7 @@ impl Answer for Measured {
         &self.0
     }
 
-    /// The rows; errors of groups are for people and JSON.
+    /// The rows; errors of groups are only in the report and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(rows(&self.0.rows));

@@ -1,6 +1,6 @@
-//! `validate --regret`: whether the calculator chooses well among measured layouts.
+//! `validate --regret`: quality of the calculator's choice among measured layouts.
 //!
-//! Responsible for: the views of [`Regret`]. Refuses to judge.
+//! Responsible for: the views of [`Regret`]. Computes no verdict.
 
 use crate::args::Output;
 use crate::exit::Failure;
@@ -11,7 +11,7 @@ use railwright_calculator::validation::{Regret, Validation, regret};
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
-/// Sweeps that are shown to people: the ones worth a look.
+/// Number of sweeps in the report: the largest regrets.
 const WORST: usize = 12;
 
 /// Prints the regrets of a validated table.
@@ -30,7 +30,7 @@ impl Answer for Judged {
         &self.0
     }
 
-    /// The sweeps; the totals are for people and JSON.
+    /// The sweeps; the totals are only in the report and JSON.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(sweeps(self.0.sweeps.iter(), false));

@@ -1,4 +1,4 @@
-//! The report of `whatif`: one table that compares, then each change with what it moved.
+//! The report of `whatif`: one table that compares, then each change with the parts that it changed.
 
 use crate::printer::document::{Block, Cell, Column, Document, Table, Tone};
 use railwright_answers::Rehearsed;
@@ -55,7 +55,7 @@ pub(super) fn document(rehearsed: &Rehearsed) -> Document {
     document
 }
 
-/// The change with the largest reduction of the step time, of those that may fit.
+/// The change with the largest reduction of the step time, among those that may fit.
 fn best(rehearsed: &Rehearsed) -> String {
     let answer = &rehearsed.answer;
     let possible: Vec<_> = answer

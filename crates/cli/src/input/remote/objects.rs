@@ -8,7 +8,7 @@ use railwright_spec::problem::Problem;
 pub(super) use railwright_remote::write;
 pub(crate) use railwright_remote::{Failure, Object, Reader};
 
-/// The objects of an address, and whether it is the address of exactly one.
+/// The objects of an address; true if it is the address of exactly one.
 pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     // In a web address `?` begins the query.
     let is_web = matches!(Scheme::of(path), Some((Scheme::Http, _)));
@@ -25,7 +25,7 @@ pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
         Found::Below(all) => all,
     };
     let keep = |(place, object): &(String, Object)| match &matches {
-        // As on a disk, a folder that matches stands for the files in it.
+        // As on a disk, a matching folder represents its files.
         Some(like) => like.matches_above(object.address()),
         None => {
             place.split('/').count() <= DEEPEST + 1 && !place.split('/').any(|part| part.starts_with('.'))
@@ -40,12 +40,12 @@ pub(super) fn find(path: &str) -> Result<(Vec<Object>, bool), Problem> {
     Ok((kept.into_iter().map(|(_, object)| object).collect(), false))
 }
 
-/// The most objects that one address may stand for.
+/// Maximum number of objects of one address.
 const MOST: usize = extent::MOST;
 /// Maximum depth of prefixes.
 const DEEPEST: usize = extent::DEEPEST as usize;
 
-/// As folders are read: the files of a folder before the folders in it, numbers by their value.
+/// Sort key in the order of folders: the files of a folder before its subfolders, numbers by their value.
 fn order(place: &str) -> Vec<(bool, Vec<(u128, String)>)> {
     let parts: Vec<&str> = place.split('/').collect();
     let last = parts.len() - 1;

@@ -2,7 +2,7 @@
 //!
 //! Responsible for: limits and order of the files below a folder or an address. Opens nothing.
 
-/// The most files that one path may stand for.
+/// Maximum number of files of one path.
 pub(crate) const MOST: usize = 1 << 20;
 /// Maximum depth of folders.
 pub(crate) const DEEPEST: u32 = 8;

@@ -1,8 +1,7 @@
 //! Patterns in paths: `traces/*.json`, `run/**/rank[0-3].json.gz`.
 //!
-//! Responsible for: walking only through folders that may be read, so that a pattern that came through the
-//! server cannot access or measure anything outside of the given paths. Rejects `..` after a wildcard, and
-//! too many entries.
+//! Responsible for: walking only through folders that may be read, so that a pattern from a request cannot access or measure anything
+//! outside of the given paths. Rejects `..` after a wildcard, and too many entries.
 
 use crate::input::{access, disk};
 use glob::{MatchOptions, Pattern};
@@ -17,7 +16,7 @@ const DEPTH: usize = 32;
 const AS_A_SHELL: MatchOptions =
     MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
 
-/// Whether a path is meant as a pattern.
+/// Tests whether a path is a pattern.
 pub(crate) fn is_pattern(path: &str) -> bool {
     path.contains(['*', '?', '['])
 }
@@ -34,7 +33,7 @@ impl Like {
         pattern.map(Self).map_err(|error| Problem::new(format!("invalid pattern: {error}")).in_file(path))
     }
 
-    /// Whether an address or a prefix above it matches; below a prefix, hidden names do not count.
+    /// Tests whether an address or a prefix above it matches. Below a prefix, hidden names are excluded.
     pub(crate) fn matches_above(&self, address: &str) -> bool {
         let ends = address.match_indices('/').map(|(at, _)| at).chain([address.len()]);
         ends.filter(|&end| self.0.matches_with(&address[..end], AS_A_SHELL))
@@ -63,7 +62,7 @@ pub(super) fn find(path: &str) -> Result<Vec<PathBuf>, Problem> {
         } else if matches!(component, Component::ParentDir) {
             return Err(wrong("`..` cannot follow a wildcard".to_owned()));
         } else if text == "**" {
-            // Twice in a row means the same, and every pair of them would double the ways to each folder.
+            // Repeated wildcards are equivalent to one, and every pair of them would double the routes to each folder.
             if !matches!(parts.last(), Some(Part::Below)) {
                 parts.push(Part::Below);
             }

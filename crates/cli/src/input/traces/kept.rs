@@ -1,6 +1,6 @@
 //! Files that were found and traces that were read lately, for a server.
 //!
-//! Responsible for: which of them are kept. A large job of ranks is kept once, joined, by its user ([`crate::commands`]).
+//! Responsible for: selection of cached data. A large job of ranks is cached once, joined, by its user ([`crate::commands`]).
 
 use super::Loaded;
 use crate::input::jobs::Parted;
@@ -14,10 +14,10 @@ use std::sync::Arc;
 
 /// Bytes on the disk of recordings that are kept, at most.
 const LARGEST: u64 = 2 << 30;
-/// The same for traces of ranks, which are copied for every answer.
+/// Maximum size of cached traces of ranks, in bytes; they are copied for every result.
 const LARGEST_COPY: u64 = 32 << 20;
 
-/// Streams behind paths, parted into jobs.
+/// Streams of paths, grouped into jobs.
 pub(super) struct Found {
     pub(super) streams: Vec<super::sources::Stream>,
     pub(super) problems: Vec<Problem>,
@@ -53,7 +53,7 @@ struct Key {
 
 struct Read {
     loaded: Loaded,
-    /// Whether there is something that a reading without Python leaves out.
+    /// True if reading without Python functions omits some rows.
     has_python: bool,
 }
 
@@ -74,7 +74,7 @@ pub(super) fn or_read(
         let has_ranks = loaded.has_ranks();
         let most = if has_ranks { LARGEST_COPY } else { LARGEST };
         let has_python = keep.python && has_python(&loaded);
-        // What is not a trace of a rank is about as large as its text.
+        // Records other than traces of a rank are about as large as their text.
         let size = if has_ranks { bytes_of(&loaded) } else { bytes };
         Ok((Read { loaded, has_python }, (bytes <= most).then_some(size)))
     };
@@ -82,12 +82,12 @@ pub(super) fn or_read(
     Ok(Arc::try_unwrap(read).map_or_else(|read| read.loaded.clone(), |read| read.loaded))
 }
 
-/// Whether a reading with or without functions of Python is the wanted one: where there are none, that with them is also the one without.
+/// Tests whether cached data serves a request with or without Python functions. Without such functions in the trace, both are the same.
 pub(crate) const fn serves_python(kept: bool, wanted: bool, has_python: bool) -> bool {
     kept == wanted || (kept && !has_python)
 }
 
-/// Whether a trace of a rank has functions of Python.
+/// Tests whether a trace of a rank has functions of Python.
 pub(crate) fn has_python(loaded: &Loaded) -> bool {
     let of = |recording: &Recording| match recording {
         Recording::Rank(trace) => trace.host.kinds().contains(&HostKind::Python),
@@ -96,7 +96,7 @@ pub(crate) fn has_python(loaded: &Loaded) -> bool {
     loaded.recordings.iter().any(of)
 }
 
-/// Bytes of one row of a trace in memory, about, with what analyses add to it.
+/// Approximate bytes of one row of a trace in memory, with the additions of analyses.
 const ROW: u64 = 160;
 
 /// Bytes of the traces of ranks in memory, about.

@@ -31,13 +31,13 @@ pub(crate) struct Stream {
 enum Part {
     /// The whole file.
     Whole,
-    /// A database, which is read where it lies.
+    /// A database, read in place.
     Database,
     /// A member of a plain archive: its name and first byte.
     Member { name: String, offset: u64 },
     /// All members of a compressed archive, one after another.
     Archive,
-    /// Nothing: a file of a folder, or an object, that could not be opened.
+    /// A file of a folder, or an object, that could not be opened.
     Failed(Problem),
 }
 
@@ -45,7 +45,7 @@ enum Part {
 type Reading<'a> = &'a (dyn Fn(&str, &mut dyn Read) -> Result<Content, Problem> + Sync);
 
 impl Stream {
-    /// The file that it lies in.
+    /// The file that contains it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -55,7 +55,7 @@ impl Stream {
         self.bytes
     }
 
-    /// Whether the user named it, rather than a folder that holds it.
+    /// True if the user named it, false if it was found in a folder.
     pub(super) fn named(&self) -> bool {
         self.named
     }
@@ -73,22 +73,22 @@ impl Stream {
         }
     }
 
-    /// Whether it must be decompressed from its beginning to list its content.
+    /// Tests whether it must be decompressed from its beginning to list its content.
     pub(in crate::input) fn is_packed(&self) -> bool {
         matches!(self.part, Part::Archive)
     }
 
-    /// The archive that it lies in, or is.
+    /// The archive that contains it, or the path itself if it is one.
     pub(in crate::input) fn archive(&self) -> Option<String> {
         matches!(self.part, Part::Member { .. } | Part::Archive)
             .then(|| remote::without_query(&self.path.display().to_string()).to_owned())
     }
 
-    /// The first inflated bytes of every stream in it, with what errors call it; nothing of one that cannot be read.
+    /// The first inflated bytes of every stream in it, with its name in errors; none for an unreadable one.
     pub(in crate::input) fn heads(&self) -> Vec<(String, Vec<u8>)> {
         let head = |stream: &mut dyn Read| {
             let mut bytes = Vec::new();
-            // A broken end leaves what came before it.
+            // A broken end keeps the bytes before it.
             if let Ok(mut stream) = readers::open(stream) {
                 let _ = (&mut stream).take(HEAD).read_to_end(&mut bytes);
             }
@@ -115,7 +115,7 @@ impl Stream {
         }
     }
 
-    /// The last mebibyte, as it lies on the disk; of a member of a compressed archive, its head is all there is.
+    /// The last mebibyte of the file; for a member of a compressed archive, only its head is available.
     pub(in crate::input) fn tail(&self, head: &[u8]) -> Vec<u8> {
         const TAIL: u64 = 1 << 20;
         let from = match &self.part {
@@ -143,7 +143,7 @@ impl Stream {
             Err(error) => return vec![Err(cannot(&error, &label))],
         };
         let failure = file.failure();
-        // A database that was not closed cannot be opened where nothing may be written; its bytes can.
+        // An unclosed database cannot be opened without write access; its bytes can.
         #[cfg(all(feature = "tables", not(target_family = "wasm")))]
         if matches!(self.part, Part::Database)
             && self.object.is_none()
@@ -160,7 +160,7 @@ impl Stream {
             Part::Archive => members(&label, &mut progress.watch(file), read),
             Part::Failed(_) => Vec::new(),
         };
-        // A transfer that failed is no file that ends early: nothing of it is reported.
+        // A failed transfer is not a file that ends early: no part of it is reported.
         match failure.as_ref().and_then(remote::Failure::problem) {
             Some(problem) => vec![Err(problem.clone())],
             None => results,
@@ -172,7 +172,7 @@ impl Stream {
     }
 }
 
-/// A file on the disk, or an object behind an address.
+/// A file on the disk, or an object at an address.
 enum Opened {
     File(File),
     Object(remote::Reader),
@@ -206,7 +206,7 @@ impl Seek for Opened {
     }
 }
 
-/// The members of a compressed archive, one after another; a broken end costs what is after it.
+/// The members of a compressed archive, one after another; after a broken end the rest is lost.
 fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<Content, Problem>> {
     let mut results = Vec::new();
     each_member(label, stream, &mut |name, member| {
@@ -221,7 +221,7 @@ fn members(label: &str, stream: &mut dyn Read, read: Reading<'_>) -> Vec<Result<
 /// Member of an archive: its name, and its bytes or the reason why they are missing.
 type Taking<'a> = dyn FnMut(&str, Result<&mut dyn Read, std::io::Error>) + 'a;
 
-/// Hands the members of a compressed archive on, or why it could not be read further.
+/// Passes on the members of a compressed archive, or the reason why it could not be read further.
 fn each_member(label: &str, stream: &mut dyn Read, take: &mut Taking<'_>) {
     let mut archive = match readers::open(stream) {
         Ok(stream) => tar::Archive::new(stream),
@@ -299,12 +299,12 @@ fn of_address(path: &str) -> Result<Vec<Stream>, Problem> {
             Err(problem) => Ok(vec![failed(problem)]),
         }
     };
-    // Most of the time is spent waiting for answers.
+    // Most of the time is spent waiting for responses.
     let all: Vec<Vec<Stream>> = objects.par_iter().map(streams).collect::<Result<_, Problem>>()?;
     Ok(all.into_iter().flatten().collect())
 }
 
-/// Whether something is neither a file nor a folder, such as a pipe.
+/// Tests whether a path is neither a file nor a folder, such as a pipe.
 fn is_special(path: &Path) -> bool {
     access::exists(path) && !access::is_file(path) && !access::is_folder(path)
 }
@@ -354,7 +354,7 @@ fn file(path: &Path, object: Option<&remote::Object>, named: bool) -> std::io::R
     let whole = |part| Stream { path: path.to_owned(), object: object.cloned(), bytes, named, part };
     let mut head = [0; 512];
     let filled = fill(&mut file, &mut head)?;
-    // A saved profile is an archive too, but its members are nothing without each other.
+    // A saved profile is an archive too, but its members are not self-contained.
     #[cfg(all(feature = "tables", not(target_family = "wasm")))]
     if tabular::is_store(&head[..filled]) {
         return Ok(vec![whole(Part::Whole)]);
@@ -395,7 +395,7 @@ fn is_archive(head: &[u8]) -> bool {
     head.get(257..262) == Some(b"ustar")
 }
 
-/// The members of a plain archive; nothing when its index is broken, so that it is read from the front as far as it goes.
+/// The members of a plain archive; `None` if its index is broken, so that it is read from the front as far as possible.
 fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<Vec<Stream>> {
     let mut archive = tar::Archive::new(file);
     let mut members = Vec::new();
@@ -421,7 +421,7 @@ fn index(file: Opened, path: &Path, object: Option<&remote::Object>) -> Option<V
     Some(members)
 }
 
-/// In order of name, with numbers by their value.
+/// Sorts by name, with numbers by their value.
 fn sort(paths: &mut [PathBuf]) {
     paths.sort_by_cached_key(|path| natural(&path.display().to_string()));
 }

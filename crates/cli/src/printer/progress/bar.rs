@@ -1,6 +1,6 @@
 //! The bar of long work at a terminal.
 //!
-//! Responsible for: a bar only after a moment, so that short work stays silent. A browser has no terminal: no bar is ever made there.
+//! Responsible for: a bar after a delay, so that short work stays silent. A browser has no terminal: there is no bar.
 
 #[cfg(not(target_family = "wasm"))]
 pub(super) use terminal::Bar;
@@ -63,11 +63,11 @@ mod terminal {
 
 #[cfg(target_family = "wasm")]
 mod none {
-    /// There is none.
+    /// No bar.
     pub(in super::super) enum Bar {}
 
     impl Bar {
-        /// Always none.
+        /// Always `None`.
         pub(in super::super) fn new(_: &str, _: u64) -> Option<Self> {
             None
         }

@@ -1,4 +1,4 @@
-//! MindSpeed-LLM: Megatron on Ascend with flags of its own for experts, context parallelism and adapters.
+//! MindSpeed-LLM: Megatron on Ascend with its own flags for experts, context parallelism and adapters.
 //!
 //! Responsible for: these flags as Megatron's fields, and empty layers and lists of layers as a division among stages.
 
@@ -7,7 +7,7 @@ use super::super::pipeline::layout_of;
 use super::Stated;
 use crate::Draft;
 
-/// Translates the flags wherever they are given: no other program has flags of these names.
+/// Translates the flags in every dialect: no other program has flags of these names.
 pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mut Draft) {
     rename(arguments, "moe_intermediate_size", "moe_ffn_hidden_size", |word| Some(word.to_owned()));
     rename(arguments, "context_parallel_algo", "cp_comm_type", |word| match word {
@@ -60,7 +60,7 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
             let (source, line) = arguments.origin(field);
             draft.leave_open(key, &source, line, why);
             if field == "noop_layers" {
-                // Without a number of layers the file is partial, so nothing that depends on it is stated.
+                // Without a number of layers the file is partial, so no dependent setting is stated.
                 *arguments = arguments.with("num_layers", None);
             }
         }
@@ -78,7 +78,7 @@ fn number(arguments: &Arguments, name: &str) -> Option<u64> {
     arguments.word(name)?.parse().ok()
 }
 
-/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false where they are not those of the model.
+/// Writes the layers of each stage, `--num-layer-list 17,20,22,21`, as a layout; false if their sum is not that of the model.
 fn listed(arguments: &mut Arguments) -> bool {
     let stages: Option<Vec<u64>> = arguments
         .word("num_layer_list")
@@ -103,7 +103,7 @@ fn empty_layers(arguments: &Arguments) -> Option<Vec<u64>> {
     arguments.word("noop_layers")?.split(',').map(|number| number.trim().parse().ok()).collect()
 }
 
-/// Empty layers as what they are for: a model with fewer layers, and chunks that differ. Megatron-Core writes these as a layout.
+/// Translates empty layers to their purpose: a model with fewer layers, and unequal chunks. Megatron-Core writes these as a layout.
 fn divide(arguments: &mut Arguments) -> bool {
     let number = |name: &str| number(arguments, name);
     let (Some(empty), Some(layers)) = (empty_layers(arguments), number("num_layers")) else { return false };
@@ -127,7 +127,7 @@ fn divide(arguments: &mut Arguments) -> bool {
     let filled =
         Argument { values: vec![chunks.iter().sum::<u64>().to_string()], source: source.clone(), line };
     *arguments = arguments.with("num_layers", Some(filled));
-    // Not as Megatron-Core's own flag, which would date the software.
+    // Not written as Megatron-Core's own flag, which would date the software.
     *arguments = arguments.with("noop_layers", Some(Argument { values: vec![layout], source, line }));
     true
 }

@@ -1,7 +1,7 @@
-//! slime: Megatron trains on what a rollout engine writes.
+//! slime: Megatron trains on the output of a rollout engine.
 //!
-//! Responsible for: lengths, packed micro batches and GPUs of the actor, as its flags have them, and setting the flags of rollouts apart.
-//! Refuses to time generation: an estimate is of the training step.
+//! Responsible for: lengths, packed micro-batches and GPUs of the actor from its flags, and exclusion of the flags of rollouts. Excludes
+//! the time of generation: an estimate covers the training step.
 
 use super::super::arguments::{Argument, Arguments};
 use super::super::meaning::World;
@@ -31,7 +31,7 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         && words.iter().any(|word| word.text == "--use-dynamic-batch-size")
         && !arguments.mentions("micro_batch_size")
     {
-        // Ranks that share a sequence take as many tokens each.
+        // Ranks that share a sequence each take this many tokens.
         let shared =
             arguments.word("context_parallel_size").and_then(|word| word.parse::<u64>().ok()).unwrap_or(1);
         let micro = (shared.saturating_mul(tokens) / length).max(1);

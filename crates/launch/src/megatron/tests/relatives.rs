@@ -19,7 +19,7 @@ fn relatives_have_flags_and_defaults_of_their_own() {
         values(&source, &["model.top_k", "model.moe_every", "model.norm"]),
         ["2", "1", "\"rms_norm\""]
     );
-    // A number for each layer is never taken for one number.
+    // One number per layer is never read as a single number.
     let pyramid = read("--deepspeed --fp16 --num-experts 64 64 128");
     assert!(pyramid.open.iter().any(|open| open.key == "model.experts"), "{:?}", pyramid.open);
     assert_eq!(values(&pyramid, &["model.experts"]), ["-"]);

@@ -1,24 +1,24 @@
 //! Settings that depend on each other in Megatron-LM: sharding, formats, recompute, offload, overlap.
 //!
-//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and
-//! `TransformerConfig`, August 2026). Does not report: reading the flags back does.
+//! Responsible for: the remaining plan if Megatron-LM rejects a combination (its `validate_args` and `TransformerConfig`, August 2026).
+//! Does not report: reading the flags back does.
 
 use railwright_spec::model::{FeedForward, Mixer, Model};
 use railwright_spec::plan::{Optimizer, Plan, Recompute, RecomputeModule};
 use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 
-/// How Megatron shards what a rank keeps.
+/// Sharding of a rank's states in Megatron.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sharded {
-    /// Not at all.
+    /// No sharding.
     Whole,
     /// The states of the optimizer, by Megatron's distributed optimizer.
     Optimizer,
     /// Full sharding by torch's FSDP: Megatron rejects it with pipeline stages, experts, tied embeddings and
     /// fp16.
     Torch,
-    /// More than the states, by Megatron's FSDP, which is built on the distributed optimizer.
+    /// More than the states, with Megatron's FSDP, which is based on the distributed optimizer.
     Megatron,
 }
 
@@ -29,7 +29,7 @@ impl Sharded {
             && plan.expert_parallel == 1
             && !run.model.tied_embeddings
             && plan.precision.activations != DataType::Fp16;
-        // Both kinds of FSDP refuse optimizers other than these.
+        // Both kinds of FSDP reject optimizers other than these.
         let is_plain = matches!(optimizer(plan), "adam" | "sgd");
         match (plan.sharding.zero_stage, plan.sharding.reshard_after_forward) {
             (0, _) => Self::Whole,
@@ -40,13 +40,13 @@ impl Sharded {
         }
     }
 
-    /// Whether the distributed optimizer runs, which other flags ask for.
+    /// Tests whether the distributed optimizer runs, which other flags require.
     pub(super) fn has_distributed_optimizer(self) -> bool {
         matches!(self, Self::Optimizer | Self::Megatron)
     }
 }
 
-/// The word behind `--optimizer`.
+/// The word after `--optimizer`.
 pub(super) fn optimizer(plan: &Plan) -> &'static str {
     match plan.optimizer {
         Optimizer::Sgd => "sgd",
@@ -56,18 +56,18 @@ pub(super) fn optimizer(plan: &Plan) -> &'static str {
     }
 }
 
-/// Whether states are kept or stepped in ways of their own, which only Adam can.
+/// Tests whether the distributed optimizer runs with Adam, as the precision-aware optimizer and CPU offload require.
 pub(super) fn has_aware_optimizer(run: &Run) -> bool {
     Sharded::of(run).has_distributed_optimizer() && optimizer(&run.plan) == "adam"
 }
 
-/// Whether states are stepped on the CPU.
+/// Tests whether the optimizer steps on the CPU.
 pub(super) fn offloads_optimizer(run: &Run) -> bool {
     run.plan.offload.optimizer > 0.0 && has_aware_optimizer(run)
 }
 
-/// Whether parameters are kept and gathered in fp8: only where products are in fp8, and only with delayed scaling where the optimizer
-/// steps on the CPU.
+/// Tests whether parameters are kept and gathered in fp8. This requires GEMMs in fp8, and delayed scaling if the optimizer steps on the
+/// CPU.
 pub(super) fn has_narrow_parameters(run: &Run) -> bool {
     let precision = run.plan.precision;
     let allowed = match precision.compute {
@@ -78,7 +78,7 @@ pub(super) fn has_narrow_parameters(run: &Run) -> bool {
     allowed && precision.parameters == DataType::Fp8 && Sharded::of(run).has_distributed_optimizer()
 }
 
-/// The recipe of fp8 products: scales of the tensor at hand, but delayed ones where nothing else is allowed.
+/// The recipe of fp8 GEMMs: current scaling, or delayed scaling if no other is allowed.
 pub(super) fn fp8_recipe(run: &Run) -> &'static str {
     let delayed = has_narrow_parameters(run) && offloads_optimizer(run);
     if delayed { "delayed" } else { "tensorwise" }
@@ -88,7 +88,7 @@ fn recomputes_norms(run: &Run) -> bool {
     recompute_words(run).iter().any(|word| matches!(*word, "layernorm" | "moe_act"))
 }
 
-/// The words behind `--recompute-modules`.
+/// The words after `--recompute-modules`.
 pub(super) fn recompute_words(run: &Run) -> Vec<&'static str> {
     let Recompute::Selective { modules, .. } = &run.plan.recompute else { return Vec::new() };
     let has_experts = run.model.is_mixture_of_experts();
@@ -119,8 +119,8 @@ pub(super) fn offloaded_layers(run: &Run) -> Option<u64> {
     (alone && moved >= 1).then(|| moved.min(layers.saturating_sub(1))).filter(|moved| *moved > 0)
 }
 
-/// Whether expert communication overlaps with compute: Megatron interleaves two micro-batches, which requires
-/// virtual stages, and excludes recompute of whole layers or expert blocks.
+/// Tests whether expert communication overlaps with compute. Megatron interleaves two micro-batches, which requires virtual stages, and
+/// excludes recompute of whole layers or expert blocks.
 pub(super) fn overlaps_experts(run: &Run) -> bool {
     let plan = &run.plan;
     let predictions = run.model.multi_token_prediction.as_ref().map_or(0, |prediction| prediction.depth);
@@ -133,13 +133,13 @@ pub(super) fn overlaps_experts(run: &Run) -> bool {
         && predictions <= 1
 }
 
-/// Ranks that share each expert: one where experts have biases.
+/// Ranks that share each expert: one if experts have biases.
 pub(super) fn expert_tensor_parallel(run: &Run) -> u64 {
     let is_biased = super::model::has_biases(&run.model);
     if is_biased { 1 } else { run.plan.expert_tensor_parallel }
 }
 
-/// Whether a layer has such a mixer and feed-forward.
+/// Tests whether any layer has a matching mixer and feed-forward block.
 pub(super) fn has(model: &Model, find: impl Fn(&Mixer, &FeedForward) -> bool) -> bool {
     model
         .layers

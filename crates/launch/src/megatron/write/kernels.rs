@@ -12,10 +12,10 @@ use railwright_spec::precision::DataType;
 use railwright_spec::run::Run;
 use railwright_spec::software;
 
-/// Generations and what each is priced with.
+/// Table of generations with their kernel features.
 const TABLE: &str = include_str!("../../../data/megatron_generations.csv");
 
-/// What a generation is priced with.
+/// Kernel features assumed for a generation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::megatron) struct Features {
     /// Permutation, router and cross entropy run as fused kernels.
@@ -29,7 +29,7 @@ pub(in crate::megatron) struct Features {
 /// Share of a step in CUDA graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::megatron) enum Graphs {
-    /// Nothing.
+    /// No graphs.
     #[default]
     None,
     /// Parts of layers.
@@ -38,7 +38,7 @@ pub(in crate::megatron) enum Graphs {
     Full,
 }
 
-/// What a stack is priced with: its generation's row, and the features behind it. Generations without a row use none of it.
+/// Kernel features of a stack: the row of its generation, and the features in its name. Generations without a row have none.
 pub(in crate::megatron) fn features(stack: &str) -> Features {
     let generation = software::generation_of(stack);
     let has = |feature: &str| software::features_of(stack).any(|name| name == feature);
@@ -56,7 +56,7 @@ pub(in crate::megatron) fn features(stack: &str) -> Features {
     }
 }
 
-/// The flags, and what had to be left out.
+/// The flags, and the omitted settings.
 pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
     let mut group = Group::new("KERNEL_ARGS");
     let mut lost = Vec::new();
@@ -74,16 +74,16 @@ pub(super) fn flags(run: &Run) -> (Group, Vec<Lost>) {
     (group, lost)
 }
 
-/// Whether tokens travel through a fused dispatcher: only between ranks, and only where DeepEP or HybridEP run.
+/// Tests whether tokens use a fused dispatcher: only between ranks, and only if DeepEP or HybridEP run.
 fn has_fused_dispatch(run: &Run, features: Features) -> bool {
     features.fused_dispatch
         && run.plan.expert_parallel > 1
         && software::Software::dispatches_fused_on(&run.cluster.accelerator.architecture)
 }
 
-/// HybridEP is for scale-up domains of more than one node, DeepEP for the others.
+/// Flags of the dispatcher: HybridEP for scale-up domains of more than one node, DeepEP for others.
 fn dispatcher(run: &Run, features: Features, group: &mut Group) {
-    /// GPUs of the largest node that is a scale-up domain of its own.
+    /// GPUs of the largest node that is a scale-up domain by itself.
     const NODE: u64 = 8;
     if !has_fused_dispatch(run, features) {
         return group.value("--moe-token-dispatcher-type", "alltoall");
@@ -91,7 +91,7 @@ fn dispatcher(run: &Run, features: Features, group: &mut Group) {
     group.value("--moe-token-dispatcher-type", "flex");
     let is_rack = run.cluster.scale_up.domain_size > NODE;
     group.value("--moe-flex-dispatcher-backend", if is_rack { "hybridep" } else { "deepep" });
-    // Both carry the router's probabilities in fp32.
+    // Both transfer the router's probabilities in fp32.
     group.value("--moe-router-dtype", "fp32");
 }
 
@@ -102,7 +102,7 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     let moe = run.model.is_mixture_of_experts();
     let is_full_recompute = matches!(run.plan.recompute, Recompute::Full { .. });
     let is_rack = run.cluster.scale_up.domain_size > 8;
-    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped products.
+    // A graph of the whole iteration needs experts whose shapes stay on the device: HybridEP and fused grouped GEMMs.
     let static_experts = !moe
         || (has_fused_dispatch(run, features)
             && is_rack
@@ -153,7 +153,7 @@ fn graphs(run: &Run, features: Features, group: &mut Group, lost: &mut Vec<Lost>
     }
 }
 
-/// The parts of layers that a graph may hold.
+/// The parts of layers that a graph can contain.
 fn modules(run: &Run) -> Vec<&'static str> {
     let recomputes_experts = matches!(&run.plan.recompute,
         Recompute::Selective { modules, .. } if modules.contains(&RecomputeModule::Moe));

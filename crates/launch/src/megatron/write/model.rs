@@ -10,7 +10,7 @@ use railwright_spec::model::{
 };
 use railwright_spec::run::Run;
 
-/// Shapes of everything but experts.
+/// Shapes of all layers except experts.
 pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Group {
     let model = &run.model;
     let mut group = Group::new("MODEL_ARGS");
@@ -55,12 +55,12 @@ pub(super) fn shape(run: &Run, structure: &Structure, per_chunk: &[u64]) -> Grou
     }
     group.flag_if(!biases, "--disable-bias-linear");
     group.flag_if(!biases && has(model, &["q_proj.bias", "qkv.bias"]), "--add-qkv-bias");
-    // Rotation goes as far as it has to, and Megatron-LM refuses sequences beyond this.
+    // Rotary positions extend as far as needed, and Megatron-LM rejects longer sequences.
     group.value("--max-position-embeddings", model.max_positions.max(run.plan.sequence_length).max(1));
     let position = match model.position {
         Position::Rotary => "rope",
         Position::Learned => "learned_absolute",
-        // ALiBi was refused before.
+        // ALiBi was rejected before.
         Position::Alibi | Position::None => "none",
     };
     group.value("--position-embedding-type", position);
@@ -79,7 +79,7 @@ pub(super) fn experts(run: &Run, structure: &Structure) -> Option<Group> {
     let mut group = Group::new("MOE_ARGS");
     group.value("--num-experts", moe.experts);
     group.value("--moe-router-topk", moe.top_k);
-    // A softmax over one expert has no gradient: Megatron-LM wants it over all of them then.
+    // A softmax over one expert has no gradient: Megatron-LM then requires it over all of them.
     group.flag_if(moe.top_k == 1, "--moe-router-pre-softmax");
     group.value("--moe-ffn-hidden-size", moe.expert.intermediate_size);
     if moe.shared_intermediate_size > 0 {
@@ -107,7 +107,7 @@ pub(super) fn experts(run: &Run, structure: &Structure) -> Option<Group> {
     Some(group)
 }
 
-/// What the first layer has that has it.
+/// Property of the first layer that has it.
 fn first<'a, T>(model: &'a Model, find: impl Fn(&'a Layer) -> Option<T>) -> Option<T> {
     model.layers.iter().find_map(|kind| model.layer_kinds.get(*kind).and_then(&find))
 }
@@ -133,7 +133,7 @@ fn experts_of(layer: &Layer) -> Option<&MixtureOfExperts> {
     }
 }
 
-/// The dense MLP, or an expert where all layers have experts.
+/// The dense MLP, or an expert if all layers have experts.
 fn widths(model: &Model) -> Option<&Mlp> {
     let dense = first(model, |layer| match &layer.feed_forward {
         FeedForward::Dense(mlp) => Some(mlp),
@@ -147,7 +147,7 @@ fn has(model: &Model, names: &[&str]) -> bool {
     model.layer_kinds.iter().any(|layer| layer.weights.iter().any(named))
 }
 
-/// Whether matrices other than queries, keys and values have biases.
+/// Tests whether matrices other than queries, keys and values have biases.
 pub(super) fn has_biases(model: &Model) -> bool {
     has(model, &["o_proj.bias", "down_proj.bias", "fc_out.bias", "c_proj.bias", "dense.bias"])
 }
@@ -185,12 +185,12 @@ fn window(model: &Model, group: &mut Group) {
 /// A scalar a head that softmax can attend to: `--softmax-type learnable`.
 const SINKS: &[&str] = &["sinks"];
 
-/// Weights that flags make and that the keys of a run file have no word for: sinks, and a router's bias where all matrices have one.
+/// Weights implied by flags, for which a run file has no key: sinks, and a router's bias if all matrices have one.
 fn is_implied(weight: &Weight) -> bool {
     matches!(weight.name.as_str(), "sinks" | "router.bias")
 }
 
-/// The shapes of every layer and of what stands around them, sorted, but for what flags imply.
+/// The shapes of every layer and of the other modules, sorted, except those implied by flags.
 pub(super) fn shapes(model: &Model) -> Vec<Vec<(u64, u64, u64)>> {
     let sorted = |weights: &[Weight]| {
         let weights = weights.iter().filter(|weight| !is_implied(weight));

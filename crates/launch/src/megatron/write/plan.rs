@@ -39,7 +39,7 @@ fn parallel(run: &Run, structure: &Structure) -> Group {
     group.value("--context-parallel-size", plan.context_parallel);
     if plan.context_parallel > 1 {
         let kind = match plan.context_kind {
-            // What a learned index picks lies anywhere in the sequence.
+            // A learned index selects keys anywhere in the sequence.
             _ if *structure == Structure::Sparse => "all_gather",
             ContextKind::Ring => "p2p",
             ContextKind::AllGather => "all_gather",
@@ -206,7 +206,7 @@ fn overlap(run: &Run) -> Group {
         overlap.parameter_gather && overlap.gradient_reduce && Sharded::of(run).has_distributed_optimizer();
     group.flag_if(gathers, "--overlap-param-gather");
     group.flag_if(overlap.tensor && plan.sequence_parallel && plan.tensor_parallel > 1, "--tp-comm-overlap");
-    // Between two stages alone Megatron refuses interleaving without it.
+    // Between two stages alone Megatron rejects interleaving without it.
     let waits = plan.virtual_stages > 1 && !overlap.pipeline && plan.pipeline_parallel > 2;
     group.flag_if(waits, "--no-overlap-p2p-communication");
     group.flag_if(overlaps_experts(run), "--overlap-moe-expert-parallel-comm");

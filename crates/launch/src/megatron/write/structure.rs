@@ -1,7 +1,7 @@
-//! Which of Megatron-LM's families a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
+//! Family of Megatron-LM that a model belongs to, if any: GPT, hybrid by a pattern of letters, gated delta nets, sparse attention.
 //!
-//! Responsible for: the flags that make a model what it is, and the reason where Megatron-LM (August 2026) has no such model. Refuses to
-//! write a relative instead.
+//! Responsible for: flags of the model's structure, and the reason if Megatron-LM (August 2026) has no such model. Never writes a similar
+//! model instead.
 
 use super::Group;
 use super::choices::has;
@@ -19,12 +19,12 @@ pub(super) enum Structure {
     Hybrid(String),
     /// Gated delta nets, with full attention at an interval of layers.
     DeltaNet(u64),
-    /// Latent attention to what a learned index picks.
+    /// Latent attention to keys selected by a learned index.
     Sparse,
 }
 
 impl Structure {
-    /// The family of a model, or why there is none.
+    /// The family of a model, or the reason why there is none.
     pub(super) fn of(model: &Model, plan: &Plan) -> Result<Self, String> {
         let any = |find: &dyn Fn(&Layer) -> bool| {
             model.layers.iter().filter_map(|kind| model.layer_kinds.get(*kind)).any(find)
@@ -92,7 +92,7 @@ impl Structure {
         Ok(Self::Gpt)
     }
 
-    /// What starts the training.
+    /// Script that starts the training.
     pub(super) fn entry(&self) -> &'static str {
         match self {
             Self::Hybrid(_) => "pretrain_hybrid.py",
@@ -153,7 +153,7 @@ pub(super) fn flags(structure: &Structure, model: &Model, per_chunk: &[u64], gro
             }
         }
         Structure::DeltaNet(every) => {
-            // The name that every release knows.
+            // The name that every release supports.
             group.value("--experimental-attention-variant", "gated_delta_net");
             group.value("--linear-attention-freq", every);
             if let Some(linear) = linear(model) {
@@ -210,7 +210,7 @@ fn linear(model: &Model) -> Option<&LinearAttention> {
     })
 }
 
-/// Whether queries are projected twice as wide, for a gate on attention's output.
+/// Tests whether queries are projected at twice the width, for a gate on attention's output.
 fn gates_output(model: &Model) -> bool {
     model.layer_kinds.iter().any(|layer| match &layer.mixer {
         Mixer::Attention(attention) => layer

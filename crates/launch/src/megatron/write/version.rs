@@ -1,8 +1,8 @@
 //! Releases of Megatron-LM that lack some of the flags of the newest version.
 //!
 //! Responsible for: a script that the parser of a release accepts, from a table of facts made by its own parser
-//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that releases check and the newest version does not. Refuses a
-//! script without a flag that decides what is trained or how it is divided; flags that only save time are left out and listed.
+//! (`xtask/peers/exports/table_megatron_versions.py`), and the relations that only earlier releases check. A missing flag that determines
+//! the trained model or its division is an error. Flags that only save time are omitted and listed.
 
 use super::Group;
 use super::choices::overlaps_experts;
@@ -11,7 +11,7 @@ use crate::Lost;
 use railwright_spec::plan::Optimizer;
 use railwright_spec::run::Run;
 
-/// What releases lack of the newest version's arguments.
+/// Arguments of the newest version that earlier releases lack.
 const TABLE: &str = include_str!("../../../data/megatron_versions.csv");
 
 /// The version that flags are written for: the main branch of this month.
@@ -20,7 +20,7 @@ pub(super) const NEWEST: &str = "2026-08";
 /// Every version, newest first.
 pub(super) const ALL: &[&str] = &[NEWEST, "0.19", "0.18", "0.17", "0.16"];
 
-/// Flags that save time and decide nothing else.
+/// Flags that only save time.
 const SAVERS: &[&str] = &[
     "--cuda-graph-impl",
     "--cuda-graph-modules",
@@ -37,17 +37,17 @@ pub(super) fn known(version: &str) -> &'static str {
     ALL.iter().copied().find(|known| *known == version).unwrap_or(NEWEST)
 }
 
-/// The version behind the name of the framework.
+/// The version as a suffix of the framework's name.
 pub(super) fn shown(version: &str) -> String {
     if version == NEWEST { String::new() } else { format!(" {version}") }
 }
 
-/// How many versions a release is behind the newest one.
+/// Number of versions that a release is behind the newest one.
 fn age(version: &str) -> usize {
     ALL.iter().position(|known| *known == version).unwrap_or(0)
 }
 
-/// What a release lacks of an option: `None` where it is the same, `-` for the option itself, else the words that it allows.
+/// Difference of an option in a release: `None` if equal, `-` if the option is missing, else the allowed words.
 fn lacks(version: &str, option: &str) -> Option<&'static str> {
     TABLE.lines().find_map(|line| {
         let mut cells = line.split(',');
@@ -55,7 +55,7 @@ fn lacks(version: &str, option: &str) -> Option<&'static str> {
     })
 }
 
-/// Brings the flags to those that a release has; what is left out is returned.
+/// Reduces the flags to those of a release, and returns the omitted ones.
 pub(super) fn fit(version: &str, run: &Run, groups: &mut Vec<Group>) -> Result<Vec<Lost>, Lost> {
     if let Some(why) = refusal(version, run) {
         return Err(Lost { key: "plan".to_owned(), message: format!("Megatron-LM {version} {why}") });
@@ -100,7 +100,7 @@ pub(super) fn fit(version: &str, run: &Run, groups: &mut Vec<Group>) -> Result<V
     Ok(dropped.into_iter().map(lost).collect())
 }
 
-/// What a release checks and the newest version does not.
+/// Reason why a release rejects a run that the newest version accepts.
 fn refusal(version: &str, run: &Run) -> Option<&'static str> {
     let (plan, age) = (&run.plan, age(version));
     let at_most = |version: &str| age > 0 && age >= self::age(version);

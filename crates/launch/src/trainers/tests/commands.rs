@@ -47,7 +47,7 @@ fn a_script_on_transformers_trainer_is_read() {
     );
     let origin = launch.origins.iter().find(|o| o.key == "plan.micro_batch").expect("an origin");
     assert_eq!(origin.line, Some(5));
-    // Defaults of `TrainingArguments` are stated only where the script takes these.
+    // Defaults of `TrainingArguments` are stated only if the script uses them.
     let own = "python train.py --model_name_or_path gpt2 --per_device_train_batch_size 2 --max_length 512\n";
     let open = ["plan.precision.preset", "plan.recompute", "plan.sharding", "plan.micro_batches"];
     check(own, &open.map(|key| (key, "open")));
@@ -112,7 +112,7 @@ fn files_of_deepspeed_and_accelerate_are_opened() {
         FILES,
         &[("plan.sharding", "open"), ("plan.precision.preset", "open")],
     );
-    // A configuration in YAML names such a file too.
+    // A configuration in YAML also names such a file.
     let factory = FACTORY.replace("examples/deepspeed/ds_z3_config.json", "ds.json");
     check_in(&factory, FILES, &[("plan.sharding", "\"fsdp\""), ("plan.offload.optimizer", "1.0")]);
 }
@@ -210,7 +210,8 @@ fn litgpt_is_read() {
     assert!(remarks(&launch, RemarkKind::Unresolved).contains("`model_config` are not read"));
 }
 
-/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is open.
+/// TrainingArguments accumulates one step by default, Slurm's variables come from the directives, and a number of nodes without a value is
+/// open.
 #[test]
 fn a_transformers_script_under_slurm() {
     const FILE: &[(&str, &str)] =

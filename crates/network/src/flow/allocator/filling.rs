@@ -4,7 +4,8 @@
 
 use super::{Allocator, NONE};
 
-/// Fair rates that are closer to that of the fastest flow alone are the same: less than [`super::EQUAL`], so that such flows keep their bottleneck.
+/// Fair rates closer than this to that of the fastest flow alone count as equal: less than [`super::EQUAL`], so that such flows keep their
+/// bottleneck.
 const SAME: f64 = 1e-12;
 
 /// A link while filling.
@@ -14,7 +15,7 @@ pub(super) struct Level {
     pub(super) left: f64,
     /// Sum of the shares of flows without a rate yet.
     pub(super) shares: f64,
-    /// Number of these flows.
+    /// Number of open flows on the link.
     pub(super) open: u32,
     /// The filling that these are of.
     pub(super) filling: u32,
@@ -28,7 +29,7 @@ impl Level {
         *self = Self { left: capacity, shares: 0.0, open: 0, filling, seen: self.seen };
     }
 
-    /// A flow that crosses the link gets its rate.
+    /// Subtracts a flow with this rate and share from the link.
     pub(super) fn freeze(&mut self, rate: f64, share: f64) {
         self.left -= rate * share;
         self.shares -= share;
@@ -42,7 +43,7 @@ fn key(rate: f64) -> u64 {
 }
 
 impl Allocator {
-    /// Progressive filling of what flows that are not chosen leave. Whether there are any on the links of the chosen.
+    /// Fills the capacity that flows outside the selection leave. True if there are such flows on the links of the selected ones.
     pub(super) fn fill(&mut self) -> bool {
         self.filling = self.filling.wrapping_add(1);
         let Self { links, levels, rates, open, filling, chosen, touched, .. } = self;
@@ -68,10 +69,10 @@ impl Allocator {
         has_others
     }
 
-    /// Raises the rates of open flows together, and freezes those of each link as it fills.
+    /// Raises the rates of open flows in step, and freezes those of each link as it fills.
     ///
-    /// No flow is faster than alone on its narrowest link, and fair rates only grow while others freeze. So no link limits a flow whose fair
-    /// rate reaches that of the fastest flow alone. What is open when only such links are left has that rate.
+    /// No flow is faster than alone on its narrowest link, and fair rates only grow while others freeze. So no link limits a flow whose
+    /// fair rate reaches that of the fastest flow alone. Flows still open when only such links remain have that rate.
     pub(super) fn raise(&mut self) {
         let Self {
             links,
@@ -131,7 +132,7 @@ impl Allocator {
         if missing == 0 {
             return;
         }
-        // Each at the same rate, but for rounding: levels stay until all have it.
+        // All have the same rate except for rounding: levels stay until all have it.
         let rest = |slot: &&u32| open[**slot as usize] == *filling;
         for &slot in chosen.iter().filter(rest) {
             let mut slowest = (f64::INFINITY, NONE);

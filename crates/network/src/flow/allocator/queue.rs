@@ -1,7 +1,7 @@
 //! Links by the rate at which they fill, the lowest first.
 //!
-//! Responsible for: the next link, where no link comes before one that was taken already. A radix heap (Ahuja et al., Faster algorithms for the
-//! shortest path problem, 1990): entries wait in buckets by the highest bit that distinguishes them from the last one taken, and move to
+//! Responsible for: the next link, where no link precedes one that was already taken. A radix heap (Ahuja et al., Faster algorithms for the
+//! shortest path problem, 1990): entries wait in buckets by the highest bit that distinguishes them from the last one taken. They move to
 //! lower buckets as it grows. Most links of a filling never fill, and are never sorted.
 
 /// Links in buckets.
@@ -34,7 +34,7 @@ impl Queue {
         self.last = 0;
     }
 
-    /// Adds a link with the bits of a non-negative rate. Lower rates than the last one taken, but for rounding none, count as that.
+    /// Adds a link with the bits of a non-negative rate. Rates below the last one taken, which only rounding causes, count as that.
     pub(super) fn push(&mut self, rate: u64, link: u32) {
         let rate = rate.max(self.last);
         let bucket = u64::BITS - (rate ^ self.last).leading_zeros();
@@ -71,7 +71,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Entries that are never below what was taken come in the order of their rates.
+        /// Entries that are never below the last one taken come out in order of their rates.
         #[test]
         fn the_lowest_comes_first(rates in proptest::collection::vec(0.0_f64..1e12, 1..200), more in 0.0_f64..2.0) {
             let mut queue = Queue::default();

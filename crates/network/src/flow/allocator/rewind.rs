@@ -1,18 +1,18 @@
 //! Solutions from the middle of the last one.
 //!
-//! Responsible for: the order in which the last filling froze all flows, and how far a change goes back in it. Does not fill.
+//! Responsible for: the order in which the last filling froze all flows, and the extent of a change in it. Does not fill.
 //!
-//! Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an effect, the *level*, it runs
-//! as before the change: a flow that left did not limit links that were full at lower rates than its own, and a link with new flows cannot be
-//! full before `sum of min(rate, x) x share = capacity`. Flows that froze at higher rates open again, the last one first, and links get
-//! back what they had left. Slower flows are not touched. Filling them again below faster flows could freeze them at a link that is full only
-//! with these: a bottleneck in name alone.
+//! Filling is a process in time, with the rate as its clock. Up to the lowest rate at which a change can have an effect, the *level*, it
+//! runs as before the change. A removed flow did not limit links that were full at lower rates than its own. A link with new flows cannot
+//! be full before `sum of min(rate, x) x share = capacity`. Flows that froze at higher rates open again, the last one first, and links
+//! regain their remaining capacity. Slower flows are not touched. Filling them again below faster flows could freeze them at a link that is
+//! full only with these: a false bottleneck.
 
 use super::filling::Level;
 use super::routes::Hop;
 use super::{Allocator, NONE, Pass};
 
-/// Rates below a level by less are opened with it.
+/// Flows with rates below a level by less than this share are opened with it.
 const LEVEL: f64 = 1e-9;
 /// Steps of the iteration for the level of a link.
 const STEPS: u32 = 8;
@@ -20,7 +20,7 @@ const STEPS: u32 = 8;
 /// The order of the last filling.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// Whether the last solution filled all flows in order.
+    /// True if the last solution filled all flows in order.
     pub(super) is_kept: bool,
     /// Flows from the slowest to the fastest.
     frozen: Vec<u32>,
@@ -29,7 +29,7 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// A flow gets its rate on its links.
+    /// Records that a flow freezes at a rate on its links.
     pub(super) fn freeze(&mut self, slot: u32, rate: f64, route: &[Hop], levels: &mut [Level]) {
         if self.is_kept {
             self.frozen.push(slot);
@@ -153,7 +153,7 @@ impl Allocator {
         }
     }
 
-    /// A flow that leaves opens with all that froze after it, and goes.
+    /// Opens a flow that leaves with all that froze after it, and removes it.
     pub(super) fn leaves(&mut self, slot: u32) {
         if self.open[slot as usize] != self.filling {
             self.rewind(self.rates[slot as usize]);

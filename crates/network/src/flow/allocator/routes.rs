@@ -13,7 +13,7 @@ pub(super) struct Hop {
     pub(super) share: f64,
 }
 
-/// Where the route of a flow is, and the room that is kept for it.
+/// Position of a flow's route in the pool: first entry, length and reserved length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {
     first: u32,
@@ -51,7 +51,7 @@ impl Routes {
         &mut self.hops[span.first as usize..][..span.len as usize]
     }
 
-    /// Empties the route of a flow, with room for a number of links.
+    /// Starts an empty route of a flow, with capacity for a number of links.
     pub(super) fn begin(&mut self, slot: u32, room: usize) {
         let span = &mut self.spans[slot as usize];
         span.len = 0;
@@ -61,14 +61,14 @@ impl Routes {
         }
     }
 
-    /// A link more on the route of a flow, within its room.
+    /// Adds a link to the route of a flow, within its capacity.
     pub(super) fn push(&mut self, slot: u32, hop: Hop) {
         let span = &mut self.spans[slot as usize];
         self.hops[(span.first + span.len) as usize] = hop;
         span.len += 1;
     }
 
-    /// Removes the route of a flow and keeps its room.
+    /// Removes the route of a flow and keeps its capacity.
     pub(super) fn clear(&mut self, slot: u32) {
         self.spans[slot as usize].len = 0;
     }

@@ -1,19 +1,21 @@
-//! Flows that a lossless network may delay: an upper bound of their end behind congested receivers.
+//! Flows that a lossless network may delay: an upper bound of their end with congested receivers.
 //!
-//! Responsible for: links at which senders converge with more than twice the capacity, the links that pauses spread to, and the latest end of
-//! the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion control.
+//! Responsible for: links at which senders converge with more than twice the capacity, the links that pauses spread to, and the latest end
+//! of the flows on them. Does not estimate when such a flow ends within the bounds: that depends on buffers, thresholds and congestion
+//! control.
 //!
-//! **Method.** At the moment when most flows cross a link, each offers its share of the fullest link before it. If the sum exceeds twice the
-//! capacity, buffers fill and the links before it are paused (priority flow control, or credits of InfiniBand). A paused link holds
-//! every flow on it, and so the links before that one (head-of-line blocking), until the last of the converging flows has ended. A flow on a
+//! **Method.** At the time when most flows cross a link, each offers its share of the fullest link before it. If the sum exceeds twice the
+//! capacity, buffers fill and the links before it are paused (priority flow control, or credits of InfiniBand). A paused link holds every
+//! flow on it, and so the links before that one (head-of-line blocking), until the last of the converging flows has ended. A flow on a
 //! paused link ends at the latest at
 //!
 //! `end of the congestion + its own time without it`
 //!
-//! and its followers begin later by as much. So does a flow whose acknowledgements come back over a paused link. Up to twice the capacity, fair shares of a paused link are at least half of those without
-//! pauses, so the simulated end is right within a factor of two, and no bound is given.
+//! and its followers begin later by as much. So does a flow whose acknowledgements return over a paused link. Up to twice the capacity,
+//! fair shares of a paused link are at least half of those without pauses. The simulated end is then right within a factor of two, and no
+//! bound is given.
 //!
-//! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are inside these bounds but for a
+//! Packet simulations (csg-htsim, RoCE with PFC, 64 hosts, 102 runs with up to 32 converging senders) are inside these bounds except for a
 //! margin of 15%: `tests/packet-cases`.
 
 use super::{Interval, Listed, Routes};
@@ -35,7 +37,7 @@ struct Crowd {
     ends: Vec<(f64, f64)>,
     /// The flows.
     flows: Vec<u32>,
-    /// The moment with most shares at once, and the shares.
+    /// The time with the largest sum of shares, and that sum.
     peak: (f64, f64),
 }
 
@@ -71,7 +73,7 @@ impl Crowd {
 /// Until when a link is paused, and since when.
 type Pause = (f64, f64);
 
-/// The latest end of every flow that may be delayed, and of its followers; none for the others, for which the simulated end stands.
+/// Latest end of every flow that may be delayed, and of its followers. `None` for the others, for which the simulated end holds.
 pub fn held(
     routes: &impl Routes,
     flows: &[Listed],
@@ -107,7 +109,7 @@ pub fn held(
         return vec![None; flows.len()];
     }
     spread(&link_paths, intervals, &crowds, &mut paused);
-    // Acknowledgements go back the other way.
+    // Acknowledgements return in the other direction.
     let back: Vec<LinkPath> = flows
         .iter()
         .zip(&link_paths)
@@ -153,7 +155,7 @@ fn pauses(
                 .filter(|(_, share)| *share > 0.0)
                 .map(|(own, share)| {
                     let capacity = capacities.get(*own as usize).copied().unwrap_or(f64::INFINITY);
-                    // What the flow gets of the link is for all of its bytes, of which a share crosses it.
+                    // The flow's rate on the link applies to all of its bytes, but only a share of them crosses it.
                     capacity / crowds.get(own).map_or(1.0, |crowd| crowd.at(time)).max(*share)
                 })
                 .fold(f64::INFINITY, f64::min);
@@ -177,7 +179,7 @@ fn pauses(
             }
         }
     }
-    // A congested link that is not paused itself is never idle: whoever is served last, all have ended then.
+    // A congested link that is not itself paused is never idle: regardless of the order of service, all have ended by then.
     for (flow, link, until) in members {
         if !paused.contains_key(&link)
             && let Some(end) = own.get_mut(flow as usize)
@@ -199,7 +201,7 @@ fn widen(paused: &mut BTreeMap<u32, Pause>, link: u32, (since, until): Pause) ->
     changed
 }
 
-/// Whether a flow is under way during a pause.
+/// Tests whether a flow is active during a pause.
 fn meets(interval: &Interval, pause: Pause) -> bool {
     interval.begin.get() < pause.1 && interval.end.get() > pause.0
 }

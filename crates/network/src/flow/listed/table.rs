@@ -11,11 +11,11 @@ use railwright_spec::quantity::{Bytes, Seconds};
 use railwright_spec::run::Value;
 use std::collections::BTreeMap;
 
-/// Longer tables and more flows are refused.
+/// Limits of a table: bytes and flows.
 const LONGEST: usize = 256 << 20;
 const MOST: usize = 2_000_000;
 const COLUMNS: [&str; 6] = ["source", "destination", "bytes", "start", "after", "name"];
-/// Columns that a table must have.
+/// Number of required columns.
 const NEEDED: usize = 3;
 
 /// Reads a table; `device` resolves the name or number of a device.
@@ -127,7 +127,7 @@ fn number<Q: railwright_spec::run::Field>(word: &str, plain: fn(f64) -> Q) -> Re
     }
 }
 
-/// A flow that waits for itself, directly or through others.
+/// A flow that waits for itself, directly or through others; `None` without a cycle.
 fn in_circle(flows: &[Listed]) -> Option<usize> {
     let mut waits: Vec<usize> = flows.iter().map(|flow| flow.after.len()).collect();
     let mut followers = vec![Vec::new(); flows.len()];
@@ -147,7 +147,7 @@ fn in_circle(flows: &[Listed]) -> Option<usize> {
             }
         }
     }
-    // Of the flows that never start, one that only waits for others is not in the circle: walk back until one repeats.
+    // Of the flows that never start, one that only waits for others is not in the cycle: walk back until one repeats.
     let mut at = waits.iter().position(|left| *left > 0)?;
     let mut seen = vec![false; flows.len()];
     while !seen.get(at).copied().unwrap_or(true) {

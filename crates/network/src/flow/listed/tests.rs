@@ -1,8 +1,8 @@
-//! Tables of flows: what they mean, and what is wrong with bad ones.
+//! Tables of flows: their meaning, and errors of invalid ones.
 
 use super::*;
 
-/// Devices on one switch, 10 GB/s each way, 1 us.
+/// Devices on one switch, 10 GB/s in each direction, 1 us.
 struct Star(u32);
 
 impl Routes for Star {
@@ -19,7 +19,8 @@ fn read(text: &str) -> Result<Vec<Listed>, Problem> {
     parse(text, "flows.csv", &|word| word.parse().ok().filter(|n| *n < 8))
 }
 
-/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s alone.
+/// Two flows share a receiver at 5 GB/s each: 10 MB end at 2 ms + 1 us. The third waits for the first and 1 ms more, then has 10 GB/s
+/// alone.
 #[test]
 fn flows_begin_after_others_and_share_links() {
     let flows = read(

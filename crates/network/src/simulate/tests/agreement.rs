@@ -1,5 +1,5 @@
-//! The small network that symmetry makes against the large one, flows that keep step against messages one by one, and rates against
-//! the definition of max-min.
+//! The symmetric small network compared with the large one, flows in lock step with single messages, and rates with the definition of
+//! max-min.
 
 use super::*;
 use crate::flow::testing::oracle;
@@ -132,7 +132,7 @@ proptest! {
         }
     }
 
-    /// The rows that are left out never limit: rates on few rows are those on all links.
+    /// Omitted rows are never the limit: rates on few rows are those on all links.
     #[test]
     fn links_left_out_limit_no_flow(
         spec in designs(),
@@ -153,7 +153,7 @@ proptest! {
         for (a, b) in oracle(&few, &routes).iter().zip(&there) {
             prop_assert!((a - b).abs() <= 1e-9 * b, "{a} {b}");
         }
-        // Fewer links by a tolerance: none carries more than that above its capacity.
+        // Fewer links by a tolerance: no load exceeds the capacity by more.
         let tolerance = 0.2;
         let (fewer, routes) = rows::few(&slices, all, tolerance);
         prop_assert!(fewer.len() <= few.len());
@@ -170,8 +170,8 @@ proptest! {
     }
 }
 
-/// Rings as flows that keep step against rings of messages, all groups at once, where the network is symmetric. (On a torus collectives are no
-/// rings: `simulate::lattice`.)
+/// Rings as flows in lock step compared with rings of messages, all groups concurrently, on symmetric networks. (On a torus collectives are
+/// no rings: `simulate::lattice`.)
 #[test]
 fn flows_that_keep_step_take_as_long_as_their_messages() {
     let no_latency = |spec: DesignSpec| DesignSpec {
@@ -201,7 +201,7 @@ fn flows_that_keep_step_take_as_long_as_their_messages() {
     }
 }
 
-/// Several rings at once.
+/// Several concurrent rings.
 struct Rings(Vec<Ring>);
 
 const SHIFT: u32 = 48;

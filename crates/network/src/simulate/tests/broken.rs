@@ -1,4 +1,4 @@
-//! Broken parts: ways around them, what they cost, and who is cut off.
+//! Broken parts: routes around them, their cost, and disconnected devices.
 
 use super::agreement::designs;
 use super::*;
@@ -7,8 +7,8 @@ use crate::topology::{Layer, LinkId, Node, NodeId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Whether whole links lead from one device to another through their domain, if it is the same, or over their own NICs and switches
-/// alone: no other device has to forward anything (in a torus all do).
+/// Tests whether unbroken links join two devices. The links lead through a common domain, or over the devices' own NICs and switches alone.
+/// No other device forwards, except in a torus.
 fn is_joined(wiring: &Wiring, from: u32, to: u32) -> bool {
     let topology = &wiring.topology;
     let graph = &topology.graph;
@@ -44,7 +44,7 @@ fn lost_nic(wiring: &Wiring, link: LinkId) -> Option<NodeId> {
     })
 }
 
-/// What flows into a node flows out of it, over links that are whole; the sender sends 1, the receiver gets 1.
+/// Checks conservation of flow over unbroken links: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
 fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let Some(link_path) = wiring.link_path(from, to, 5) else {
         prop_assert!(!is_joined(wiring, from, to), "{from} {to} are joined, and no way is found");
@@ -53,7 +53,7 @@ fn is_a_flow(wiring: &Wiring, from: u32, to: u32) -> Result<(), TestCaseError> {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for (link, share) in &link_path.links {
         let link = LinkId(*link);
-        // Where a NIC lost ports its link to the device stands for a limit (`recovery`): what flows is what passes its ports.
+        // If a NIC lost ports, its link to the device represents a limit (`recovery`): the flow is that through its ports.
         if let Some(nic) = lost_nic(wiring, link) {
             let ports = link_path.links.iter().filter(|(port, _)| {
                 let (port, graph) = (LinkId(*port), &wiring.topology.graph);
@@ -125,7 +125,7 @@ pub(super) fn slowdown(spec: &DesignSpec, failed: &[&str], exchange: &(Numbering
 #[test]
 fn failures_cost_equals_their_class() {
     let ring = neighbours(256, 8);
-    // A leaf of 64 ports has two rails of 32 devices where nothing is above it.
+    // A leaf of 64 ports has two rails of 32 devices without a tier above it.
     for (kind, leaf) in [(Kind::RailOnly, 0.75), (Kind::RailOptimized, 0.875)] {
         let design = spec(kind, 256, 8, 64);
         let classes = crate::failures::classes(&resolve(&design));
@@ -191,7 +191,7 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     let one = Seconds::new(1.0);
     let pause = script.add(Work::Pause(one), []);
     let first = script.add(Work::Move { class: 0, amount: one }, [pause]);
-    // The second joins the first half way, on the same NIC; the third has its own.
+    // The second joins halfway through the first, on the same NIC; the third has its own.
     let half = script.add(Work::Pause(one * 0.5), [pause]);
     let second = script.add(Work::Move { class: 1, amount: one }, [half]);
     let third = script.add(Work::Move { class: 2, amount: one }, [half]);
@@ -201,7 +201,7 @@ fn tasks_start_when_what_they_wait_for_has_ended() {
     for (task, expected) in [(pause, 1.0), (first, 2.5), (second, 3.0), (third, 2.5), (last, 4.0)] {
         assert!((end(task) - expected).abs() < 1e-9, "{task}: {} {expected}", end(task));
     }
-    // A neighbour's job that takes all it gets halves what the first has; capped to a fifth it takes a fifth.
+    // A neighbour's job with an uncapped rate halves the rate of the first; capped to a fifth it takes a fifth.
     for (cap, expected) in [(1.0, 2.0), (0.2, 1.25)] {
         let mut bundle = bundle.clone();
         bundle.cap(1, cap);

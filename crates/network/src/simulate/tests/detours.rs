@@ -1,4 +1,4 @@
-//! Exchanges on a dragonfly by minimal ways, by detours through third groups, and by whichever of both is faster.
+//! Exchanges on a dragonfly by minimal routes, by detours through third groups, and by the faster of both.
 
 use super::*;
 use crate::simulate::Edge;
@@ -20,7 +20,7 @@ fn shift(wiring: &Wiring, groups: u32) -> f64 {
     class_time(wiring, &[class]).expect("joined").exchanges[0].slowdown
 }
 
-/// Section 4.2 and figure 8 of that paper: 1/(a h) of the bandwidth by minimal ways, somewhat under half of it by Valiant's.
+/// Section 4.2 and figure 8 of that paper: 1/(a h) of the bandwidth by minimal routes, somewhat under half of it by Valiant's.
 #[test]
 fn adaptive_routing_takes_the_better_of_both() {
     let [minimal, valiant, adaptive] =
@@ -34,7 +34,7 @@ fn adaptive_routing_takes_the_better_of_both() {
     }
     let best = shifts.map(|groups| shift(&valiant, groups)).into_iter().fold(f64::INFINITY, f64::min);
     near(best, 64.0 / 31.0, 1e-9);
-    // Everyone to everyone: minimal ways load each global link once, which is what there is room for, and detours twice.
+    // All to all: minimal routes load each global link once, which is its capacity, and detours twice.
     let time = |routing| {
         let spec = DesignSpec { devices: Some(72), radix: Some(7), ..kims(routing) };
         alone(&wiring(&spec, &[]), &exchange(72, Shape::Everyone, 72, 1, 1e9)).duration.get()
@@ -43,8 +43,7 @@ fn adaptive_routing_takes_the_better_of_both() {
     assert!(time(Routing::Valiant) > 1.5 * time(Routing::Spray));
 }
 
-/// A link less is a third group less: 30 detours remain for the 32 messages of that route, and the others are
-/// slightly more congested.
+/// One link less is one third group less: 30 detours remain for the 32 messages of that route, and the others are slightly more congested.
 #[test]
 fn detours_leave_out_broken_links() {
     for routing in [Routing::Valiant, Routing::Adaptive] {
@@ -53,7 +52,7 @@ fn detours_leave_out_broken_links() {
         let without = shift(&broken, 4);
         assert!(without > whole && without < whole * 1.1, "{routing:?}: {whole} {without}");
     }
-    // Two groups have no third: minimal ways.
+    // With two groups there is no third: minimal routes.
     let two = |routing| DesignSpec { devices: Some(64), ..kims(routing) };
     let edges = || (0..64).map(|from| Edge { from, to: (from + 32) % 64, bytes: 1e6 }).collect();
     let time = |spec: &DesignSpec| {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(384))]
 
-    /// Random trees with random parts broken: pooled by class, every exchange takes what it takes link by link.
+    /// Random trees with random broken parts: every exchange takes equally long on links pooled by class and on single links.
     #[test]
     fn classes_of_switches_carry_what_their_members_do(
         spec in designs(),

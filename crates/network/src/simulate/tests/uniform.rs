@@ -1,4 +1,4 @@
-//! All-to-alls by counting against pair by pair.
+//! All-to-alls by counting, compared with pair by pair.
 
 use super::*;
 use crate::simulate::Edge;
@@ -20,7 +20,7 @@ fn in_pairs(class: &Class, design: &Design) -> Class {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Every kind of tree, every way of forwarding, groups at any stride: 64 to 256 members.
+    /// Every kind of tree, every forwarding, groups at any stride: 64 to 256 members.
     #[test]
     fn counting_gives_what_pairs_give(
         kind in proptest::sample::select(vec![
@@ -61,7 +61,7 @@ proptest! {
     }
 }
 
-/// 16,384 ranks to each other, 268 million pairs: the bound of their NICs on a full tree, the ratio of what climbs on a thin one.
+/// All-to-all of 16,384 ranks, 268 million pairs: the bound of their NICs on a full tree, the oversubscription ratio on a thin one.
 #[test]
 fn thousands_of_ranks_are_no_matter_of_pairs() {
     let slow = |kind, ratio: f64, n| {
@@ -78,6 +78,6 @@ fn thousands_of_ranks_are_no_matter_of_pairs() {
         near(slow(Kind::RailOptimized, 1.0, n), 1.0, 1e-9);
         near(slow(Kind::RailOnly, 1.0, n), 1.0, 1e-9);
     }
-    // Of what leaves a domain all but 24 of 4,088 climbs, through half of the bandwidth.
+    // Of the bytes that leave a domain, all but 24 of 4,088 climb, through half of the bandwidth.
     near(slow(Kind::Clos, 2.0, 4096), 2.0 * 4064.0 / 4088.0, 1e-9);
 }

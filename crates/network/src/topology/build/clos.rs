@@ -8,7 +8,7 @@ use super::super::design::{ClosNetwork, Design};
 use super::super::graph::{Builder, Layer, LinkId, Node, NodeId, Switch};
 use super::{Detail, class};
 
-/// Where the links of a fabric begin, fabric by fabric in plane by plane.
+/// First links of each fabric, ordered by plane, then by fabric.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ClosLayout {
     pub(crate) fabrics: Vec<FabricLinks>,
@@ -20,7 +20,7 @@ pub(crate) struct FabricLinks {
     pub(crate) spine_core: LinkId,
 }
 
-/// Switches of one tier get numbers through the whole network.
+/// Next switch number of each tier, counted through the whole network.
 #[derive(Default)]
 struct Numbers([u32; 4]);
 

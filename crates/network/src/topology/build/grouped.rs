@@ -1,6 +1,6 @@
 //! Nodes and links of dragonflies.
 //!
-//! Responsible for: their numbering, and a table of global links by group and port. Refuses to route.
+//! Responsible for: their numbering, and a table of global links by group and port. Does not route.
 
 use super::super::design::Design;
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -95,7 +95,7 @@ pub(super) fn join(
 }
 
 impl DragonflyLayout {
-    /// The link between two routers of a group, by their places in it; none if they are one.
+    /// The link between two routers of a group, by their indices in it; `None` for the same router.
     pub(crate) fn local(&self, dragonfly: &Dragonfly, group: u64, from: u64, to: u64) -> Option<LinkId> {
         let a = dragonfly.routers;
         let (low, high) = (from.min(to), from.max(to));

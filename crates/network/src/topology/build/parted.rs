@@ -1,8 +1,7 @@
 //! A folded Clos with broken cables, with equivalent switches pooled.
 //!
-//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part, and the
-//! graph with one node per class and one link for the intact cables between two classes, failed ones
-//! separate. Does not choose routes.
+//! Responsible for: classes of spines and cores that are equivalent for every leaf and failed part, and the graph with one node per class
+//! and one link for the intact cables between two classes, failed ones separate. Does not choose routes.
 //!
 //! Classes are the coarsest equitable partition that keeps leaves apart (colour refinement). Sprayed packets
 //! are distributed evenly over the switches of a class for any failures: each switch reaches the same leaves
@@ -14,11 +13,11 @@ use super::super::hash::mix;
 use super::{Detail, Topology};
 use std::collections::BTreeMap;
 
-/// Upper bound on rounds: a tree settles in as many as it has tiers.
+/// Upper bound on rounds: a tree settles in as many rounds as it has tiers.
 const MOST_ROUNDS: usize = 16;
 
 impl Topology {
-    /// The same network, of which some cables are broken (by link number over two), pooled; with it the same for the pooled links.
+    /// The same network, pooled, with some broken cables (by link number over two), and the broken ones among the pooled links.
     pub(crate) fn parted(&self, broken: &[bool]) -> (Self, Vec<bool>) {
         let graph = &self.graph;
         let colours = self.colours(broken);

@@ -1,7 +1,7 @@
-//! Ways up and down a folded Clos.
+//! Routes up and down a folded Clos.
 //!
-//! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Refuses the links of NICs;
-//! those are the same for every family.
+//! Responsible for: links from leaf to leaf, by hash, by destination, or all of them with their shares. Excludes the links of NICs, which
+//! are the same for every family.
 
 use super::super::build::{ClosLayout, nth};
 use super::super::clos::Clos;
@@ -25,7 +25,7 @@ struct Ends {
     fabric: u64,
     from: u64,
     to: u64,
-    /// The receiver's port below its leaf: what routing by destination goes by.
+    /// The receiver's port below its leaf: the input of routing by destination.
     port: u64,
 }
 
@@ -171,7 +171,7 @@ impl Fabric<'_> {
         (group * sharing + within / self.clos.spine_uplinks, within % self.clos.spine_uplinks)
     }
 
-    /// Links of a pod to a core of a group: the first number, and how many follow in steps of the cores.
+    /// Links of a pod to a core of a group: the first number, and the number of further ones in steps of the cores.
     fn links_of_core(&self, pod: u64, core: u64) -> (u64, u64) {
         let (cores, width) = (self.clos.cores_per_group, self.clos.pod_links());
         let start = pod * width;
@@ -179,9 +179,9 @@ impl Fabric<'_> {
         (first, (start + width - first).div_ceil(cores))
     }
 
-    /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its leaf, its leaf and that link the
-    /// spine's link upwards: no two receivers of a pod share one. That link leads to a core, and the sender's pod goes there by the link in
-    /// the same place among its links to the core, so that receivers who share a core do not meet on the way up, either.
+    /// D-mod-k between pods. The receiver's port chooses a spine of its pod and a link from there to its leaf. Its leaf and that link
+    /// choose the spine's uplink: no two receivers of a pod share one. That link leads to a core. The sender's pod reaches it by the link
+    /// with the same index among its links to the core, so that receivers with a common core do not collide on the way up either.
     fn by_destination(&self, ends: &Ends) -> Vec<Shares> {
         let clos = self.clos;
         let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));
@@ -207,7 +207,7 @@ impl Fabric<'_> {
         (0..self.clos.leaf_uplinks).map(|uplink| (self.uplink(leaf, uplink), share)).collect()
     }
 
-    /// Packets go evenly over all uplinks; a core passes what it gets evenly over its links into the other pod.
+    /// Packets spread evenly over all uplinks; a core spreads its input evenly over its links into the other pod.
     fn all_between_pods(&self, ends: &Ends) -> Vec<Shares> {
         let clos = self.clos;
         let (from, to) = (clos.pod(ends.from), clos.pod(ends.to));

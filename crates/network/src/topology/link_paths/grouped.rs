@@ -1,7 +1,6 @@
-//! Shortest ways through dragonflies: within the group, over one global link, within the other group.
+//! Shortest routes through dragonflies: within the group, over one global link, within the other group.
 //!
-//! Responsible for: the links between the routers of both ends. Refuses detours through third groups, which are
-//! `valiant`'s.
+//! Responsible for: the links between the routers of both ends. Excludes detours through third groups, which are in `valiant`.
 
 use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -11,7 +10,7 @@ use super::super::kind::Routing;
 use super::super::route::Route;
 use super::Message;
 
-/// All of the ways, or the one that hash or destination choose.
+/// All of the routes, or the one chosen by hash or destination.
 fn chosen<T: Copy>(
     link_paths: Vec<T>,
     routing: Routing,
@@ -27,7 +26,7 @@ fn chosen<T: Copy>(
     }
 }
 
-/// Puts equal links together, in the order of their numbers.
+/// Merges equal links, in the order of their numbers.
 pub(super) fn merged(mut links: Vec<(LinkId, f64)>) -> Vec<(LinkId, f64)> {
     links.sort_by_key(|(link, _)| *link);
     let mut out: Vec<(LinkId, f64)> = Vec::with_capacity(links.len());

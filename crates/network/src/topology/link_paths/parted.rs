@@ -1,14 +1,14 @@
-//! Sprayed ways through a folded Clos whose switches are pooled by class.
+//! Sprayed routes through a folded Clos whose switches are pooled by class.
 //!
-//! Responsible for: the links from leaf to leaf with their shares, as they are before anything breaks: each switch spreads what it gets evenly over
-//! its cables. Refuses to leave out what is broken; detours do.
+//! Responsible for: the links from leaf to leaf with their shares, without failures: each switch spreads its input evenly over its cables.
+//! Does not avoid broken links; detours do.
 
 use super::super::build::Topology;
 use super::super::graph::{LinkId, Node, NodeId, Switch};
 use super::super::route::Route;
 use std::ops::Range;
 
-/// Links of a layer with their shares, and what arrives at each node behind them.
+/// Links of a layer with their shares, and the shares that arrive at the next nodes.
 type Shares = Vec<(LinkId, f64)>;
 
 pub(super) fn route(
@@ -54,7 +54,7 @@ fn switch(topology: &Topology, node: NodeId) -> Option<Switch> {
     }
 }
 
-/// What is at some nodes over their links to nodes of a kind, in proportion to the cables that links stand for.
+/// Distributes the amounts at some nodes over their links to nodes of one kind, in proportion to link capacity.
 fn spread(topology: &Topology, at: &[(NodeId, f64)], is_meant: impl Fn(&Switch) -> bool) -> Shares {
     let graph = &topology.graph;
     let mut shares = Vec::new();
@@ -75,7 +75,7 @@ fn spread(topology: &Topology, at: &[(NodeId, f64)], is_meant: impl Fn(&Switch) 
     shares
 }
 
-/// What arrives at which nodes.
+/// Sums the amounts that arrive at each node.
 fn behind(topology: &Topology, shares: &[(LinkId, f64)]) -> Vec<(NodeId, f64)> {
     let mut sums: Vec<(NodeId, f64)> = Vec::new();
     for &(link, share) in shares {

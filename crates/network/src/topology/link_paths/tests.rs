@@ -1,4 +1,4 @@
-//! Ways are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
+//! Routes are walks from one device to the other, shortest, with shares that add up, under every kind and routing.
 
 use crate::topology::build::{Detail, Topology};
 use crate::topology::graph::{Layer, LinkId, NodeId};
@@ -13,7 +13,7 @@ fn build(spec: &DesignSpec, detail: Detail) -> Topology {
     Topology::build(&design, detail).expect("small")
 }
 
-/// What flows into a node flows out of it; the sender sends 1, the receiver gets 1.
+/// Checks conservation of flow: inflow of a node equals its outflow, the sender sends 1 and the receiver receives 1.
 fn is_a_flow(topology: &Topology, route: &Route, from: u32, to: u32) {
     let mut net: BTreeMap<NodeId, f64> = BTreeMap::new();
     for hop in &route.hops {
@@ -58,7 +58,7 @@ fn every_kind() -> Vec<DesignSpec> {
         DesignSpec::of(Kind::Clos, 76, 4, 8),
         DesignSpec::of(Kind::RailOptimized, 128, 4, 8),
         DesignSpec::of(Kind::RailOptimized, 64, 16, 8),
-        // Two rails share each leaf, and four do.
+        // Two rails share each leaf, then four.
         DesignSpec::of(Kind::RailOptimized, 32, 16, 8),
         DesignSpec::of(Kind::RailOptimized, 16, 16, 8),
         DesignSpec { share_switches: Some(false), ..DesignSpec::of(Kind::RailOptimized, 32, 8, 16) },
@@ -127,7 +127,7 @@ fn direct_routes_are_shortest_and_rails_are_kept_apart() {
                 let reached = topology.forwarder(from, to).is_none();
                 if reached {
                     let length = topology.route(from, to, 1).expect("joined").length() as u32;
-                    // A dragonfly's minimal way has at most one link more than the shortest by chance of wiring.
+                    // A dragonfly's minimal route has at most one link more than the shortest, by chance of wiring.
                     let slack = u32::from(spec.kind == Some(Kind::Dragonfly)) * 2;
                     assert!(length >= far && length <= far + slack, "{spec:?} {from}->{to}: {length} {far}");
                 } else {
@@ -224,9 +224,9 @@ fn links_to_cores(topology: &Topology) -> BTreeMap<u32, BTreeMap<u32, u32>> {
     links
 }
 
-/// Where cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of a full pod sends to all of
-/// another, a core takes no more from one than it has links to the other: less than all, so messages meet under any routing by one way
-/// each. Here two do; three in one tree of eight ports.
+/// If cores do not divide a pod's links, two pods have different numbers of links to some cores. When all of a full pod sends to all of
+/// another, a core receives from one at most its number of links to the other. That is less than all, so messages share links under any
+/// routing with one route each. Here two do; three in one tree of eight ports.
 #[test]
 fn where_cores_do_not_divide_a_pods_links_routes_collide_and_hardly_more() {
     for (devices, radix, expected) in [(48, 8, 2), (80, 8, 3), (96, 8, 2), (112, 8, 2), (192, 16, 2)] {
@@ -259,11 +259,12 @@ fn hashed_routes_spread_over_labels() {
             route.hops.iter().map(|hop| hop.link.0).collect()
         })
         .collect();
-    // Between pods of a k-ary tree there are k^2/4 ways.
+    // Between pods of a k-ary tree there are k^2/4 routes.
     assert_eq!(link_paths.len(), 16);
 }
 
-/// NCCL's defaults: two channels of one queue pair, each of which a hash sends another way; on several ports each, with the same share.
+/// NCCL's defaults: two channels of one queue pair, each with another hashed route. With several ports, a route on each, with the same
+/// share.
 #[test]
 fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let counts = |spec: &DesignSpec| {
@@ -278,7 +279,7 @@ fn a_connection_has_routes_for_channels_queue_pairs_and_ports() {
     let clos = DesignSpec { routing: Some(Routing::Ecmp), ..DesignSpec::of(Kind::MultiPlane, 128, 1, 8) };
     let planes = |n, striped| DesignSpec { planes: Some(n), plane_striping: Some(striped), ..clos.clone() };
     assert_eq!(counts(&planes(1, true)), (2, 2, "1.0000".to_owned()));
-    // Four ports at both ends, each with a quarter; by destination, too.
+    // Four ports at both ends, each with a quarter; also with routing by destination.
     assert_eq!(counts(&planes(4, true)), (8, 8, "0.2500".to_owned()));
     let fixed = DesignSpec { routing: Some(Routing::Static), ..planes(4, true) };
     assert_eq!(counts(&fixed), (4, 8, "0.2500".to_owned()));
@@ -298,7 +299,7 @@ fn kims_dragonfly(routing: Routing) -> Topology {
     build(&spec, Detail::Links)
 }
 
-/// Messages on the busiest global link, and on the busiest of all, when each device sends one to its like `shift` groups further.
+/// Messages on the busiest global link, and on the busiest link, when each device sends one to its counterpart `shift` groups further.
 fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     let mut load = vec![0.0; topology.graph.link_count()];
     let devices = topology.graph.devices();
@@ -317,9 +318,9 @@ fn crowd(topology: &Topology, shift: u32) -> (f64, f64) {
     (most(&|layer| layer == Layer::Global), most(&|_| true))
 }
 
-/// Kim et al., section 4.2 with figure 8(b): when every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
-/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups and
-/// each link once as the first and once as the second half of a detour, 2 * 32 / 31.
+/// Kim et al., section 4.2 with figure 8(b): if every group sends to one other, minimal routing reaches 1/(a h) of the bandwidth, "the
+/// single channel" between the two, and Valiant's somewhat under a half. In closed form: 32 messages on one link; or, over 31 third groups
+/// and each link once as the first and once as the second half of a detour, 2 * 32 / 31.
 #[test]
 fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
     let (minimal, valiant) = (kims_dragonfly(Routing::Spray), kims_dragonfly(Routing::Valiant));
@@ -336,7 +337,7 @@ fn a_group_that_sends_to_one_other_gets_one_link_or_half_of_all() {
         best = all.min(best);
     }
     assert!((best - 64.0 / 31.0).abs() < 1e-9, "some shift is limited by global links alone: {best}");
-    // Everyone to everyone is what minimal ways are for: detours load global links twice.
+    // All-to-all suits minimal routes: detours load global links twice.
     let twice = |topology: &Topology| {
         let mut sum = 0.0;
         for to in (32..1056).step_by(7) {

@@ -1,10 +1,10 @@
-//! Ways through a third group of a dragonfly: Valiant's routing.
+//! Routes through a third group of a dragonfly: Valiant's routing.
 //!
-//! Responsible for: a message's packets evenly over all groups that are neither end, minimally into each and minimally on. Refuses
-//! to know how busy anything is; who chooses between these ways and the minimal ones is `simulate`.
+//! Responsible for: a message's packets evenly over all third groups, minimally into each and minimally on. Independent of load: `simulate`
+//! chooses between these routes and the minimal ones.
 //!
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
-//! groups. Within a group messages stay minimal, as there. The draw of each packet is an even share here.
+//! groups. Within a group messages stay minimal, as in the paper. The draw of each packet is an even share here.
 
 use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
@@ -13,14 +13,14 @@ use super::super::route::Route;
 use super::Message;
 use super::grouped::merged;
 
-/// Ways of one message over which its packets go, unless there are more groups than this: then one through each. Few enough that a job of
-/// tens of thousands of ranks stays within a computer; messages of neighbouring devices take the ways next to these.
+/// Number of routes for the packets of one message, unless there are more groups: then one through each. The limit keeps a job of tens of
+/// thousands of ranks within the memory of a computer. Messages of neighbouring devices use the adjacent routes.
 const PATHS: u64 = 64;
 
 /// Links from one switch of a group to another group: the switch at the near end, the link, the switch at the far end.
 type Crossing = (u64, LinkId, u64);
 
-/// What a network of groups has on the way from one switch to another.
+/// Routes of a network of groups from one switch to another.
 struct Groups<'a> {
     count: u64,
     between: &'a dyn Fn(u64, u64) -> Vec<Crossing>,
@@ -29,8 +29,8 @@ struct Groups<'a> {
 }
 
 impl Groups<'_> {
-    /// Adds the links between both ends of a message from one group to another. Leaves out ways on which a link is broken. False if no way
-    /// is left.
+    /// Adds the links between both ends of a message from one group to another. Excludes routes with a broken link. False if no route is
+    /// left.
     fn spread(
         &self,
         (here, there): (u64, u64),
@@ -47,7 +47,7 @@ impl Groups<'_> {
                 continue;
             }
             let link_paths = each.min(into.len().max(out.len()) as u64);
-            // Ways that stand next to each other, from where the device's number begins.
+            // Adjacent routes, starting at the device's number.
             let numbers = (0..link_paths).map(|link_path| (start * link_paths + link_path) as usize);
             let paths = numbers.map(|n| (self.path)(third, into[n % into.len()], out[n % out.len()]));
             let whole: Vec<_> =
@@ -71,7 +71,7 @@ impl Groups<'_> {
     }
 }
 
-/// Through third groups of a dragonfly. False if the ends are in one group, or no third group leads on.
+/// Routes through third groups of a dragonfly. False if the ends are in one group, or no third group has a route.
 pub(super) fn route(
     dragonfly: &Dragonfly,
     layout: &DragonflyLayout,
@@ -106,7 +106,7 @@ pub(super) fn route(
     )
 }
 
-/// The same of a dragonfly+: a third group's spines are joined by its leaves, over which such packets go in turn.
+/// The same for a dragonfly+: a third group's spines are joined by its leaves, which such packets use in turn.
 pub(super) fn route_plus(
     plus: &DragonflyPlus,
     layout: &DragonflyPlusLayout,

@@ -24,7 +24,7 @@ pub(super) fn draw(design: &Design, network: &ClosNetwork, canvas: &mut Canvas) 
     let clos = &network.clos;
     let tiers = network.kept_tiers.min(clos.tiers);
     let fabrics = design.planes * network.fabrics_per_plane;
-    // Pods of the only fabric, or fabrics: what stands side by side.
+    // Pods of the only fabric, or fabrics: the units next to each other.
     let pods_are_units = fabrics == 1 && tiers == 3;
     let units = if pods_are_units { clos.pods } else { fabrics };
     // Frames bear names above them.
@@ -156,7 +156,7 @@ fn unit_rows(
     middles
 }
 
-/// Domains below each pod, where pods hold whole ones.
+/// Domains below each pod; `None` if pods do not contain whole ones.
 fn domains_per_pod(design: &Design, network: &ClosNetwork) -> Option<u64> {
     let clos = &network.clos;
     let in_leaf = design.domain.size / design.rails * network.rails_per_group;
@@ -167,7 +167,7 @@ fn domains_per_pod(design: &Design, network: &ClosNetwork) -> Option<u64> {
     is_whole.then(|| clos.leaves_per_pod / clos.groups * (clos.hosts_per_leaf / in_leaf))
 }
 
-/// Devices: with rails, domains as bars that reach every leaf of theirs; else under their leaves.
+/// Draws devices: with rails, domains as bars that reach each of their leaves; else under their leaves.
 fn below(design: &Design, leaves: &[f64], bars: &[(f64, f64, String)], from: f64, canvas: &mut Canvas) {
     let top = from + 44.0;
     let links = format!("{} a device", gigabits(design.nic_bandwidth));

@@ -1,6 +1,6 @@
 //! Groups on a circle, and tori as grids.
 //!
-//! Responsible for: dragonflies and their kin, where every group is joined to every other.
+//! Responsible for: dragonflies and related topologies, in which every group is joined to every other.
 
 use super::super::graph::Layer;
 use super::super::torus::Torus;
@@ -8,7 +8,7 @@ use super::{Canvas, LEFT, RIGHT, WIDTH, shown};
 use railwright_spec::human;
 use std::f64::consts::TAU;
 
-/// `count` groups on a circle (or what else `noun` calls them), joined all to all or left apart.
+/// `count` groups on a circle (or `noun`, if they have another name), all joined or all separate.
 pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String], canvas: &mut Canvas) {
     let (x, y, radius) = ((LEFT + WIDTH - RIGHT) / 2.0, 260.0, 160.0);
     let list = shown(count, 12);
@@ -44,7 +44,7 @@ pub(super) fn circle(count: u64, noun: &str, is_joined: bool, remarks: &[String]
     }
 }
 
-/// A grid of the first two dimensions; further layers stand behind it.
+/// A grid of the first two dimensions, with further layers in the background.
 pub(super) fn torus(torus: &Torus, canvas: &mut Canvas) {
     let size = |n: usize| torus.dimensions.get(n).copied().unwrap_or(1);
     let (columns, rows) = (shown(size(0), 9), shown(size(1), 7));
@@ -69,7 +69,7 @@ pub(super) fn torus(torus: &Torus, canvas: &mut Canvas) {
                     }
                     continue;
                 };
-                // To the next of each dimension; the last one's link leads around.
+                // To the next of each dimension; the link of the last one wraps around.
                 if c + 1 < columns.len() {
                     let (to_x, to_y) = at(c + 1, r);
                     canvas.line(Layer::Torus, (x, y), (to_x, to_y));

@@ -1,4 +1,4 @@
-//! The end of a report: what the training costs, and what the numbers rest on.
+//! The end of a report: cost of the training, and evidence of the numbers.
 
 use super::grouped;
 use crate::printer::document::{Cell, Document, Tone};
@@ -67,7 +67,7 @@ fn first_source(source: &str) -> &str {
     first.trim_end_matches(", read")
 }
 
-/// Shares of the time by what they come from, and where constants and interval are from.
+/// Shares of the time by evidence, and the origin of constants and interval.
 pub(super) fn provenance(document: &mut Document, estimate: &Estimate) {
     let rests_on: Vec<String> = estimate
         .provenance

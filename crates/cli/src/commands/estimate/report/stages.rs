@@ -6,7 +6,7 @@ use railwright_calculator::estimate::Estimate;
 use railwright_spec::human;
 use railwright_spec::quantity::Seconds;
 
-/// Stages that are shown when there are many: the ends, the middle, and those that matter.
+/// Stages shown if there are many: the ends, the middle, and the relevant ones.
 fn shown(estimate: &Estimate) -> Vec<usize> {
     let n = estimate.stages.len();
     if n <= 8 {

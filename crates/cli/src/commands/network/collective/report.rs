@@ -10,7 +10,7 @@ use railwright_spec::quantity::BytesPerSecond;
 use railwright_tuner::collective::{Curve, Point};
 use serde::Serialize;
 
-/// A curve with what was chosen for the command.
+/// A curve with the defaults chosen for the command.
 pub(crate) struct Answered {
     pub(super) machine: String,
     pub(super) chosen: Vec<String>,
@@ -29,7 +29,7 @@ pub(crate) struct CollectiveFields<'a> {
     title: String,
     /// Settings that were not specified.
     chosen: &'a [String],
-    /// Whether latencies of cables have no effect, because those of the cluster are used: true on a fabric from a file.
+    /// True if latencies of cables have no effect, because those of the cluster are used: on a fabric from a file.
     ignores_cable_latencies: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The fastest layout of every class of networks.
 //!
-//! Responsible for: which classes are searched. The layouts found there are priced on all others ([`Survey`]), which need no search where these
-//! are close to the fastest by a bound. Does not price: see the tuner.
+//! Responsible for: selection of the searched classes. The layouts found there are priced on all others ([`Survey`]), which need no search
+//! if these are close to the fastest by a bound. Does not compute prices: see the tuner.
 
 use super::of_cluster;
 use crate::exit::Failure;
@@ -14,17 +14,17 @@ use railwright_tuner::codesign::{Fastest, Found, LISTED, Memo, NoPlan, SPREAD, S
 use railwright_tuner::search::{Options, Search};
 use std::collections::BTreeMap;
 
-/// A plan, or the reason for none.
+/// A plan, or the reason for its absence.
 type Planned = Result<Found, NoPlan>;
 
-/// Searches of classes, by size of scale-up domain: layouts that fit there fit on other networks, too.
+/// Searches of classes, by size of scale-up domain: layouts that fit on one also fit on other networks.
 pub(super) struct Classes<'a> {
     searcher: &'a Searcher<'a>,
     setting: &'a Setting,
     specified: &'a PlanSpec,
     surveys: BTreeMap<u64, Survey>,
     memo: Memo,
-    /// Reason why nothing can be trained on domains of a size.
+    /// Reason why no training is possible on domains of a size.
     nothing: BTreeMap<u64, String>,
     /// The largest bound of the gap to the fastest layout, as a share.
     gap: f64,
@@ -45,7 +45,7 @@ impl<'a> Classes<'a> {
         }
     }
 
-    /// Whether nothing was cut short.
+    /// Tests whether the search ran to its end.
     pub(super) fn is_complete(&self) -> bool {
         !self.is_stopped
     }
@@ -63,7 +63,7 @@ impl<'a> Classes<'a> {
         })
     }
 
-    /// The fastest layout of every class. The better a network, the earlier: layouts found there bound what worse ones allow.
+    /// The fastest layout of every class. Better networks come first: their layouts bound those of worse ones.
     pub(super) fn plans(
         &mut self,
         clusters: &[Cluster],
@@ -103,19 +103,19 @@ impl<'a> Classes<'a> {
             }
         };
         let listing = Options { keep: LISTED, every_detail: true, ..search.options };
-        // A hair above what is known, so that a tie is found again.
+        // Slightly above the known time, so that a tie is found again.
         let mut reached = known.as_ref().map_or(f64::INFINITY, |known| known.step_time.get() * (1.0 + 1e-9));
-        // What is known bounds the list without a search for the fastest.
+        // A known step time bounds the list without a search for the fastest.
         let lists_at_once = bounds_others && reached.is_finite();
         if lists_at_once {
             search.options = listing;
             reached *= SPREAD;
         }
         let Some(ran) = self.run(&search, reached) else { return Ok(Err(NoPlan::NotSearched)) };
-        // Otherwise the fastest bounds the list of all that is not much slower.
+        // Otherwise the fastest layout bounds the list of layouts that are not much slower.
         let limit = match ran.results.best.entries().first() {
             Some(entry) => entry.time * SPREAD,
-            // Nothing is faster than what is known.
+            // No layout is faster than the known one.
             None if reached.is_finite() => reached,
             None => {
                 let reason = match search.outcome(&ran.results).nearest_misses.first() {
@@ -151,7 +151,7 @@ impl<'a> Classes<'a> {
         NoPlan::NothingFits(reason)
     }
 
-    /// A search among layouts up to a time; none if it was stopped.
+    /// A search of layouts up to a time; `None` after cancellation.
     fn run(&mut self, search: &Search<'_>, limit: f64) -> Option<Ran> {
         let ran = self.searcher.run_below(std::slice::from_ref(search), &[limit]).into_iter().next();
         let ran = ran.filter(|ran| ran.is_complete);

@@ -1,4 +1,4 @@
-//! Report of `network design`: the fronts, domain size by domain size, and a picture of them.
+//! Report of `network design`: the fronts, domain size by domain size, and a chart of them.
 
 use super::super::gigabits;
 use super::Answered;
@@ -17,7 +17,7 @@ pub(crate) struct DesignFields<'a> {
     codesign: &'a Codesign,
     /// Settings that were not specified.
     chosen: &'a [String],
-    /// Whether everything was searched.
+    /// True if the search covered everything.
     complete: bool,
 }
 
@@ -62,12 +62,12 @@ fn short_speed(speed: BytesPerSecond) -> String {
     format!("{}G", (speed.get() * 8.0 / 1e6).round() / 1e3)
 }
 
-/// A constant share in whole percent.
+/// A constant share in integer percent.
 fn percent(share: f64) -> String {
     format!("{:.0}%", share * 100.0)
 }
 
-/// `clos 2:1`; nothing behind a kind that has no leaves to oversubscribe.
+/// `clos 2:1`; without the ratio for a kind without leaves.
 fn name(row: &Row) -> String {
     let kind = row.topology.name();
     if row.oversubscription == 1.0 || row.tiers < 2 || !row.topology.is_clos() {

@@ -1,8 +1,9 @@
-//! Purchases: whether the recommendation is also the best of all networks once each is simulated.
+//! Purchases: the recommendation is also the best of all networks after simulation of each.
 //!
-//! `network design` leaves out of the simulation what costs more in closed form than the cheapest simulated network. `questions.csv` has what it
-//! recommends for each question, and whether that is so with all networks of the machine's own domain simulated. Rows marked `quick` are checked
-//! on every run; `DESIGN_QUESTIONS=TEXT` computes the rows whose line contains a text and writes the table to `questions.csv` in the folder for temporary files.
+//! `network design` excludes networks from the simulation that cost more in closed form than the cheapest simulated network.
+//! `questions.csv` has its recommendation for each question, and whether it is the same with all networks of the machine's own domain
+//! simulated. Rows marked `quick` are checked on every run. `DESIGN_QUESTIONS=TEXT` computes the rows whose line contains a text and writes
+//! the table to `questions.csv` in the folder for temporary files.
 
 use super::*;
 use clap::Parser;
@@ -81,7 +82,7 @@ fn recommendations_are_the_best_of_all_simulated_networks() {
     }
 }
 
-/// A recommendation needs every network: without the rest of the search, the same simulated networks have none.
+/// A recommendation needs every network: with an incomplete search, the same simulated networks have none.
 #[test]
 fn a_stopped_design_recommends_nothing() {
     let words = "design llama-3-8b --cluster dgx-h100 --gpus 64 --domains 8 --speeds 400G --topologies \

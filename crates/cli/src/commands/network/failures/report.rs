@@ -39,7 +39,7 @@ pub(crate) struct FailingFields<'a> {
 pub(crate) struct NamedFields<'a> {
     failed: &'a [Part],
     state: &'a State,
-    /// Step time relative to the whole network; none where the job cannot finish.
+    /// Step time relative to the whole network; `None` if the job cannot finish.
     slowdown: Option<f64>,
     finishes: bool,
 }
@@ -93,7 +93,7 @@ impl Answer for Answered {
     }
 }
 
-/// A rate or a count that need not be whole.
+/// A rate or a count, which may be fractional.
 fn amount(value: f64) -> Cell {
     let text = if value >= 99.95 {
         human::whole(value.round() as u64)
@@ -218,7 +218,7 @@ fn classes(failing: &Failing) -> Table {
     let rows = all.iter().map(|loss| {
         let class = &loss.class;
         let stranded = Cell::whole(class.stranded);
-        // Parts of one name stand in different places: over more devices or fewer.
+        // Parts of one name have different places: over more devices or fewer.
         let is_one_of_several = all.iter().filter(|other| other.class.part == class.part).count() > 1;
         let part = if is_one_of_several {
             format!("{} over {}", class.part, human::whole(class.slowed.max(class.cut_off)))

@@ -15,7 +15,7 @@ pub(crate) struct Answered {
     pub(super) routing: &'static str,
     pub(super) devices: u32,
     pub(super) chosen: Vec<String>,
-    /// Of every seed, the first first.
+    /// Makespans of every seed, in order.
     pub(super) makespans: Vec<Seconds>,
     pub(super) layers: Vec<LayerLoad>,
     pub(super) flows: Vec<Shown>,
@@ -31,12 +31,12 @@ pub(crate) struct Shown {
     pub(super) bytes: Bytes,
     pub(super) begin: Seconds,
     pub(super) end: Seconds,
-    /// Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may delay.
+    /// Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) latest_end: Option<Seconds>,
 }
 
-/// Flows that a report lists; `--ends` and JSON have all.
+/// Maximum number of flows in a report; `--ends` and JSON have all.
 const LISTED: usize = 20;
 
 impl Shown {
@@ -65,7 +65,7 @@ pub(crate) struct FlowsFields<'a> {
     /// Load of the links, by layer.
     layers: &'a [LayerLoad],
     flows: &'a [Shown],
-    /// Flows that pauses behind a congested receiver may delay.
+    /// Number of flows that pauses at a congested receiver may delay.
     held_up: usize,
     /// Upper bound of the makespan with such pauses.
     latest_makespan: Option<Seconds>,
@@ -156,7 +156,7 @@ impl Answer for Answered {
 }
 
 impl Answered {
-    /// Flows that may be delayed, and the latest end of all flows if there are any.
+    /// Number of flows that may be delayed, and the latest end of all flows if there are any.
     fn held(&self) -> (usize, Option<Seconds>) {
         let held = self.flows.iter().filter(|flow| flow.latest_end.is_some()).count();
         let end = |flow: &Shown| flow.latest_end.unwrap_or(flow.end);

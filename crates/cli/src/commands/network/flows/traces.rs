@@ -1,6 +1,6 @@
 //! A folder of Chakra execution traces as a program of flows.
 //!
-//! Responsible for: which files belong to which rank, and the process groups beside them. Refuses to interpret nodes
+//! Responsible for: the assignment of files to ranks, and the process groups next to them. Excludes the content of nodes
 //! ([`railwright_network::chakra`]).
 
 use super::super::export::GROUPS;
@@ -11,11 +11,11 @@ use railwright_spec::problem::Problem;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Larger files are refused.
+/// Maximum size of a file, in bytes.
 const LIMIT: u64 = 1 << 30;
 const GROUPS_LIMIT: u64 = 64 << 20;
 
-/// Whether a path is a folder of traces.
+/// Tests whether a path is a folder of traces.
 pub(super) fn is_folder(path: &str) -> bool {
     input::access::is_folder(Path::new(path))
 }

@@ -1,4 +1,4 @@
-//! Placement in the report of a simulated step: where ranks lie, orders of hosts, and two runs on one network.
+//! Placement in the report of a simulated step: positions of ranks, orders of hosts, and two runs on one network.
 
 use super::super::placement;
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
@@ -70,7 +70,7 @@ fn advice(placed: &Placed) -> Cell {
                  line per task and `srun --distribution=arbitrary`. torchrun: `--node-rank` by the line",
                 best.words(),
                 human::percent(placed.gain),
-                // No launcher reads the devices of a host from such a file.
+                // No launcher reads the devices of a host from this file.
                 if placed.is_plain { "Open MPI: `mpirun --hostfile hosts.txt --map-by slot`. " } else { "" }
             ),
             Tone::Strong,

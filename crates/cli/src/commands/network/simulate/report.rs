@@ -1,4 +1,4 @@
-//! A simulated step for people: from the closed form to the step, dimension by dimension, and the busiest links.
+//! Report of a simulated step: from the closed form to the step, dimension by dimension, and the busiest links.
 
 use super::super::layers;
 use super::{Simulated, placement};
@@ -30,7 +30,7 @@ impl Answer for Simulated {
         SimulatedFields { simulation: &self.simulation, title: &self.title, chosen: &self.chosen }
     }
 
-    /// From the closed form to the simulated step, whatever else the report has.
+    /// From the closed form to the simulated step, regardless of the other sections.
     fn csv(&self) -> String {
         let mut document = Document::default();
         document.table(changes(&self.simulation));

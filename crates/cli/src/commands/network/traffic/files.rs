@@ -1,6 +1,6 @@
-//! The matrix as CSV and as a picture.
+//! The matrix as CSV and as a heat map.
 //!
-//! Responsible for: writing rows as they come, so that thousands of ranks need no text in memory. Refuses to sum.
+//! Responsible for: streaming rows, so that thousands of ranks need no text in memory. Does not sum.
 
 use crate::args::traffic::Traffic as Arguments;
 use crate::exit::Failure;
@@ -12,7 +12,7 @@ use railwright_spec::problem::Problem;
 use std::io::Write;
 use std::path::Path;
 
-/// Cells along the side of a picture without another wish.
+/// Default number of cells along the side of a heat map.
 pub(super) const USUAL_CELLS: u32 = 256;
 /// Cells along a side at most.
 const MOST_CELLS: u32 = 1024;
@@ -32,7 +32,7 @@ fn picture(path: &str) -> Option<Picture> {
     }
 }
 
-/// Refuses what could not be written in the end, before anything is computed.
+/// Returns an error for outputs that could not be written, before anything is computed.
 pub(super) fn check(arguments: &Arguments) -> Result<(), Problem> {
     if let Some(path) = &arguments.heat
         && picture(path).is_none()

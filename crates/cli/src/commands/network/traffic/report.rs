@@ -48,7 +48,7 @@ pub(crate) struct TrafficFields<'a> {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LinksFields<'a> {
     links: Vec<LinkFields<'a>>,
-    /// Whether a row stands for several parallel links.
+    /// True if a row represents several parallel links.
     links_pooled: bool,
     /// Bytes between domains that no network joins.
     unjoined: Bytes,
@@ -315,7 +315,7 @@ fn algorithm(algorithm: railwright_network::traffic::Algorithm) -> String {
     }
 }
 
-/// Averages over groups need not be whole.
+/// A count; averages over groups may be fractional.
 fn count(n: f64) -> String {
     if n.fract() == 0.0 { human::whole(n as u64) } else { format!("{n:.1}") }
 }

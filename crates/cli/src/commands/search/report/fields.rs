@@ -1,4 +1,4 @@
-//! The answer of `search` as CSV: a row for each layout.
+//! The result of `search` as CSV: a row for each layout.
 
 use super::super::Answered;
 use railwright_spec::quantity::Dollars;

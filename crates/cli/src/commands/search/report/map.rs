@@ -1,4 +1,4 @@
-//! The map of TP x PP as a table: step times, and where nothing fits the memory that is missing.
+//! The map of TP x PP as a table: step times, or the missing memory if nothing fits.
 
 use crate::printer::document::{Cell, Column, Document, Table, Tone};
 use railwright_answers::{MapCell, MapOutcome};

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use std::io::Read as _;
 use std::path::Path;
 
-/// Looks at what was given.
+/// Reads the given paths.
 pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failure> {
     let mut given = Given::default();
     for path in paths {
@@ -24,7 +24,7 @@ pub(in crate::commands::serve) fn given(paths: &[String]) -> Result<Given, Failu
         match kind(&real, &name)? {
             Kind::Run(flag) => {
                 let spec = if flag == "run" { Some(run::from_file(&name)?) } else { None };
-                // What a run file names may be read with it.
+                // Files named by a run file may be read with it.
                 let named = spec.iter().flat_map(|spec| [&spec.model.config, &spec.cluster.calibration]);
                 let beside = named.flatten().filter_map(|path| Path::new(path).canonicalize().ok());
                 given.roots.extend(beside);
@@ -73,7 +73,7 @@ fn kind(path: &Path, name: &str) -> Result<Kind, Problem> {
     })
 }
 
-/// The arguments of a run: spelled out, so that the page can change one of them, or the file.
+/// The arguments of a run: as separate values, so that the web UI can change one of them, or the file.
 fn settings(flag: &str, name: &str, spec: Option<RunSpec>) -> Result<Map<String, Value>, Failure> {
     let spec = match spec {
         None if flag == "launch" => {

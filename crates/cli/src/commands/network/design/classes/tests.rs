@@ -16,7 +16,7 @@ struct Line {
     design: Design,
 }
 
-/// A user who stops a search once it was asked so often.
+/// A user who stops a search after a number of checks.
 struct StopsAfter(AtomicUsize);
 
 impl Watch for StopsAfter {
@@ -46,7 +46,7 @@ fn stopped_after(questions: usize) -> Answered {
     }
 }
 
-/// Whether a layout fits on a network that was not reached is unknown, in JSON and in the table.
+/// The fit of a layout on a network that was not searched is unknown, in JSON and in the table.
 #[test]
 fn networks_that_a_stop_left_out_are_not_searched() {
     let mut found = Vec::new();
