@@ -29,8 +29,8 @@ pub struct Part {
 /// Device and host time of the passes of one micro-batch, before the slower of them sets the pace: linear in the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Forward, backward, recompute; device and host of each.
-    pub passes: [[f64; 2]; 3],
+    /// Forward, and backward with its recompute; device and host of each.
+    pub passes: [[f64; 2]; 2],
 }
 
 impl Load {
@@ -130,13 +130,10 @@ impl<'a> Choices<'a> {
 
     fn load_of(&self, cost: &LayerCost, fixed: Seconds) -> Load {
         let host = stage::host_time(self.costing);
-        let backward = cost.backward_input.time() + cost.backward_weight.time();
-        let backward_host = host(&cost.backward_input) + host(&cost.backward_weight);
         Load {
             passes: [
                 [cost.forward.time().get(), (host(&cost.forward) + fixed).get()],
-                [backward.get(), (backward_host + fixed).get()],
-                [cost.recompute.time().get(), host(&cost.recompute).get()],
+                [stage::backward_device(cost).get(), (stage::backward_host(&host, cost) + fixed).get()],
             ],
         }
     }

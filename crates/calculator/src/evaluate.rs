@@ -139,10 +139,10 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let per_replica: Flop = chunks
         .iter()
         .map(|c| {
-            c.cost.forward.flop
-                + c.cost.backward_input.flop
-                + c.cost.backward_weight.flop
-                + c.cost.recompute.flop
+            c.cost.forward.arithmetic()
+                + c.cost.backward_input.arithmetic()
+                + c.cost.backward_weight.arithmetic()
+                + c.cost.recompute.arithmetic()
         })
         .sum();
     let m = micro_batches as f64;

@@ -19,8 +19,7 @@ use railwright_spec::software;
 /// Sums in another order differ by so much.
 const ROUNDING: f64 = 1e-9;
 
-/// How much longer a step may be that should not be longer. Generations that reduce in hooks (`nanotron-2024`) are left out: with selective recompute
-/// their steps have counterexamples of up to 1%, whose cause is open.
+/// How much longer a step may be that should not be longer.
 const TOLERANCE: f64 = 0.005;
 
 /// A valid run, by the choices that it is made of.
@@ -112,7 +111,7 @@ fn run_of(name: &str, preset: &str, choices: &[u8; 20]) -> Option<Run> {
         overlap_parameter_gather: [None, Some(true), Some(false)][usize::from(choices[18]) % 3],
         overlap_pipeline: [None, Some(true), Some(false)][usize::from(choices[19]) % 3],
         overlap_tensor: [None, None, Some(false)][usize::from(choices[19] / 3) % 3],
-        software: [None, None, None, Some("megatron-lm-2022"), Some("torchtitan-2025")]
+        software: [None, None, Some("nanotron-2024"), Some("megatron-lm-2022"), Some("torchtitan-2025")]
             [usize::from(choices[19] / 9) % 5]
             .map(str::to_owned),
         ..PlanSpec::default()
@@ -139,11 +138,13 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
     })
 }
 
-/// Most random choices contradict each other, so that the number of rejected ones is no failure.
+/// Most random choices contradict each other, so that the number of rejected ones is no failure. `PROPTEST_CASES` asks for another number of cases.
 fn some(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok());
     ProptestConfig {
-        cases,
+        cases: asked.unwrap_or(cases),
         max_local_rejects: u32::MAX,
+        max_global_rejects: u32::MAX,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
@@ -295,4 +296,32 @@ fn adds_up(part: &Part, total: f64) -> Result<(), String> {
         return Err(format!("{} takes {time} s, its parts {sum} s", part.id));
     }
     part.children.iter().try_for_each(|child| adds_up(child, total))
+}
+
+/// The parameter gathers of a backward pass hide behind its recompute too. A faster accelerator shortens what covers them, but not launches
+/// by the host, which recompute waits for: 0.8% longer where each of the two was paced by itself.
+#[test]
+fn gathers_behind_recompute_of_a_busy_host_take_no_longer_on_a_faster_accelerator() {
+    let model = model::by_name("smollm2-135m").expect("in the catalogue");
+    let cluster = cluster::by_name("mi300x", 64).expect("a preset");
+    let spec = PlanSpec {
+        tensor_parallel: Some(1),
+        pipeline_parallel: Some(1),
+        context_parallel: Some(4),
+        context_kind: Some(ContextKind::AllGather),
+        micro_batch: Some(1),
+        global_batch: Some(32),
+        sequence_length: Some(512),
+        sharding: Some(Sharding { zero_stage: 3, group: None, reshard_after_forward: true }),
+        recompute: Some(Recompute::Full { layers: None }),
+        software: Some("torchtitan-2025".to_owned()),
+        ..PlanSpec::default()
+    };
+    let plan = spec.resolve(&model, &cluster).expect("valid");
+    let run = Run { model, cluster, plan };
+    let before = run.time_on(|_| {});
+    for factor in [1.5, 2.0, 3.56, 10.0] {
+        let after = run.time_on(|c| accelerate(c, factor));
+        assert!(after <= before * (1.0 + ROUNDING), "{factor}: {before} s become {after} s");
+    }
 }
