@@ -8,8 +8,9 @@ use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::memory::room::{Rooms, StageRoom};
 use crate::memory::{self, MemoryInput, SoftwareCatalogue};
+use crate::pace::{CORNER, host_time, pace};
 use crate::schedule::ChunkCost;
-use crate::stage::{self, CORNER};
+use crate::stage;
 pub use crate::treatment::Treatment;
 use railwright_spec::plan::Recompute;
 use railwright_spec::problem::Problem;
@@ -29,8 +30,8 @@ pub struct Part {
 /// Device and host time of the passes of one micro-batch, before the slower of them sets the pace: linear in the layers.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// Forward, and backward with its recompute; device and host of each.
-    pub passes: [[f64; 2]; 2],
+    /// Forward, backward, recompute; device and host of each.
+    pub passes: [[f64; 2]; 3],
 }
 
 impl Load {
@@ -46,7 +47,7 @@ impl Load {
     #[must_use]
     pub fn slope(&self) -> Self {
         let of = |[device, host]: [f64; 2]| {
-            let time = stage::pace(Seconds::new(device), Seconds::new(host)).get();
+            let time = pace(Seconds::new(device), Seconds::new(host)).get();
             if time > 0.0 {
                 [(device / time).powf(CORNER - 1.0), (host / time).powf(CORNER - 1.0)]
             } else {
@@ -129,11 +130,14 @@ impl<'a> Choices<'a> {
     }
 
     fn load_of(&self, cost: &LayerCost, fixed: Seconds) -> Load {
-        let host = stage::host_time(self.costing);
+        let host = host_time(self.costing);
+        let backward = cost.backward_input.time() + cost.backward_weight.time();
+        let backward_host = host(&cost.backward_input) + host(&cost.backward_weight);
         Load {
             passes: [
                 [cost.forward.time().get(), (host(&cost.forward) + fixed).get()],
-                [stage::backward_device(cost).get(), (stage::backward_host(&host, cost) + fixed).get()],
+                [backward.get(), (backward_host + fixed).get()],
+                [cost.recompute.time().get(), host(&cost.recompute).get()],
             ],
         }
     }

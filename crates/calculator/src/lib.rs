@@ -40,6 +40,7 @@ pub mod memory;
 pub mod model_flop;
 pub mod money;
 pub mod operators;
+mod pace;
 mod partition;
 pub mod prepared;
 mod program;

@@ -8,9 +8,10 @@ mod contents;
 pub(crate) use contents::{Piece, contents};
 
 use crate::costing::Costing;
-use crate::layer::{LayerCost, spread};
+use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
+use crate::pace::{host_time, pace};
 use crate::partition::recomputed_layers;
 pub use crate::partition::{chunks_per_stage, virtual_stages};
 use crate::program;
@@ -205,47 +206,26 @@ pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
     local_parameters(model.head.iter().chain(&model.final_norm).chain(shared), costing.plan)
 }
 
-/// Exponent of the soft corner between device and host.
-pub(crate) const CORNER: f64 = 5.0;
-
-/// Device and host run concurrently; the slower one determines the time, with a smooth transition because
-/// both vary: `(device^p + host^p)^(1/p)`, p = 5.
-pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
-    if host <= Seconds::ZERO || device <= Seconds::ZERO {
-        return device.max(host);
-    }
-    let (large, small) = (device.max(host), device.min(host));
-    large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
-}
-
-/// Host time of a pass without the fixed part of each micro-batch: linear in the work.
-pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
-    let software = costing.software;
-    let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
-    let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
-    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
-    let per_kernel = software.host_us_per_kernel;
-    move |work: &Work| {
-        work.host + Seconds::from_micros(work.launches() * per_kernel + work.tensor_collectives * stall)
-    }
-}
-
 /// Device and host time of a virtual stage together.
-///
-/// Recompute and both halves of backward share one host thread and one device stream, layer by layer (checkpointing repeats a layer's forward
-/// pass directly before its backward pass). Their host and their device time are added before the slower one sets the pace, and all three
-/// are stretched equally: gathers of parameters hide behind all of them together ([`sharding::gather`]).
 pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
+    let software = costing.software;
     let host = host_time(costing);
-    let fixed = Seconds::from_micros(costing.software.host_us_per_micro_batch / 2.0);
+    let fixed = Seconds::from_micros(software.host_us_per_micro_batch / 2.0);
+    let backward_device = cost.backward_input.time() + cost.backward_weight.time();
+    let backward_host = host(&cost.backward_input) + host(&cost.backward_weight) + fixed;
+    // Both halves of backward share one host thread, so they are stretched equally.
+    let stretch = if backward_device > Seconds::ZERO {
+        pace(backward_device, backward_host) / backward_device
+    } else {
+        1.0
+    };
+    let recompute = cost.recompute.time();
     let forward_host = host(&cost.forward) + fixed;
-    let (device, backward_host) = (backward_device(cost), backward_host(&host, cost) + fixed);
-    let stretch = if device > Seconds::ZERO { pace(device, backward_host) / device } else { 1.0 };
     let time = ChunkCost {
         forward: pace(cost.forward.time(), forward_host),
         backward_input: cost.backward_input.time() * stretch,
         backward_weight: cost.backward_weight.time() * stretch,
-        recompute: cost.recompute.time() * stretch,
+        recompute: if recompute > Seconds::ZERO { pace(recompute, host(&cost.recompute)) } else { recompute },
         fused_saving: Seconds::ZERO,
     };
     if costing.plan.schedule.has_two_directions() {
@@ -253,16 +233,6 @@ pub(crate) fn chunk_time(costing: &Costing<'_>, cost: &LayerCost) -> ChunkCost {
     } else {
         time
     }
-}
-
-/// Device time of a backward pass, recompute included.
-pub(crate) fn backward_device(cost: &LayerCost) -> Seconds {
-    cost.backward_input.time() + cost.backward_weight.time() + cost.recompute.time()
-}
-
-/// Host time of a backward pass, recompute included, given that of a piece of work.
-pub(crate) fn backward_host(host: impl Fn(&Work) -> Seconds, cost: &LayerCost) -> Seconds {
-    host(&cost.backward_input) + host(&cost.backward_weight) + host(&cost.recompute)
 }
 
 /// Time saved by one pass fused with a pass of the other direction: the exposed communication of each
@@ -284,8 +254,8 @@ fn fused_saving(
     let backward_hidden = backward_exposed.min(cost.forward.compute_time()) * hides;
     let backward = time.backward_input + time.backward_weight;
     let forward_left = pace(cost.forward.time() - forward_hidden, forward_host);
-    let backward_left = pace(backward_device(cost) - backward_hidden, backward_host);
-    let saving = (time.forward - forward_left + (backward + time.recompute - backward_left)) * 0.5;
+    let backward_left = pace(backward_exposed + backward_compute - backward_hidden, backward_host);
+    let saving = (time.forward - forward_left + (backward - backward_left)) * 0.5;
     saving.min(time.forward).min(backward).max(Seconds::ZERO)
 }
 
