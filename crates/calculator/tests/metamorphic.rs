@@ -343,6 +343,8 @@ fn launches_of_recompute_do_not_depend_on_the_device() {
         micro_batch: Some(1),
         global_batch: Some(32),
         sequence_length: Some(2048),
+        sharding: Some(Sharding { zero_stage: 0, group: None, reshard_after_forward: false }),
+        rank_order: Some(RankOrder::TensorContextPipelineData),
         recompute: Some(Recompute::core_attention()),
         software: Some("torchtitan-2025".to_owned()),
         ..PlanSpec::default()
@@ -364,7 +366,12 @@ fn reductions_in_hooks_hide_behind_the_pace_of_the_pipeline() {
         global_batch: Some(256),
         sequence_length: Some(512),
         sharding: Some(Sharding { zero_stage: 0, group: None, reshard_after_forward: false }),
+        rank_order: Some(RankOrder::TensorContextPipelineData),
         recompute: Some(Recompute::None),
+        overlap_gradient_reduce: Some(false),
+        overlap_parameter_gather: Some(false),
+        overlap_pipeline: Some(false),
+        overlap_tensor: Some(false),
         software: Some("nanotron-2024".to_owned()),
         ..PlanSpec::default()
     };
