@@ -8,9 +8,8 @@ use crate::costing::Costing;
 use crate::layer::LayerCost;
 use crate::memory::room::{Rooms, StageRoom};
 use crate::memory::{self, MemoryInput, SoftwareCatalogue};
-use crate::pace::{CORNER, host_time, pace};
 use crate::schedule::ChunkCost;
-use crate::stage;
+use crate::stage::{self, CORNER};
 pub use crate::treatment::Treatment;
 use railwright_spec::plan::Recompute;
 use railwright_spec::problem::Problem;
@@ -47,7 +46,7 @@ impl Load {
     #[must_use]
     pub fn slope(&self) -> Self {
         let of = |[device, host]: [f64; 2]| {
-            let time = pace(Seconds::new(device), Seconds::new(host)).get();
+            let time = stage::pace(Seconds::new(device), Seconds::new(host)).get();
             if time > 0.0 {
                 [(device / time).powf(CORNER - 1.0), (host / time).powf(CORNER - 1.0)]
             } else {
@@ -130,7 +129,7 @@ impl<'a> Choices<'a> {
     }
 
     fn load_of(&self, cost: &LayerCost, fixed: Seconds) -> Load {
-        let host = host_time(self.costing);
+        let host = stage::host_time(self.costing);
         let backward = cost.backward_input.time() + cost.backward_weight.time();
         let backward_host = host(&cost.backward_input) + host(&cost.backward_weight);
         Load {

@@ -97,20 +97,15 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let duration = if plan.schedule.validates_afterwards() { summary.cycle } else { summary.duration };
     let local = stage_parameters(costing, &chunks);
 
-    let passes: Vec<StagePasses> = (0..local.len())
-        .map(|s| {
-            let own = local_chunks(plan, s);
-            StagePasses::new(own.into_iter().map(|i| (chunks[i].layers, &chunks[i].time)))
-        })
-        .collect();
-    let period = StagePasses::period(&passes);
     let mut updates = Vec::with_capacity(local.len());
     let mut end = duration;
     let mut critical = (Seconds::ZERO, 0);
     for (s, &parameters) in local.iter().enumerate() {
+        let own = local_chunks(plan, s);
+        let passes = StagePasses::new(own.into_iter().map(|i| (chunks[i].layers, &chunks[i].time)));
         let slow = disturbance::update_costing(costing, s);
-        let slow = slow.as_ref().unwrap_or(costing);
-        let mut update = sharding::stage_update(slow, parameters, &passes[s], period, micro_batches);
+        let mut update =
+            sharding::stage_update(slow.as_ref().unwrap_or(costing), parameters, &passes, micro_batches);
         disturbance::stretch_update(costing, s, &mut update);
         let slack = summary.duration - summary.last_backward_end.get(s).copied().unwrap_or(summary.duration);
         end = end.max(duration - slack + update.gradient_exposed);
@@ -144,10 +139,10 @@ pub fn evaluate_with(costing: &Costing<'_>, workspace: &mut Workspace) -> Result
     let per_replica: Flop = chunks
         .iter()
         .map(|c| {
-            c.cost.forward.arithmetic()
-                + c.cost.backward_input.arithmetic()
-                + c.cost.backward_weight.arithmetic()
-                + c.cost.recompute.arithmetic()
+            c.cost.forward.flop
+                + c.cost.backward_input.flop
+                + c.cost.backward_weight.flop
+                + c.cost.recompute.flop
         })
         .sum();
     let m = micro_batches as f64;

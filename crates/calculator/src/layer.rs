@@ -87,7 +87,7 @@ impl LayerCost {
             let share = price::exposed(exchange, work, time);
             work.add_communication(exchange.dimension, time, share);
             work.tensor_collectives += turn.stalls;
-            work.calls[exchange.dimension as usize] += turn.launches - 1.0;
+            work.launches += turn.launches - 1.0;
         }
     }
 

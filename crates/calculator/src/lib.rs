@@ -40,7 +40,6 @@ pub mod memory;
 pub mod model_flop;
 pub mod money;
 pub mod operators;
-mod pace;
 mod partition;
 pub mod prepared;
 mod program;

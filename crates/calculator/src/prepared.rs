@@ -279,7 +279,6 @@ pub struct Buffers {
     workspace: Workspace,
     times: Vec<ChunkCost>,
     held: Vec<LocalParameters>,
-    passes: Vec<StagePasses>,
     exposed: Vec<Seconds>,
     own: Vec<usize>,
     /// The last few pipelines: shardings that leave passes alone share them.
@@ -357,17 +356,11 @@ pub fn step_time(
     let (mut optimizer, mut gather) = (Seconds::ZERO, Seconds::ZERO);
     let mut known: Option<(LocalParameters, StagePasses, StageUpdate)> = None;
     buffers.exposed.clear();
-    buffers.passes.clear();
     let mut own = std::mem::take(&mut buffers.own);
     for s in 0..plan.pipeline_parallel {
         own_chunks(plan, per_stage, s, &mut own);
         let of = |i: &usize| (split[*i], &buffers.times[*i]);
-        buffers.passes.push(StagePasses::new(own.iter().map(of)));
-    }
-    let period = StagePasses::period(&buffers.passes);
-    for s in 0..plan.pipeline_parallel {
-        own_chunks(plan, per_stage, s, &mut own);
-        let passes = buffers.passes[s as usize];
+        let passes = StagePasses::new(own.iter().map(of));
         let parameters = own.iter().filter_map(|&i| buffers.held.get(i)).fold(
             LocalParameters::default(),
             |mut sum, part| {
@@ -377,7 +370,7 @@ pub fn step_time(
         );
         let update = match &known {
             Some((p, same, update)) if *p == parameters && *same == passes => *update,
-            _ => sharding::stage_update(costing, parameters, &passes, period, micro_batches),
+            _ => sharding::stage_update(costing, parameters, &passes, micro_batches),
         };
         buffers.exposed.push(update.gradient_exposed);
         optimizer = optimizer.max(update.optimizer);

@@ -8,7 +8,6 @@ use crate::layer::LayerCost;
 use crate::local::{LocalParameters, layer_parameters};
 use crate::memory::{self, SoftwareCatalogue};
 use crate::operators::Pass;
-use crate::pace::{host_time, pace};
 use crate::schedule::ChunkCost;
 use crate::update::{self, Purpose, reduces_in_hooks, reductions_per_step};
 use crate::work::{Dimension, Work};
@@ -35,7 +34,8 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
     }
     let again = if plan.sharding.reshard_after_forward { gather } else { Seconds::ZERO };
     let covers = |overlapped: bool, cover: Seconds| if overlapped { cover } else { Seconds::ZERO };
-    let (forward, backward) = (cost.forward.compute_time(), backward_cover(costing, cost));
+    let (forward, backward) = (cost.forward.compute_time(), cost.backward_input.compute_time());
+    let more = cost.backward_weight.compute_time() + cost.recompute.compute_time();
     hide(
         costing,
         Dimension::Shard,
@@ -44,7 +44,7 @@ pub fn gather(costing: &Costing<'_>, local: LocalParameters, cost: &mut LayerCos
         gather,
     );
     let both = plan.overlap.parameter_gather && plan.overlap.gradient_reduce;
-    hide(costing, Dimension::Shard, &mut cost.backward_input, covers(both, backward), again + scatter);
+    hide(costing, Dimension::Shard, &mut cost.backward_input, covers(both, backward + more), again + scatter);
 }
 
 /// Adds what offload moves over the host link: activations down in the forward pass and up in the backward pass, parameters up in both
@@ -71,17 +71,11 @@ pub fn offload_layer(
     let parameters = Bytes::new(held * costing.plan.precision.parameters.bytes()) * offload.parameters;
     let time = (kept * offload.activations + parameters) / link;
     let forward = cost.forward.compute_time();
-    let backward = backward_cover(costing, cost);
+    let backward = cost.backward_input.compute_time()
+        + cost.backward_weight.compute_time()
+        + cost.recompute.compute_time();
     hide(costing, Dimension::Host, &mut cost.forward, forward, time);
     hide(costing, Dimension::Host, &mut cost.backward_input, backward, time);
-}
-
-/// Time of a backward pass behind which communication can hide: its compute, and its recompute for as long as the device or the host needs,
-/// whichever is slower. A wait for the host in recompute covers as compute does. That in the rest of the pass is the pace of the whole pass
-/// ([`crate::stage`]), with what stays exposed on the device's side.
-fn backward_cover(costing: &Costing<'_>, cost: &LayerCost) -> Seconds {
-    let compute = cost.backward_input.compute_time() + cost.backward_weight.compute_time();
-    compute + pace(cost.recompute.compute_time(), host_time(costing)(&cost.recompute))
 }
 
 /// Adds communication to a piece of work, hidden behind `cover` of compute as far as that lasts.
@@ -141,19 +135,9 @@ impl StagePasses {
         }
         passes
     }
-
-    /// One micro-batch, forward and backward.
-    pub fn time(&self) -> Seconds {
-        self.forward + self.backward
-    }
-
-    /// What the stages of a pipeline repeat at between its ends: the slowest of them, for which the others wait.
-    pub fn period(stages: &[Self]) -> Seconds {
-        stages.iter().map(Self::time).fold(Seconds::ZERO, Seconds::max)
-    }
 }
 
-/// Prices the update of a stage that holds `local` parameters and runs `passes`, each micro-batch `period` after the one before.
+/// Prices the update of a stage that holds `local` parameters and runs `passes`.
 ///
 /// Gradients are reduced (or reduce-scattered, ZeRO-1) once per step. When overlapped they hide behind the last micro-batch's backward
 /// pass; with interleaving, earlier chunks finish earlier and have longer.
@@ -161,7 +145,6 @@ pub fn stage_update(
     costing: &Costing<'_>,
     local: LocalParameters,
     passes: &StagePasses,
-    period: Seconds,
     micro_batches: u64,
 ) -> StageUpdate {
     let plan = costing.plan;
@@ -194,9 +177,9 @@ pub fn stage_update(
     } else {
         update.gradient_exposed = update.gradient_reduce;
     }
-    // All but the last reduction have the micro batches between two of them to hide behind, a wait for slower stages included.
+    // All but the last reduction have the passes of the micro batches between two of them to hide behind.
     let more = times - 1.0;
-    let between = period * (micro_batches as f64 / times);
+    let between = (forward + backward) * (micro_batches as f64 / times);
     let room = if plan.overlap.gradient_reduce || each_pass { between } else { Seconds::ZERO };
     let hidden = update.gradient_reduce.min(room);
     let each = (update.gradient_reduce - hidden) + hidden * software.overlap_slowdown;
@@ -421,7 +404,7 @@ mod tests {
             software.gradient_bucket_elements_per_rank = 0.0;
             let costing = Costing::with_software(&model, &cluster, &plan, &machine, &software);
             let local = LocalParameters { dense: 1e9, ..LocalParameters::default() };
-            stage_update(&costing, local, &StagePasses::default(), Seconds::ZERO, 1).gradient_reduce
+            stage_update(&costing, local, &StagePasses::default(), 1).gradient_reduce
         };
         assert!(time(1e6) > time(1e8) * 1.5);
     }

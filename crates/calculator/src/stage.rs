@@ -8,10 +8,9 @@ mod contents;
 pub(crate) use contents::{Piece, contents};
 
 use crate::costing::Costing;
-use crate::layer::LayerCost;
+use crate::layer::{LayerCost, spread};
 use crate::local::{LocalParameters, layer_parameters, local_parameters};
 use crate::memory;
-use crate::pace::{host_time, pace};
 use crate::partition::recomputed_layers;
 pub use crate::partition::{chunks_per_stage, virtual_stages};
 use crate::program;
@@ -204,6 +203,31 @@ pub(crate) fn head_parameters(costing: &Costing<'_>) -> LocalParameters {
     let own_copy = model.tied_embeddings && costing.plan.pipeline_parallel > 1;
     let shared = if own_copy { &model.embedding[..] } else { &[] };
     local_parameters(model.head.iter().chain(&model.final_norm).chain(shared), costing.plan)
+}
+
+/// Exponent of the soft corner between device and host.
+pub(crate) const CORNER: f64 = 5.0;
+
+/// Device and host run concurrently; the slower one determines the time, with a smooth transition because
+/// both vary: `(device^p + host^p)^(1/p)`, p = 5.
+pub(crate) fn pace(device: Seconds, host: Seconds) -> Seconds {
+    if host <= Seconds::ZERO || device <= Seconds::ZERO {
+        return device.max(host);
+    }
+    let (large, small) = (device.max(host), device.min(host));
+    large * (1.0 + (small / large).powf(CORNER)).powf(1.0 / CORNER)
+}
+
+/// Host time of a pass without the fixed part of each micro-batch: linear in the work.
+pub(crate) fn host_time(costing: &Costing<'_>) -> impl Fn(&Work) -> Seconds {
+    let software = costing.software;
+    let is_pipelined = costing.plan.pipeline_parallel > 1 && !costing.layout.pipeline.is_inside_domain();
+    let per_rank = if is_pipelined { software.pipelined_collective_stall_us } else { 0.0 };
+    let stall = per_rank * costing.plan.tensor_parallel as f64 * spread(&costing.layout.tensor);
+    let per_kernel = software.host_us_per_kernel;
+    move |work: &Work| {
+        work.host + Seconds::from_micros(work.launches * per_kernel + work.tensor_collectives * stall)
+    }
 }
 
 /// Device and host time of a virtual stage together.

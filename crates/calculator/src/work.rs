@@ -102,16 +102,14 @@ pub struct Work {
     pub exposed: [Seconds; Dimension::ALL.len()],
     /// Time of all communication, hidden or not, by dimension.
     pub communication: [Seconds; Dimension::ALL.len()],
-    /// Compute kernels launched, by operator family.
-    pub kernels: [f64; Family::ALL.len()],
-    /// Communication kernels launched, by dimension.
-    pub calls: [f64; Dimension::ALL.len()],
+    /// Kernels launched.
+    pub launches: f64,
     /// Host time other than launches: routing waits for data from the device.
     pub host: Seconds,
     /// Tensor-parallel collectives among them.
     pub tensor_collectives: f64,
-    /// Arithmetic by operator family.
-    pub flop: [Flop; Family::ALL.len()],
+    /// Arithmetic.
+    pub flop: Flop,
     /// Memory traffic.
     pub bytes: Bytes,
     /// The compute again, by how well founded it is, in the order of [`crate::operators::Source`].
@@ -129,16 +127,6 @@ impl Work {
         self.exposed.iter().copied().sum()
     }
 
-    /// Kernels that the host launches, those of communication included.
-    pub fn launches(&self) -> f64 {
-        self.kernels.iter().chain(&self.calls).sum()
-    }
-
-    /// All arithmetic.
-    pub fn arithmetic(&self) -> Flop {
-        self.flop.iter().copied().sum()
-    }
-
     /// Device time, exposed communication included.
     pub fn time(&self) -> Seconds {
         self.compute_time() + self.exposed_time()
@@ -149,9 +137,9 @@ impl Work {
         let time = cost.time / rate;
         self.compute[family as usize] += time;
         self.founded[cost.source as usize] += time;
-        self.kernels[family as usize] += launches;
-        self.flop[family as usize] += cost.flop;
+        self.flop += cost.flop;
         self.bytes += cost.bytes;
+        self.launches += launches;
     }
 
     /// Adds communication, of which a share is exposed.
@@ -159,7 +147,7 @@ impl Work {
         self.communication[dimension as usize] += time;
         self.exposed[dimension as usize] += time * exposed_share;
         if time > Seconds::ZERO {
-            self.calls[dimension as usize] += 1.0;
+            self.launches += 1.0;
         }
     }
 
@@ -176,14 +164,10 @@ impl Work {
         {
             *value = *value * times;
         }
-        for value in result.kernels.iter_mut().chain(&mut result.calls) {
-            *value *= times;
-        }
-        for value in &mut result.flop {
-            *value = *value * times;
-        }
+        result.launches *= times;
         result.host = result.host * times;
         result.tensor_collectives *= times;
+        result.flop = result.flop * times;
         result.bytes = result.bytes * times;
         result
     }
@@ -203,17 +187,10 @@ impl std::ops::AddAssign<&Work> for Work {
         for (a, b) in self.founded.iter_mut().zip(&other.founded) {
             *a += *b;
         }
-        for (a, b) in self.kernels.iter_mut().zip(&other.kernels) {
-            *a += *b;
-        }
-        for (a, b) in self.calls.iter_mut().zip(&other.calls) {
-            *a += *b;
-        }
-        for (a, b) in self.flop.iter_mut().zip(&other.flop) {
-            *a += *b;
-        }
+        self.launches += other.launches;
         self.host += other.host;
         self.tensor_collectives += other.tensor_collectives;
+        self.flop += other.flop;
         self.bytes += other.bytes;
     }
 }

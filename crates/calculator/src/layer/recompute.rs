@@ -59,27 +59,24 @@ fn selected(layer: &Layer, forward: &Work, module: RecomputeModule) -> Work {
     }
 }
 
-/// The shares of a forward pass that are named: their time, their kernels and their arithmetic.
+/// The shares of a forward pass that are named; launches go with the share of compute time.
 fn part(forward: &Work, families: &[(Family, f64)], dimensions: &[(Dimension, f64)]) -> Work {
     let mut work = Work::default();
     for &(family, share) in families {
-        let at = family as usize;
-        work.compute[at] = forward.compute[at] * share;
-        work.kernels[at] = forward.kernels[at] * share;
-        work.flop[at] = forward.flop[at] * share;
+        work.compute[family as usize] = forward.compute[family as usize] * share;
     }
     for &(dimension, share) in dimensions {
-        let at = dimension as usize;
-        work.exposed[at] = forward.exposed[at] * share;
-        work.communication[at] = forward.communication[at] * share;
-        work.calls[at] = forward.calls[at] * share;
+        work.exposed[dimension as usize] = forward.exposed[dimension as usize] * share;
+        work.communication[dimension as usize] = forward.communication[dimension as usize] * share;
     }
     let whole = forward.compute_time();
     let share = if whole > Seconds::ZERO { work.compute_time() / whole } else { 0.0 };
+    work.launches = forward.launches * share;
     work.host = if families.iter().any(|f| f.0 == Family::Router) { forward.host } else { Seconds::ZERO };
     work.tensor_collectives =
         if dimensions.iter().any(|d| d.0 == Dimension::Tensor) { forward.tensor_collectives } else { 0.0 };
     work.founded = forward.founded.map(|time| time * share);
+    work.flop = forward.flop * share;
     work.bytes = forward.bytes * share;
     work
 }

@@ -175,7 +175,7 @@ pub(super) fn parts(costing: &Costing<'_>, evaluation: &Evaluation, estimate: &E
         costing,
         evaluation,
         estimate,
-        [&work.forward, &work.backward_input, &work.backward_weight, &work.recompute],
+        [&work.forward, &work.backward_input, &work.backward_weight],
         runs,
     ));
     list.extend(update(costing, evaluation, estimate));
@@ -186,13 +186,13 @@ fn host(
     costing: &Costing<'_>,
     evaluation: &Evaluation,
     estimate: &Estimate,
-    [forward, input, weight, recompute]: [&Work; 4],
+    [forward, input, weight]: [&Work; 3],
     runs: f64,
 ) -> Explanation {
     let software = costing.software;
     let name =
         calibrated::host(costing).unwrap_or_else(|| format!("catalog/software.toml, `{}`", software.id));
-    let device: f64 = [forward, input, weight, recompute].iter().map(|w| w.time().get()).sum::<f64>() / runs;
+    let device: f64 = [forward, input, weight].iter().map(|w| w.time().get()).sum::<f64>() / runs;
     explanation(
         "host",
         "waiting for the host",
@@ -204,14 +204,10 @@ fn host(
                 "device per micro-batch",
                 device,
                 "s",
-                "compute and exposed communication, recompute included",
+                "compute and exposed communication, without recompute",
             ),
-            given("kernels forward", forward.launches() / runs, "operators of a micro-batch on the stage"),
-            given(
-                "kernels backward",
-                (input.launches() + weight.launches() + recompute.launches()) / runs,
-                "the same, those of recompute included",
-            ),
+            given("kernels forward", forward.launches / runs, "operators of a micro-batch on the stage"),
+            given("kernels backward", (input.launches + weight.launches) / runs, "the same"),
             measure("host_per_kernel", software.host_us_per_kernel * 1e-6, "s", &name),
             measure("per_micro_batch", software.host_us_per_micro_batch * 1e-6, "s", &name),
         ],
