@@ -140,10 +140,13 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
 }
 
 /// Most random settings contradict each other, so a large number of rejected ones is no failure.
+/// `PROPTEST_CASES` sets another number of cases.
 fn some(cases: u32) -> ProptestConfig {
+    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok());
     ProptestConfig {
-        cases,
+        cases: asked.unwrap_or(cases),
         max_local_rejects: u32::MAX,
+        max_global_rejects: u32::MAX,
         failure_persistence: None,
         ..ProptestConfig::default()
     }
