@@ -32,8 +32,20 @@ export const selectAChangeOrPress = 'Select a change, or press Enter on a parame
 
 // picker.tsx
 export const anyOtherChange = 'Any other change'
-export const tp4Pp8Or = 'tp=4,pp=8 or memory=x1.5'
-export const keyValueJoinKeysThat = 'KEY=VALUE; join keys that change together with commas. Values may be relative: x2, +10%'
+export const settingsOfOneChange = 'Settings that change together; each change is compared alone and combined with the others'
+export const chooseASetting = 'choose a setting'
+export const andASetting = 'and a setting'
+export const compareIt = 'Compare it'
+export const machine = 'machine and model'
+export const cluster2 = 'cluster'
+export const model2 = 'model'
+export const slowParts = 'slow part'
+export const shareOfItsRate = 'Remaining share of its rate'
+export const oneGpu = 'one GPU'
+export const oneServer = 'the GPUs of one server'
+export const oneHost = 'the host of one server'
+export const oneNic = 'the NICs of one server'
+export const oneScaleUpLink = 'scale-up links of one server'
 export const clearAll = 'Clear all'
 export const changes = 'Changes'
 export const remove = (one: Part) => `Remove ${one}`

@@ -5,11 +5,13 @@ import { amount, count, dollars, percent, seconds } from '../../charts/format'
 import { useKeys } from '../../state/keys'
 import { change, own } from '../../state/location'
 import { Empty, Problems } from '../../ui/states'
-import { Switch, Text, set } from '../parts/controls'
+import { Switch, set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
 import { ProgressLine } from '../parts/progress'
 import { RunBar, runParameter, useCatalogue } from '../parts/run-bar'
+import { COUNT, DAYS, MILLIONS, PERCENT } from '../../state/amounts'
+import { Amount, Amounts } from '../../ui/amounts'
 import { Several } from '../parts/several'
 import type { Row, SizeAnswer } from './answer'
 import { Charts } from './charts'
@@ -65,24 +67,27 @@ export default function Machines() {
             start()
           }}
         >
-          <Text
+          <Amount
             title={texts.deadline2}
-            placeholder={texts.none}
             about={texts.longestTrainingTimeSuchAs}
+            auto={texts.none}
+            unit={DAYS}
             value={own_.deadline ?? ''}
             onChange={(value) => set(PREFIX, 'deadline', value)}
           />
-          <Text
+          <Amount
             title={texts.budget2}
-            placeholder={texts.none}
             about={texts.maximumRentalCostInDollars}
+            auto={texts.none}
+            unit={MILLIONS}
             value={own_.budget ?? ''}
             onChange={(value) => set(PREFIX, 'budget', value)}
           />
-          <Text
+          <Amounts
             title={texts.gpus}
-            placeholder={texts.aroundTheGoal}
-            about={texts.n51210242048Or256}
+            about={texts.sizesToCompare}
+            auto={texts.aroundTheGoal}
+            unit={COUNT}
             value={own_.gpus ?? ''}
             onChange={(value) => set(PREFIX, 'gpus', value)}
           />
@@ -94,10 +99,11 @@ export default function Machines() {
             free
             onChange={(value) => set(PREFIX, 'clusters', value)}
           />
-          <Text
+          <Amount
             title={texts.leastMarginalEfficiency}
-            placeholder="0.5"
             about={texts.leastThroughputOfAnAdded}
+            auto="0.5"
+            unit={PERCENT}
             value={own_.worth ?? ''}
             onChange={(value) => set(PREFIX, 'worth', value)}
           />

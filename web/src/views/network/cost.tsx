@@ -3,9 +3,11 @@ import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'
 import { Lines } from '../../charts/lines/lines'
+import { NUMBER } from '../../state/amounts'
+import { Amount } from '../../ui/amounts'
 import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
-import { Text } from '../parts/controls'
+import { AcceleratorField } from '../parts/accelerator'
 import type { CostAnswer } from './answer'
 import { CostBars } from './cost-bars'
 import { DesignChoice, DesignFields, Swatch } from './fields'
@@ -36,17 +38,18 @@ export function CostDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text
+          <AcceleratorField
             title={texts.accelerator}
-            placeholder={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
             about={texts.forTheNetworksShareOf}
+            auto={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
             value={parameter('accelerator')}
             onChange={(value) => setParameter('accelerator', value)}
           />
-          <Text
+          <Amount
             title={texts.years2}
-            placeholder="4"
             about={texts.yearsOverWhichTheNetwork}
+            auto="4"
+            unit={NUMBER}
             value={parameter('years')}
             onChange={(value) => setParameter('years', value)}
           />

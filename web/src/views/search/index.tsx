@@ -29,6 +29,7 @@ import {
 } from './question'
 import { Ranking } from './ranking'
 import { ScopePanel } from './scope'
+import { named } from './strategies'
 import { WhyNotPanel } from './why-not'
 import { Winner } from './winner'
 import '../parts/layout.css'
@@ -58,8 +59,8 @@ export default function Search() {
     if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
     const text = scope.whyNot
     const base = question(scope)
-    if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
-      whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
+    if (named(text).length > 0 && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
+      whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': named(text) })
   }, [scope.ran])
   // An address says `ran` only of what was asked: a changed scope waits for the button, here and wherever the link is opened.
   const before = useRef(wanted)

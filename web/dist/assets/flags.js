@@ -1,1 +1,0 @@
-import{P as e}from"./format.js";function t(t){let n=t.name.replace(/[._]/g,`-`),r=t.section===`cluster`?{preset:`cluster`,name:`cluster-name`,source:`cluster-source`}[t.name]??n:t.section===`model`?{name:`model`,config:`model`}[t.name]??n:n===`precision-preset`?`precision`:n;return Object.keys(e({[r]:`1`}))[0]??r}export{t};
