@@ -5,6 +5,8 @@ import { changeOf, changeText, chosenPairs, controlOf, formOf, pairsOf, pairsTex
 import { failures, kindsOf, partsOf } from '../src/views/network/failures-of-parts'
 import { priceArguments, pricesOf } from '../src/views/network/scale-up-prices'
 import { named, strategiesOf } from '../src/views/search/strategies'
+import { nameOfModel } from '../src/views/calculator/wording'
+import { placeText } from '../src/ui/states'
 import { titleOf } from '../src/views/whatif/changes'
 
 describe('amounts', () => {
@@ -129,5 +131,14 @@ describe('changes', () => {
     expect(titleOf('plan.tensor_parallel=4,plan.pipeline_parallel=8')).toBe('tensor parallel 4, pipeline parallel 8')
     expect(titleOf('cluster.memory=x1.5')).toBe('memory × 1.5')
     expect(titleOf('all together')).toBe('all together')
+  })
+})
+
+describe('names', () => {
+  it('of settings and files are those of the page, not flags and places on the server', () => {
+    expect(placeText({ file: '--pipeline-parallel' })).toBe('pipeline parallel')
+    expect(placeText({ file: 'run.toml', line: 3, key: 'plan.tp' })).toBe('run.toml:3 plan.tp')
+    expect(nameOfModel('upload:1', 'upload:1/config.json')).toBe('config.json')
+    expect(nameOfModel('llama-3-8b', 'llama-3-8b')).toBe('llama-3-8b')
   })
 })

@@ -20,6 +20,7 @@ export default async function ({ browser, url }) {
   await codesign(browser, url)
   await byControls(browser, url)
   await fault(browser, url)
+  await remedies(browser, url)
   await breakEven(browser, url)
   await linksOverTime(browser, url)
   for (const { desk, ready } of DESKS) {
@@ -206,6 +207,34 @@ async function fault(browser, url) {
   await page.waitForFunction((text) => document.querySelector('[aria-label=Step] .figures')?.innerText === text, before, {
     timeout: 60_000,
   })
+  await view.close()
+}
+
+/** A refused run and a speed without a price: the page names its own controls, and its buttons apply the remedy. */
+async function remedies(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8&pp=8&global-batch=64&n.desk=simulate',
+  })
+  const { page } = view
+  const problem = page.locator('.problem')
+  await problem.waitFor({ timeout: 60_000 })
+  check(!(await problem.innerText()).includes('--'), `a refusal names a flag: ${await problem.innerText()}`)
+  await problem.getByRole('button', { name: /uneven stages/ }).click()
+  await page.waitForFunction(() => location.hash.includes('uneven-stages=true'))
+  await page.goto(`${url}#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&n.desk=cost&n.speed=300G`)
+  await problem.waitFor({ timeout: 60_000 })
+  check(/price list/.test(await problem.innerText()), `no price list is named: ${await problem.innerText()}`)
+  const list = 'item,part,usd\nswitch-port,300,500\nnic,300,900\ntransceiver,300,400\nswitch-port,800,1100\n'
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: /Open a price list/ }).click()])
+  await chooser.setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(list) })
+  await page.getByRole('button', { name: 'Remove mine.csv' }).waitFor({ timeout: 60_000 })
+  await page.waitForFunction(
+    () => !document.querySelector('.problem')?.textContent.includes('switch port of 300'),
+    null,
+    {
+      timeout: 60_000,
+    },
+  )
   await view.close()
 }
 

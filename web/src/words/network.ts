@@ -17,6 +17,9 @@ export const theModelFitsOnNoNetwork = 'The model fits on none of these networks
 export const noNetworkHasACostPerToken = 'No network has a known cost per token: its domains or devices have no price.'
 export const domainsWithoutAPrice = (sizes: Part) => `Domains of ${sizes} have no known price and are not compared by cost.`
 export const notOnTheFront = (sizes: Part) => `domains of ${sizes}: without a price, not on the front`
+export const priceList = 'Price list'
+export const ownPriceList = 'Own prices and watts instead of the catalogue’s: a CSV file with the columns item, part, usd and watts'
+export const openAPriceList = 'Open a price list…'
 export const addTheirPrices = 'Add their prices'
 export const lowestCostPerToken = 'Lowest cost per token:'
 export const withDomainsOfAt = (size: Part, speed: Part) => `with domains of ${size} at ${speed}`

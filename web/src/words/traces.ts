@@ -118,6 +118,8 @@ export const theCalculatorsRun2 = (value: Part) => `The calculator’s run: ${va
 export const mfuNamesOfGroupsAnd = 'MFU, names of groups and the prediction come from it'
 export const openARunInThe = 'Open a run in the calculator for MFU and a prediction.'
 export const layout = 'Layout'
+export const specifyTheLayout = 'Specify the layout'
+export const specifyTheRun = 'Specify the run'
 export const addASize = 'add a size'
 export const parallelSizesInnermostFirstLayout = 'Parallel sizes, innermost first'
 export const accelerator = 'Accelerator'

@@ -4,7 +4,7 @@ import { identity } from '../../api/ask'
 import { amount, count, dollars, percent, seconds } from '../../charts/format'
 import { useKeys } from '../../state/keys'
 import { change, own } from '../../state/location'
-import { Empty, Problems } from '../../ui/states'
+import { Empty } from '../../ui/states'
 import { Switch, set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
@@ -20,6 +20,7 @@ import { PREFIX, question, sizing } from './question'
 import { Sizes } from './table'
 import '../parts/layout.css'
 import './machines.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/machines'
 
 export default function Machines() {
@@ -119,7 +120,7 @@ export default function Machines() {
         </form>
       </section>
       <ProgressLine state={state} unit="strategies" onStop={() => sizing.stop()} />
-      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">
           {texts.theGoalHasChangedSince}

@@ -7,7 +7,7 @@ import { toArguments } from '../../state/run'
 import { pairsText } from '../../state/settings'
 import { Amounts } from '../../ui/amounts'
 import { Chips } from '../../ui/chips'
-import { Empty, Problems } from '../../ui/states'
+import { Empty } from '../../ui/states'
 import { loadStrategy } from '../parts/load'
 import { LongJob } from '../parts/long-job'
 import { Narrow } from '../parts/narrow'
@@ -26,7 +26,9 @@ import { topologyOptions } from './fields'
 import { NeedsRun } from './needs-run'
 import { ownCluster, useOwnCluster } from './own-cluster'
 import { PRICES, ScaleUpPrices, priceArguments, priced, pricesOf } from './scale-up-prices'
+import { PriceList, priceList } from './price-list'
 import { parameter, setParameter } from './state'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 const designing = new LongJob<DesignAnswer>('network/design')
@@ -45,6 +47,7 @@ function question(): Arguments | null {
     ...toArguments(withoutLayout(run)),
     ...Object.fromEntries(Object.entries(lists).filter(([, value]) => value)),
     ...(prices.length > 0 ? { 'scale-up-price': prices } : {}),
+    ...priceList(),
     ...(spaceArguments(parameter('space')).length > 0 ? { space: spaceArguments(parameter('space')) } : {}),
   }
 }
@@ -119,6 +122,7 @@ export function CodesignDesk() {
             onChange={(value) => setParameter('topologies', value)}
           />
           <ScaleUpPrices value={parameter('scale-up')} unpriced={unpriced} onChange={(value) => setParameter('scale-up', value)} />
+          <PriceList />
           <Narrow
             title={texts.narrowStrategiesTo}
             value={parameter('space')}
@@ -131,7 +135,7 @@ export function CodesignDesk() {
         </form>
       </section>
       <ProgressLine state={state} unit="networks" onStop={() => designing.stop()} />
-      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">
           {texts.theScopeHasChangedSince}

@@ -13,6 +13,7 @@ import { CostBars } from './cost-bars'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
+import { PriceList, priceList } from './price-list'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
@@ -29,6 +30,7 @@ export function CostDesk() {
     ...designFlags(),
     ...(accelerator ? { accelerator } : {}),
     ...(parameter('years') ? { years: parameter('years') } : {}),
+    ...priceList(),
   }
   const live = useAnswer<CostAnswer>('network/cost', ready ? question : null)
   const { answer } = live
@@ -53,6 +55,7 @@ export function CostDesk() {
             value={parameter('years')}
             onChange={(value) => setParameter('years', value)}
           />
+          <PriceList />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}

@@ -5,7 +5,7 @@ import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
 import { bandwidth, count, percent, relative, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
-import { Loading, Problems } from '../../ui/states'
+import { Loading } from '../../ui/states'
 import { PERCENT } from '../../state/amounts'
 import { Amount } from '../../ui/amounts'
 import { Choice, Figure } from '../parts/controls'
@@ -24,6 +24,7 @@ import { useOwnCluster } from './own-cluster'
 import { ON_RUN, designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 export function SimulateDesk() {
@@ -68,7 +69,7 @@ function Simulate({ run }: { run: Arguments }) {
           />
         </div>
       </section>
-      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
       {/* Below a refusal stands the answer before it. */}
       {answer && <Result answer={answer} line={live.commandLine} stale={live.stale || live.problems.length > 0} />}

@@ -4,7 +4,7 @@ import { count } from '../../charts/format'
 import { identity } from '../../api/ask'
 import { useKeys } from '../../state/keys'
 import { change } from '../../state/location'
-import { Empty, Problems } from '../../ui/states'
+import { Empty } from '../../ui/states'
 import { set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
@@ -34,6 +34,7 @@ import { WhyNotPanel } from './why-not'
 import { Winner } from './winner'
 import '../parts/layout.css'
 import './search.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/search'
 
 export default function Search() {
@@ -104,7 +105,7 @@ export default function Search() {
     <div class="view search">
       <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
       <ProgressLine state={state} unit="strategies" onStop={() => ranking.stop()} />
-      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">
           {texts.theScopeHasChangedSince}
