@@ -228,13 +228,9 @@ async function remedies(browser, url) {
   const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: /Open a price list/ }).click()])
   await chooser.setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(list) })
   await page.getByRole('button', { name: 'Remove mine.csv' }).waitFor({ timeout: 60_000 })
-  await page.waitForFunction(
-    () => !document.querySelector('.problem')?.textContent.includes('switch port of 300'),
-    null,
-    {
-      timeout: 60_000,
-    },
-  )
+  await page.waitForFunction(() => !document.querySelector('.problem')?.textContent.includes('switch port of 300'), null, {
+    timeout: 60_000,
+  })
   await view.close()
 }
 
