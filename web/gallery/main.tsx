@@ -1,5 +1,6 @@
 // Every component in every state, for `npm run gallery` and e2e/tests/gallery.mjs. Development only: no part of dist.
 import { render } from 'preact'
+import { useState } from 'preact/hooks'
 import '../src/styles/tokens.css'
 import '../src/styles/base.css'
 import '../src/styles/shell.css'
@@ -16,9 +17,14 @@ import { CLASSES, CLASS_TITLES, KINDS, classColour, kindColour, words } from '..
 import { inkOn } from '../src/charts/ink'
 import { Legend } from '../src/charts/legend'
 import { dark } from '../src/state/theme'
+import { COUNT, GIGABITS, PERCENT } from '../src/state/amounts'
+import type { Pair } from '../src/state/settings'
+import { Amount, Amounts } from '../src/ui/amounts'
+import { Chips } from '../src/ui/chips'
 import { Combobox } from '../src/ui/combobox'
 import { Choice, Segments, Switch, TextField } from '../src/ui/fields'
 import { Menu } from '../src/ui/menu'
+import { type Setting, Settings } from '../src/ui/settings'
 import { Empty, Problems } from '../src/ui/states'
 import { Stepper } from '../src/ui/stepper'
 import { Table } from '../src/ui/table'
@@ -111,6 +117,61 @@ function Fields() {
   )
 }
 
+const SETTINGS: readonly Setting[] = [
+  { name: 'tiers', title: 'tiers', about: 'Tiers of switches', auto: 'the minimum', control: { is: 'number', whole: true } },
+  { name: 'routing', title: 'routing', control: { is: 'choice', options: ['ecmp', 'spray'] } },
+  { name: 'latency', title: 'latency', control: { is: 'quantity', units: ['us', 'ms'] } },
+  {
+    name: 'recompute',
+    title: 'recompute',
+    control: {
+      is: 'form',
+      forms: [
+        { head: 'none', hasNumber: false },
+        { head: 'full:', hasNumber: true },
+      ],
+    },
+  },
+  { name: 'sides', title: 'sides', control: { is: 'numbers' } },
+]
+
+/** Controls that replace texts with a syntax, each with what the address would keep. */
+function Controls() {
+  const [amount, setAmount] = useState<string | undefined>('0.2')
+  const [set, setSet] = useState<string | undefined>('200G,50 GB/s,fast')
+  const [names, setNames] = useState<string | undefined>('clos,unknown')
+  const [pairs, setPairs] = useState<readonly Pair[]>([
+    ['tiers', '2'],
+    ['routing', ''],
+    ['latency', '5us'],
+    ['recompute', 'full:5'],
+    ['sides', '4,4'],
+    ['older', 'as=it'],
+  ])
+  return (
+    <section aria-label="Controls" class="view">
+      <h2>Controls</h2>
+      <div class="entries">
+        <Amount title="Share" value={amount ?? ''} unit={PERCENT} auto="0.5" onChange={setAmount} />
+        <Amount title="Auto" value="" unit={COUNT} auto="8" onChange={nothing} />
+        <Amount title="Another form" value="spare=0.5" unit={PERCENT} onChange={nothing} />
+        <Amounts title="Speeds" value={set ?? ''} unit={GIGABITS} auto="200, 400" onChange={setSet} />
+        <Chips
+          title="Names"
+          value={names ?? ''}
+          options={[
+            ['clos', 'Clos'],
+            ['torus', 'torus'],
+          ]}
+          onChange={setNames}
+        />
+        <Settings title="Settings" pairs={pairs} options={SETTINGS} onChange={setPairs} relative />
+      </div>
+      <output aria-label="Address">{JSON.stringify({ amount, set, names, pairs: pairs.map((pair) => pair.join('=')) })}</output>
+    </section>
+  )
+}
+
 function States() {
   return (
     <section aria-label="States">
@@ -186,6 +247,7 @@ if (root)
       <h1 class="hidden-visually">Gallery</h1>
       <Buttons />
       <Fields />
+      <Controls />
       <States />
       <Colours />
     </main>,

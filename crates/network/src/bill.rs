@@ -176,7 +176,7 @@ fn line(item: Item, place: &'static str, speed: Option<BytesPerSecond>, count: f
 fn plain(prices: &Prices, item: Item) -> Result<&Price, Problem> {
     prices.plain(item).ok_or_else(|| {
         Problem::new(format!("no price for a {}", item.words()))
-            .hint(format!("add `{},,<usd>` to the file of --prices", item.name()))
+            .hint(format!("add `{},,<usd>` to a price list", item.name()))
     })
 }
 
@@ -208,7 +208,7 @@ fn unknown_power(lines: &[Line]) -> Option<Warning> {
         Warning::new(
             "network-power-unknown",
             format!(
-                "the power of {} is unknown and counted as 0; set watts in a file for --prices",
+                "the power of {} is unknown and counted as 0; a price list can set watts",
                 unknown.join(", ")
             ),
         )

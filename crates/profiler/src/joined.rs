@@ -152,7 +152,8 @@ fn guessed(matching: &Matching, world: u32) -> Option<Warning> {
     if !unspecified.is_empty() {
         parts.push(format!("not determined for {}: waits there are unknown", unspecified.join(", ")));
     }
-    let hint = if unspecified.is_empty() { "Pass `--layout` if that is wrong" } else { "Pass `--layout`" };
+    let hint =
+        if unspecified.is_empty() { "Specify the layout if that is wrong" } else { "Specify the layout" };
     let text = format!("{}. {hint}", parts.join("; "));
     Some(Warning::new("groups-told-by-ends", text))
 }

@@ -23,6 +23,7 @@ export default async ({ browser }) => {
         const view = await openPage(browser, url, { scheme, size, expectErrors: ['a request left'] })
         await view.page.waitForSelector('section[aria-label="Chart colours"]')
         if (size === 'desktop') await states(view.page, scheme)
+        if (size === 'desktop' && scheme === 'light') await controls(view.page)
         await view.shot(`gallery-${size}-${scheme}`, { fullPage: true })
         const found = await view.axe()
         check(found.length === 0, `${size} ${scheme}:\n  ${[...new Set(found)].join('\n  ')}`)
@@ -32,6 +33,55 @@ export default async ({ browser }) => {
   } finally {
     await server.close()
   }
+}
+
+/** What controls keep, by keyboard: numbers with units, sets, names, settings with the control of their kind. */
+async function controls(page) {
+  const section = page.getByRole('region', { name: 'Controls' })
+  const kept = async () => JSON.parse(await section.getByLabel('Address').innerText())
+  const share = section.getByLabel('Share')
+  check((await share.inputValue()) === '20', 'a share of 0.2 is not 20 %')
+  await share.fill('35')
+  await page.keyboard.press('Enter')
+  check((await kept()).amount === '0.35', 'a percentage is not kept as a share')
+  await share.fill('135')
+  await page.keyboard.press('Enter')
+  check((await kept()).amount === '0.35', 'a share above 100 % is taken')
+  check((await share.getAttribute('aria-invalid')) === 'true', 'a share above 100 % is not marked')
+  await share.fill('35')
+  // A set: a number added by Enter, one of another form removed, none twice.
+  const speeds = section.getByRole('group', { name: 'Speeds' })
+  check((await speeds.getByRole('button', { pressed: true }).allInnerTexts()).join() === '200 Gbit/s ✕,400 Gbit/s ✕,fast ✕', 'the set')
+  await speeds.getByRole('button', { name: 'Remove fast' }).click()
+  await speeds.getByRole('spinbutton').fill('800')
+  await page.keyboard.press('Enter')
+  await speeds.getByRole('spinbutton').fill('400')
+  await page.keyboard.press('Enter')
+  check((await kept()).set === '200G,50 GB/s,800G', `the set is ${(await kept()).set}`)
+  // Names: what the list lacks can be removed and does not come back.
+  const names = section.getByRole('group', { name: 'Names' })
+  await names.getByRole('button', { name: 'unknown' }).click()
+  await names.getByRole('button', { name: 'torus' }).focus()
+  await page.keyboard.press('Space')
+  check((await kept()).names === 'clos,torus', `names are ${(await kept()).names}`)
+  check(!(await names.innerText()).includes('unknown'), 'a removed name is still offered')
+  // Settings: each by the control of its kind.
+  const row = (name) => section.getByRole('group', { name, exact: true })
+  await row('tiers').getByRole('spinbutton').fill('3')
+  await page.keyboard.press('Enter')
+  await row('tiers').getByLabel('Change of tiers').selectOption('x')
+  await row('routing').locator('select').selectOption('spray')
+  await row('latency').getByLabel('Unit of latency').selectOption('ms')
+  await row('recompute').getByLabel('Number of recompute').fill('9')
+  await page.keyboard.press('Tab')
+  await row('older').getByRole('button', { name: 'Remove older' }).click()
+  const { pairs } = await kept()
+  check(pairs.join() === 'tiers=x2,routing=spray,latency=5ms,recompute=full:9,sides=4,4', `settings are ${pairs.join()}`)
+  await row('tiers').getByRole('button', { name: 'Remove tiers' }).click()
+  await section.getByRole('combobox', { name: 'Settings' }).click()
+  await page.keyboard.type('tier')
+  await page.keyboard.press('Enter')
+  check((await kept()).pairs.at(-1) === 'tiers=', 'a setting is not added by typing its name')
 }
 
 async function states(page, scheme) {

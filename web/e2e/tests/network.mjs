@@ -18,6 +18,9 @@ export default async function ({ browser, url }) {
   await byKeys(browser, url)
   await heatMap(browser, url)
   await codesign(browser, url)
+  await byControls(browser, url)
+  await fault(browser, url)
+  await remedies(browser, url)
   await breakEven(browser, url)
   await linksOverTime(browser, url)
   for (const { desk, ready } of DESKS) {
@@ -113,6 +116,121 @@ async function codesign(browser, url) {
   check(/domains of/.test((await page.textContent('.chart-tip:not([hidden])')) ?? ''), 'no network is told')
   await page.keyboard.press('Enter')
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('tp='))
+  await view.close()
+}
+
+/** A question of the co-design by controls alone: domains, speeds, topologies, a price, a restriction; the answer is a sentence. */
+async function byControls(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/network?model=llama-3.1-8b&cluster=dgx-h100&gpus=64&global-batch=512&n.desk=design',
+  })
+  const { page } = view
+  await page.waitForSelector('text=Search networks and strategies together')
+  const add = async (name, values) => {
+    const group = page.getByRole('group', { name, exact: true })
+    for (const value of values) {
+      await group.getByRole('spinbutton').fill(value)
+      await group.getByRole('button', { name: `Add to ${name}` }).click()
+    }
+  }
+  await add('Domains', ['8', '64'])
+  await add('NIC speeds', ['200', '400'])
+  await page.getByRole('spinbutton', { name: 'Oversubscription' }).fill('1')
+  await page.keyboard.press('Enter')
+  for (const name of ['Clos', 'rail-only'])
+    await page.getByRole('group', { name: 'Topologies' }).getByRole('button', { name, exact: true }).click()
+  for (const name of ['vp', 'cp']) {
+    await page.getByLabel('Restrict strategies to').last().selectOption(name)
+    await page.getByRole('group', { name, exact: true }).getByRole('button', { name: '1', exact: true }).click()
+  }
+  const hash = decodeURIComponent(await page.evaluate(() => location.hash))
+  for (const part of ['n.domains=8,64', 'n.speeds=200G,400G', 'n.oversubscriptions=1', 'n.topologies=clos,rail-only', 'n.space=vp=1+cp=1'])
+    check(hash.includes(part), `${hash} lacks ${part}`)
+  await page
+    .getByRole('button', { name: /^Search/ })
+    .first()
+    .click()
+  const answer = page.getByRole('region', { name: 'Answer' })
+  await answer.waitFor({ timeout: 120_000 })
+  const sentence = await answer.innerText()
+  check(/Lowest cost per token: clos, rail-only with domains of 8 at 200 Gbit\/s/.test(sentence), `the answer is ${sentence}`)
+  check(/cannot distinguish/.test(sentence) && !sentence.includes('--'), `the answer is ${sentence}`)
+  // Networks without a price for their domain have no cost per token beside the cheapest.
+  const lines = page.getByRole('region', { name: 'Networks', exact: true })
+  const row = lines.locator('tbody tr', { hasText: '≥' }).first()
+  check(/unknown/.test(await row.innerText()), `a domain without a price has a cost: ${await row.innerText()}`)
+  check((await lines.locator('details').count()) === 1, 'what decides nothing is not folded')
+  await page.getByRole('button', { name: 'Add their prices' }).click()
+  await page.getByLabel('Extra price per device in domains of 64').fill('2500')
+  await page.keyboard.press('Enter')
+  await page.waitForFunction(() => location.hash.includes('n.scale-up=64=2500') || location.hash.includes('n.scale-up=64%3D2500'))
+  await page.getByRole('button', { name: 'Search again' }).click()
+  await page.waitForFunction(() => !document.querySelector('.outdated') && !document.body.textContent.includes('no known price'), null, {
+    timeout: 120_000,
+  })
+  check((await lines.locator('tbody tr', { hasText: '≥' }).count()) === 0, 'a price is not taken')
+  // The strategy of a network is loaded with the network that it was found on.
+  await answer.getByRole('button', { name: 'Load its strategy' }).click()
+  await page.waitForFunction(
+    () =>
+      location.hash.startsWith('#/calculator') &&
+      location.hash.includes('network-bandwidth=200G') &&
+      location.hash.includes('scale-up-domain='),
+  )
+  await page.waitForSelector('.headline, [aria-label="Step"], .problem', { timeout: 60_000 })
+  check((await page.locator('.problem').count()) === 0, 'the calculator refuses the strategy of a network')
+  await view.close()
+}
+
+/** A simulated fault by controls alone: the parts are those of the design, and a number beyond them is not taken. */
+async function fault(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/network?model=llama-3.1-70b&cluster=dgx-h100&gpus=256&tp=8&pp=4&global-batch=512&n.desk=simulate',
+  })
+  const { page } = view
+  await page.waitForSelector('[aria-label=Links] tbody tr', { timeout: 60_000 })
+  const before = await page.locator('[aria-label=Step] .figures').innerText()
+  const add = page.getByLabel('Failed parts').last()
+  await page.waitForFunction(() => [...document.querySelectorAll('option')].some((one) => one.value === 'leaf'))
+  await add.selectOption('leaf')
+  await page.waitForFunction(() => /n.fail=leaf(:|%3A)0/.test(location.hash))
+  await page.waitForFunction((text) => document.querySelector('[aria-label=Step] .figures')?.innerText !== text, before, {
+    timeout: 60_000,
+  })
+  await page.waitForSelector('text=broken parts')
+  const number = page.getByLabel('Number of the failed leaf')
+  await number.fill('9999')
+  await page.keyboard.press('Enter')
+  check((await number.getAttribute('aria-invalid')) === 'true', 'a leaf that the network lacks is taken')
+  check(!(await page.evaluate(() => location.hash)).includes('9999'), 'a leaf that the network lacks is in the address')
+  await page.getByRole('button', { name: 'Repair leaf 0' }).click()
+  await page.waitForFunction((text) => document.querySelector('[aria-label=Step] .figures')?.innerText === text, before, {
+    timeout: 60_000,
+  })
+  await view.close()
+}
+
+/** A refused run and a speed without a price: the page names its own controls, and its buttons apply the remedy. */
+async function remedies(browser, url) {
+  const view = await openPage(browser, url, {
+    fragment: '#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=64&tp=8&pp=8&global-batch=64&n.desk=simulate',
+  })
+  const { page } = view
+  const problem = page.locator('.problem')
+  await problem.waitFor({ timeout: 60_000 })
+  check(!(await problem.innerText()).includes('--'), `a refusal names a flag: ${await problem.innerText()}`)
+  await problem.getByRole('button', { name: /uneven stages/ }).click()
+  await page.waitForFunction(() => location.hash.includes('uneven-stages=true'))
+  await page.goto(`${url}#/network?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&n.desk=cost&n.speed=300G`)
+  await problem.waitFor({ timeout: 60_000 })
+  check(/price list/.test(await problem.innerText()), `no price list is named: ${await problem.innerText()}`)
+  const list = 'item,part,usd\nswitch-port,300,500\nnic,300,900\ntransceiver,300,400\nswitch-port,800,1100\n'
+  const [chooser] = await Promise.all([page.waitForEvent('filechooser'), page.getByRole('button', { name: /Open a price list/ }).click()])
+  await chooser.setFiles({ name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from(list) })
+  await page.getByRole('button', { name: 'Remove mine.csv' }).waitFor({ timeout: 60_000 })
+  await page.waitForFunction(() => !document.querySelector('.problem')?.textContent.includes('switch port of 300'), null, {
+    timeout: 60_000,
+  })
   await view.close()
 }
 

@@ -11,6 +11,7 @@ export default async function ({ browser, url }) {
   await nothingFits(browser, url)
   await stopped(browser, url)
   await narrow(browser, url)
+  await whyNot(browser, url)
   await pictures({ browser, url, fragment: `${RUN}&s.ran=1&s.why=tp=8,pp=2`, name: 'search', ready: ({ page }) => answered(page) })
 }
 
@@ -20,6 +21,27 @@ const answered = async (page) => {
   await page.waitForFunction(() => !location.hash.includes('s.why') || document.querySelector('[aria-label="Why not"] code'), null, {
     timeout: 120_000,
   })
+}
+
+/** A strategy that is asked about, by controls alone. */
+async function whyNot(browser, url) {
+  const view = await openPage(browser, url, { fragment: `${RUN}&s.ran=1` })
+  const { page } = view
+  await answered(page)
+  const panel = page.getByRole('region', { name: 'Why not' })
+  for (const [name, title] of [
+    ['tp', 'Strategy'],
+    ['pp', 'Strategy 1'],
+  ]) {
+    await panel.getByRole('combobox', { name: title, exact: true }).click()
+    await page.keyboard.type(name)
+    await page.keyboard.press('Enter')
+    await panel.getByRole('group', { name, exact: true }).locator('select').selectOption('2')
+  }
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes('s.why=tp=2,pp=2'))
+  await panel.getByRole('button', { name: 'Explain' }).click()
+  await panel.locator('code', { hasText: 'tp=2,pp=2' }).waitFor({ timeout: 120_000 })
+  await view.close()
 }
 
 async function empty(browser, url) {

@@ -48,9 +48,15 @@ export default async ({ browser, url }) => {
   await page.locator('.traces-job summary').click()
   await page.getByLabel(/The calculator’s run/).check()
   await page.waitForSelector('.traces-head:has-text("MFU")', { timeout: 60_000 })
-  await page.getByLabel('Layout', { exact: true }).fill('dp=2,pp=2')
-  await page.keyboard.press('Enter')
-  await page.waitForFunction(() => location.hash.includes('t.layout=dp'))
+  // Sizes of the layout by controls, the innermost first.
+  for (const name of ['DP', 'PP']) {
+    await page.getByRole('combobox', { name: 'Layout' }).click()
+    await page.keyboard.type(name)
+    await page.keyboard.press('Enter')
+    await page.getByRole('group', { name, exact: true }).getByRole('spinbutton').fill('2')
+    await page.keyboard.press('Enter')
+  }
+  await page.waitForFunction(() => decodeURIComponent(location.hash).includes('t.layout=dp=2,pp=2'))
   await view.settled()
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
   await page.getByRole('button', { name: 'Copy as command' }).click()

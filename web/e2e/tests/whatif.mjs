@@ -5,6 +5,7 @@ const RUN = '#/whatif?model=llama-3.1-405b&cluster=dgx-h100&gpus=1024&tp=8&pp=16
 
 export default async function ({ browser, url }) {
   await rehearse(browser, url)
+  await composed(browser, url)
   await solve(browser, url)
   await refused(browser, url)
   await pictures({
@@ -32,6 +33,30 @@ async function rehearse(browser, url) {
   await page.waitForFunction(() => location.hash.startsWith('#/calculator') && location.hash.includes('b.precision'))
   await page.goBack()
   await page.waitForSelector('.interaction', { timeout: 60_000 })
+  await view.close()
+}
+
+/** A change of two settings by controls alone: values are those that are valid, a number changes by a factor. */
+async function composed(browser, url) {
+  const view = await openPage(browser, url, { fragment: RUN })
+  const { page } = view
+  await page.waitForSelector('[aria-roledescription="tornado chart"]', { timeout: 60_000 })
+  const add = async (text) => {
+    await page.getByRole('combobox', { name: 'Any other change' }).click()
+    await page.keyboard.type(text)
+    await page.keyboard.press('Enter')
+  }
+  await add('tensor parallel')
+  await page.getByRole('group', { name: 'tensor parallel', exact: true }).locator('select').last().selectOption('4')
+  await add('network bandwidth')
+  const row = page.getByRole('group', { name: 'network bandwidth', exact: true })
+  await row.getByLabel('Change of network bandwidth').selectOption('x')
+  await page.getByRole('button', { name: 'Compare it' }).click()
+  await page.waitForFunction(() =>
+    decodeURIComponent(location.hash).includes('w.change=plan.tensor_parallel=4,cluster.network.bandwidth=x2'),
+  )
+  await page.waitForSelector('.picks >> text=tensor parallel 4, network bandwidth × 2')
+  await page.waitForSelector('text=Effect by part', { timeout: 60_000 })
   await view.close()
 }
 

@@ -30,7 +30,7 @@ export interface Suggestion {
   readonly run: () => void
 }
 
-/** Problems as on the command line: place, message, hint; buttons apply suggestions. */
+/** Problems: place, message, hint. Buttons apply what was suggested; a hint that has the same remedies in flags is left out then. */
 export function Problems(props: { problems: readonly Problem[]; suggest?: (problem: Problem) => readonly Suggestion[] }) {
   return (
     <div class="problems" role="alert">
@@ -43,7 +43,7 @@ export function Problems(props: { problems: readonly Problem[]; suggest?: (probl
             <p class="message">
               <Ticked text={problem.message} />
             </p>
-            {problem.hint && (
+            {problem.hint && !(suggestions.length > 0 && problem.remedies && problem.remedies.length > 0) && (
               <p class="hint">
                 <Ticked text={problem.hint} />
               </p>
@@ -73,6 +73,9 @@ export function Ticked(props: { text: string }) {
 export function placeText(place: Place | string | null | undefined): string {
   if (!place) return ''
   if (typeof place === 'string') return place
-  const where = [place.file ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
+  // A flag of the command line is a setting here.
+  const file = place.file?.replace(/^--(?=[a-z])/, '')
+  const named = file === place.file ? file : file?.replaceAll('-', ' ')
+  const where = [named ?? place.origin, place.line, place.column].filter((part) => part !== undefined && part !== null).join(':')
   return [where, place.key ?? place.flag].filter(Boolean).join(' ')
 }

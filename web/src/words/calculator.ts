@@ -149,7 +149,7 @@ export const noCommonLayoutFitsAll =
   'No common layout fits: all layouts are searched. Set tensor or pipeline parallelism on the left for an answer at once.'
 
 // memory-inside.tsx
-export const memoryOfStage = (letter: Part, stage: Part) => (letter ? `${letter}: memory of stage ${stage}` : `Memory of stage ${stage}`)
+export const memoryOfStage = (letter: Part, stage: Part) => (letter ? `${letter}memory of stage ${stage}` : `Memory of stage ${stage}`)
 export const groupedBy = 'Grouped by'
 export const memoryOfStageBy = (stage: Part, by: Part) => `memory of stage ${stage} by ${by}`
 export const stageGib = (a: Part) => `stage ${a}, GiB`

@@ -6,14 +6,46 @@ export const searchNetworksAndStrategies = 'Search networks and strategies'
 export const stop = 'Stop'
 export const scope = 'Scope'
 export const domains = 'Domains'
-export const n8To576 = '8 to 576'
-export const sizesOfScaleUpDomains = 'Sizes of scale-up domains, with commas'
+export const sizesOfScaleUpDomains = 'Sizes of scale-up domains to compare'
 export const topologies = 'Topologies'
-export const allTopologies = 'defaults'
 export const oversubscription = 'Oversubscription'
 export const nicSpeeds = 'NIC speeds'
 export const scaleUpPrices = 'Scale-up prices'
-export const addedPricePerDeviceOf = 'Extra price per device of larger domains, separated by spaces'
+export const answer = 'Answer'
+export const stoppedNoNetworkIsRecommended = 'Stopped before the end of the search: no network is recommended.'
+export const theModelFitsOnNoNetwork = 'The model fits on none of these networks.'
+export const noNetworkHasACostPerToken = 'No network has a known cost per token: its domains or devices have no price.'
+export const domainsWithoutAPrice = (sizes: Part) => `Domains of ${sizes} have no known price and are not compared by cost.`
+export const notOnTheFront = (sizes: Part) => `domains of ${sizes}: without a price, not on the front`
+export const priceList = 'Price list'
+export const ownPriceList = 'Own prices and watts instead of the catalogue’s: a CSV file with the columns item, part, usd and watts'
+export const openAPriceList = 'Open a price list…'
+export const addTheirPrices = 'Add their prices'
+export const lowestCostPerToken = 'Lowest cost per token:'
+export const withDomainsOfAt = (size: Part, speed: Part) => `with domains of ${size} at ${speed}`
+export const perMTokens = (cost: Part) => `$${cost} per million tokens`
+export const forTheNetwork = (cost: Part, device: Part) => `${cost} for the network (${device} per device).`
+export const theseCannotBeDistinguished = 'Their step time and price are equal, so that the model cannot distinguish them.'
+export const equalWithinTheIntervals = (tied: Part, dearer: Part) =>
+  `${tied} networks are equal per token within the intervals; of them, the next to buy costs ${dearer} more.`
+export const theNextCosts = (name: Part, size: Part, speed: Part, by: Part) =>
+  `The next network, ${name} with domains of ${size} at ${speed}, costs ${by} more per token.`
+export const noOtherWasSimulated = 'No other network was simulated.'
+export const loadItsStrategy = 'Load its strategy'
+export const equalCheapest = 'equal cheapest'
+export const unknown = 'unknown'
+export const topologiesOfEqualFigures = 'Topologies of equal figures'
+export const dollarsForAMillionTokens = 'Dollars for a million tokens, network and devices; simulated where the network may be the cheapest'
+export const networksOffTheFronts = 'Networks off the fronts'
+export const otherNetworks = (rows: Part, lines: Part) => `${rows} other networks in ${lines} lines, none better in step time and dollars`
+export const domainsOf3 = 'domains of'
+export const domainsOfSize = (size: Part) => `domains of ${size}`
+export const costPerDevice = 'cost more per device, $'
+export const priceOfSize = (size: Part) => `Extra price per device in domains of ${size}`
+export const removePrice = (size: Part) => `Remove the price of ${size}`
+export const addAPrice = 'Add a price'
+export const addPricesOf = (sizes: Part) => `Add prices of ${sizes}`
+export const addedPricePerDeviceOf = 'Extra price per device of domains larger than the cluster’s'
 export const narrowStrategiesTo = 'Restrict strategies to'
 export const tp8Vp12 = 'tp=8 vp=1,2'
 export const theScopeHasChangedSince = 'The search space has changed since this result.'
@@ -153,8 +185,7 @@ export const failuresOfByPart = (name: Part) => `Failures of ${name} by part`
 
 // fields.tsx
 export const otherKeys = 'Other keys'
-export const tiers2RoutingSpray = 'tiers=2 routing=spray'
-export const anyKeyOfADesign = 'Any key of a design file, separated by spaces; `network topologies` lists them'
+export const anyKeyOfADesign = 'Any other key of a design that the topology takes'
 export const fromTheRunsCluster = 'From the run’s cluster'
 export const domainsOf = ': domains of'
 export const at2 = (value: Part) => ` at ${value}`
@@ -259,13 +290,16 @@ export const load = 'load'
 export const runAndNetwork = 'Run and network'
 export const routing = 'Routing'
 export const theDesigns = 'the design’s'
-export const hashedEcmp = 'hashed (ECMP)'
 export const brokenParts = 'Failed parts'
-export const nic3Leaf0Link = 'nic:3 leaf:0 link:leaf-spine:5'
-export const partsThatAreBrokenSeparated = 'Failed parts, separated by spaces'
+export const removePart = (kind: Part, number: Part) => `Repair ${kind} ${number}`
+export const failAPart = 'fail a part'
+export const partOfKind = (kind: Part) => `Number of the failed ${kind}`
+export const ofCount = (count: Part) => `of ${count}, from 0`
+export const linkOf = (layer: Part) => `link, ${layer}`
+export const partsThatAreBrokenSeparated = 'Parts that fail, each by its number'
 export const otherJobsLoad = 'Other jobs’ load'
 export const none = 'none'
-export const everyDeviceSendsWithThis = 'Background load of every device as a share of its bandwidth, such as 0.2'
+export const everyDeviceSendsWithThis = 'Background load of every device as a share of its bandwidth'
 export const simulating = 'simulating'
 export const stepWithFlows = 'Step with flows'
 export const onRouting = (topology: Part, routing: Part) => `on ${topology}, ${routing} routing`
@@ -307,7 +341,6 @@ export const railOnlyPaper = 'Rail-only paper'
 export const acceleratorsThatTheNetworkJoins = 'Accelerators that the network joins'
 export const acceleratorsInOneScaleUp = 'Accelerators in one scale-up domain'
 export const nicSpeed = 'NIC speed'
-export const n400GbitS = '400 Gbit/s'
 export const networkBandwidthOfOneDevice = 'Network bandwidth of one device, one direction'
 export const switchPorts2 = 'Switch ports'
 export const portsOfASwitchCounted = 'Ports of a switch, counted at the speed of a NIC'

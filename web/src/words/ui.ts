@@ -139,3 +139,18 @@ export const network = 'Network'
 export const networkDesignsTrafficAndCost = 'Network designs, traffic and cost'
 export const reference = 'Reference'
 export const cataloguesWordsAndKeysPredictions = 'Catalogues, topics and keys; predictions next to measured runs'
+
+// amounts.tsx, chips.tsx, settings.tsx
+export const another = 'another'
+export const add = 'Add'
+export const addTo = (title: Part) => `Add to ${title}`
+export const removeValue = (value: Part) => `Remove ${value}`
+export const addASetting = 'add a setting'
+export const setTo = 'set to'
+export const byFactor = 'times'
+export const changeByPercent = 'change by'
+export const howItChanges = (title: Part) => `Change of ${title}`
+export const aNumber = 'number'
+export const numberOf = (title: Part) => `Number of ${title}`
+export const unitOf = (title: Part) => `Unit of ${title}`
+export const choose = 'choose'

@@ -113,7 +113,7 @@ impl Answer for Stragglers {
         } else if report.verdict == Verdict::None {
             "`railwright comm` shows bandwidth and waits by process group"
         } else {
-            "record all ranks in the same steps, or pass `--layout` if process groups are not recorded"
+            "record all ranks in the same steps, or specify the layout if process groups are not recorded"
         });
         document
     }

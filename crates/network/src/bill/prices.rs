@@ -186,8 +186,7 @@ impl Prices {
             let known: Vec<String> = known.iter().map(f64::to_string).collect();
             let problem = Problem::new(format!("no price for a {} of {part} Gbit/s", item.words()));
             problem.hint(format!(
-                "known: {} Gbit/s; add `{},{part},<usd>` below the header `item,part,usd` of a file and pass \
-                 it with --prices",
+                "known: {} Gbit/s; add `{},{part},<usd>` below the header `item,part,usd` of a price list",
                 known.join(", "),
                 item.name()
             ))

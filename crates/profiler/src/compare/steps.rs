@@ -115,7 +115,7 @@ fn doubts(first: &Step, second: &Step) -> Vec<Warning> {
         && measured.stages() != modelled.stages()
     {
         let message = format!(
-            "the trace shows {} pipeline stage(s) and the run has {}: pass `--layout` if the traces do not record groups",
+            "the trace shows {} pipeline stage(s) and the run has {}: specify the layout if the traces do not record groups",
             measured.stages(),
             modelled.stages()
         );

@@ -82,7 +82,7 @@ pub(super) const EXPOSED: [Exposed; 6] = [
         text: "Transfers not overlapped with compute, of groups with an unknown dimension. Reported from 3% \
                of the step. Cost: that time. Pass the parallel sizes with `--layout tp=…,dp=…` to attribute \
                them.",
-        advice: "pass `--layout tp=…,dp=…` to attribute these collectives, then overlap them with compute",
+        advice: "specify the layout (parallel sizes) to attribute these collectives, then overlap them with compute",
     },
 ];
 
@@ -109,7 +109,7 @@ impl Rule for Exposed {
             }
             Dimension::Pipeline => "use fewer stages, or overlap sends with the next batch",
             Dimension::Other => {
-                "pass `--layout tp=…` to attribute these collectives, then overlap them with compute"
+                "specify the layout (parallel sizes) to attribute these collectives, then overlap them with compute"
             }
             _ => "reduce these collectives, or overlap them with the compute of another batch",
         })

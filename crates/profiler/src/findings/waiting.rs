@@ -69,7 +69,7 @@ impl Rule for Waiting {
                     .chain(most)
                     .chain(groups)
                     .collect(),
-                "record all ranks in the same steps, or pass `--layout` with the sizes of dimensions",
+                "record all ranks in the same steps, or specify the layout (parallel sizes)",
             ),
             // A rank that causes most of the waits at no cost of its own: its peers do not delay each other in turn.
             Verdict::None if ranks.first().is_some_and(|rank| rank.waits_share > 0.5) => (

@@ -279,13 +279,13 @@ fn doubts(waterfall: &Waterfall, windows: &Windows, options: &Options) -> Vec<Wa
             warnings.push(Warning::new("flop-exceed-compute", message));
         }
     } else if options.flop_per_step.is_none() && !windows.is_inference() {
-        let message = "model FLOPs are unknown, so compute is not split into ideal and loss; pass `--run` or `--model-flops`";
+        let message = "model FLOPs are unknown, so compute is not split into ideal and loss; specify the run or its model FLOPs";
         warnings.push(Warning::new("trace-unknown-mfu", message));
     }
     if !windows.repeat() {
         let message = format!(
             "the longest step takes {:.0} times the median: steps do not repeat, so their mean is \
-             meaningless; pass `--step`",
+             meaningless; specify one step",
             windows.longest()
         );
         warnings.push(Warning::new("steps-do-not-repeat", message));

@@ -200,7 +200,7 @@ pub fn answer(
     if !unpriced.is_empty() {
         let list = unpriced.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "larger scale-up domains ({list}) cost more than included: their prices are not published; set them with --scale-up-price, as in `72=3000` dollars per device"
+            "larger scale-up domains ({list}) cost more than included: their prices are not published; set a scale-up price per device for each size"
         );
         warnings.push(Warning::new("network-scale-up-unpriced", message));
     }

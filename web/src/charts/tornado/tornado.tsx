@@ -69,6 +69,8 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
     event.stopPropagation()
   }
 
+  // The axis stands at the left end of its line: no number is written over it.
+  const isFree = (tick: number) => plot.narrow || plot.scale.at(tick) - textWidth(format(tick), 11) / 2 > textWidth(axis, 11) + 6
   return (
     <div class="chart-plot">
       <svg
@@ -114,7 +116,7 @@ export function Tornado({ width, title, rows, axis, format, figureTitle, moreTit
             <g key={tick}>
               <line class={tick === 0 ? 'base' : 'grid'} x1={plot.scale.at(tick)} x2={plot.scale.at(tick)} y1={TOP - 4} y2={height - 18} />
               <text class="tick" x={plot.scale.at(tick)} y={height - 4} text-anchor="middle">
-                {format(tick)}
+                {isFree(tick) ? format(tick) : ''}
               </text>
             </g>
           ))}

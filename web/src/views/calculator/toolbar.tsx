@@ -5,13 +5,13 @@ import { type Arguments, Refusal, askText } from '../../api/ask'
 import { report } from '../../api/report'
 import { useKeys } from '../../state/keys'
 import { change } from '../../state/location'
-import { overrides, run, runB } from '../../state/run'
+import { overrides, run, runB, runText } from '../../state/run'
 import { toast } from '../../state/toasts'
 import { copy, download } from '../../ui/clipboard'
 import { Menu } from '../../ui/menu'
 import { ExportDialog } from './export-dialog'
 import { compare, comparing, differences, editing, keep } from './scenarios'
-import { flagTitle } from './wording'
+import { flagTitle, nameOfModel } from './wording'
 import * as texts from '../../words/calculator'
 
 export function Toolbar(props: { a: Estimate | null; b: Estimate | null; commandA: string; commandB: string }) {
@@ -52,8 +52,8 @@ export function Toolbar(props: { a: Estimate | null; b: Estimate | null; command
         <p title={shown?.plan_summary}>
           {shown ? (
             <>
-              <strong>{shown.model.name}</strong> {texts.on2} {shown.cluster.devices.toLocaleString('en')} ×{' '}
-              {shown.cluster.accelerator_name}
+              <strong>{nameOfModel(shown.model.name, runText.value.model)}</strong> {texts.on2} {shown.cluster.devices.toLocaleString('en')}{' '}
+              × {shown.cluster.accelerator_name}
               <span class="muted plan"> · {shown.plan_summary}</span>
             </>
           ) : (

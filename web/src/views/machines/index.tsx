@@ -4,12 +4,14 @@ import { identity } from '../../api/ask'
 import { amount, count, dollars, percent, seconds } from '../../charts/format'
 import { useKeys } from '../../state/keys'
 import { change, own } from '../../state/location'
-import { Empty, Problems } from '../../ui/states'
-import { Switch, Text, set } from '../parts/controls'
+import { Empty } from '../../ui/states'
+import { Switch, set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
 import { ProgressLine } from '../parts/progress'
 import { RunBar, runParameter, useCatalogue } from '../parts/run-bar'
+import { COUNT, DAYS, MILLIONS, PERCENT } from '../../state/amounts'
+import { Amount, Amounts } from '../../ui/amounts'
 import { Several } from '../parts/several'
 import type { Row, SizeAnswer } from './answer'
 import { Charts } from './charts'
@@ -18,6 +20,7 @@ import { PREFIX, question, sizing } from './question'
 import { Sizes } from './table'
 import '../parts/layout.css'
 import './machines.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/machines'
 
 export default function Machines() {
@@ -65,24 +68,27 @@ export default function Machines() {
             start()
           }}
         >
-          <Text
+          <Amount
             title={texts.deadline2}
-            placeholder={texts.none}
             about={texts.longestTrainingTimeSuchAs}
+            auto={texts.none}
+            unit={DAYS}
             value={own_.deadline ?? ''}
             onChange={(value) => set(PREFIX, 'deadline', value)}
           />
-          <Text
+          <Amount
             title={texts.budget2}
-            placeholder={texts.none}
             about={texts.maximumRentalCostInDollars}
+            auto={texts.none}
+            unit={MILLIONS}
             value={own_.budget ?? ''}
             onChange={(value) => set(PREFIX, 'budget', value)}
           />
-          <Text
+          <Amounts
             title={texts.gpus}
-            placeholder={texts.aroundTheGoal}
-            about={texts.n51210242048Or256}
+            about={texts.sizesToCompare}
+            auto={texts.aroundTheGoal}
+            unit={COUNT}
             value={own_.gpus ?? ''}
             onChange={(value) => set(PREFIX, 'gpus', value)}
           />
@@ -94,10 +100,11 @@ export default function Machines() {
             free
             onChange={(value) => set(PREFIX, 'clusters', value)}
           />
-          <Text
+          <Amount
             title={texts.leastMarginalEfficiency}
-            placeholder="0.5"
             about={texts.leastThroughputOfAnAdded}
+            auto="0.5"
+            unit={PERCENT}
             value={own_.worth ?? ''}
             onChange={(value) => set(PREFIX, 'worth', value)}
           />
@@ -113,7 +120,7 @@ export default function Machines() {
         </form>
       </section>
       <ProgressLine state={state} unit="strategies" onStop={() => sizing.stop()} />
-      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">
           {texts.theGoalHasChangedSince}

@@ -6,3 +6,4 @@ export type { ClassLoss as FailureClass, NetworkFailuresAnswer as FailuresAnswer
 export type { NetworkSimulateAnswer as SimulateAnswer } from '../../api/schema/network_simulate'
 export type { NetworkTrafficAnswer as TrafficAnswer } from '../../api/schema/network_traffic'
 export type { RailOnlyAnswer as PaperAnswer, Target } from '../../api/schema/rail_only'
+export type { TopologiesAnswer } from '../../api/schema/topologies'

@@ -3,14 +3,17 @@ import { useAnswer } from '../../api/live'
 import { ChartFrame } from '../../charts/frame'
 import { count, dollars, percent, power } from '../../charts/format'
 import { Lines } from '../../charts/lines/lines'
+import { NUMBER } from '../../state/amounts'
+import { Amount } from '../../ui/amounts'
 import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
-import { Text } from '../parts/controls'
+import { AcceleratorField } from '../parts/accelerator'
 import type { CostAnswer } from './answer'
 import { CostBars } from './cost-bars'
 import { DesignChoice, DesignFields, Swatch } from './fields'
 import { kindOf } from './names'
 import { ownCluster, useOwnCluster } from './own-cluster'
+import { PriceList, priceList } from './price-list'
 import { chosenDesigns, designFlags, parameter, setParameter } from './state'
 import * as texts from '../../words/network'
 
@@ -27,6 +30,7 @@ export function CostDesk() {
     ...designFlags(),
     ...(accelerator ? { accelerator } : {}),
     ...(parameter('years') ? { years: parameter('years') } : {}),
+    ...priceList(),
   }
   const live = useAnswer<CostAnswer>('network/cost', ready ? question : null)
   const { answer } = live
@@ -36,20 +40,22 @@ export function CostDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text
+          <AcceleratorField
             title={texts.accelerator}
-            placeholder={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
             about={texts.forTheNetworksShareOf}
+            auto={ownCluster()?.accelerator.id ?? texts.h100Sxm580gb}
             value={parameter('accelerator')}
             onChange={(value) => setParameter('accelerator', value)}
           />
-          <Text
+          <Amount
             title={texts.years2}
-            placeholder="4"
             about={texts.yearsOverWhichTheNetwork}
+            auto="4"
+            unit={NUMBER}
             value={parameter('years')}
             onChange={(value) => setParameter('years', value)}
           />
+          <PriceList />
         </div>
       </section>
       {live.problems.length > 0 && <Problems problems={live.problems} />}

@@ -1,9 +1,11 @@
 // Loss from failed links, NICs and switches, by class, for one or several designs.
 import { useAnswer } from '../../api/live'
 import { count, digits, percent } from '../../charts/format'
+import { PERCENT } from '../../state/amounts'
+import { Amount } from '../../ui/amounts'
 import { Loading, Problems } from '../../ui/states'
 import { type Column, Table } from '../../ui/table'
-import { Choice, Figure, Text } from '../parts/controls'
+import { Choice, Figure } from '../parts/controls'
 import type { FailureClass, FailuresAnswer } from './answer'
 import { ShareBar } from './bits'
 import { DesignChoice, DesignFields, Swatch } from './fields'
@@ -28,10 +30,11 @@ export function FailuresDesk() {
         <DesignChoice />
         <div class="entries">
           <DesignFields withKind={false} />
-          <Text
+          <Amount
             title={texts.exposedShare}
-            placeholder="0.2"
             about={texts.shareOfTheStepThat}
+            auto="0.2"
+            unit={PERCENT}
             value={parameter('exposed')}
             onChange={(value) => setParameter('exposed', value)}
           />

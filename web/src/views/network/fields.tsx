@@ -1,46 +1,89 @@
-// Fields of a design, shared by the desks for diagrams, costs, failures and loads.
-import { Choice, Text } from '../parts/controls'
+// The fields of a design, shared by the desks that draw, price, break or load one.
+import { pairsOf, pairsText } from '../../state/settings'
+import { Amount } from '../../ui/amounts'
+import { Settings } from '../../ui/settings'
+import { Choice } from '../parts/controls'
 import { runParameters } from '../search/question'
+import type { TopologiesAnswer } from './answer'
+import { keyName, settingsOf, useTopologies } from './design-keys'
 import { ownCluster } from './own-cluster'
 import { DESIGN_FIELDS, USUAL, chosenDesigns, kind, ofOwnCluster, parameter, setParameter, wholeDomains } from './state'
-import { KINDS, kindOf } from './names'
+import { kindOf } from './names'
 import * as texts from '../../words/network'
 
-export function DesignFields({ withKind = true, only }: { withKind?: boolean; only?: readonly string[] }) {
+interface FieldsProps {
+  readonly withKind?: boolean
+  readonly only?: readonly string[]
+  /** Keys that have a field of their own elsewhere. */
+  readonly without?: readonly string[]
+}
+
+export function DesignFields({ withKind = true, only, without = [] }: FieldsProps) {
+  const listed = useTopologies()
+  const fields = DESIGN_FIELDS.filter((field) => !only || only.includes(field.key))
+  const kinds = withKind || only ? [kind()] : chosenDesigns()
+  const options = settingsOf(listed, kinds, [...DESIGN_FIELDS.map((field) => field.key), ...without])
   return (
     <>
       {withKind && (
         <Choice
           title={texts.topology}
           value={kind()}
-          options={KINDS.map((one) => [one.id, one.title] as const)}
+          options={kindsOf(listed).map((id) => [id, kindOf(id).title] as const)}
           onChange={(value) => setParameter('kind', value === USUAL ? undefined : value)}
         />
       )}
-      {DESIGN_FIELDS.filter((field) => !only || only.includes(field.key)).map((field) => (
-        <Text
+      {fields.map((field) => (
+        <Amount
           key={field.key}
           title={field.title}
           about={field.about}
-          placeholder={(field.key === 'gpus' ? runParameters().gpus : ofOwnCluster()[field.key]) ?? field.placeholder}
+          unit={field.unit}
+          auto={(field.key === 'gpus' ? runParameters().gpus : ofOwnCluster()[field.key]) ?? defaultOf(listed.keys, field.key)}
           value={parameter(field.key)}
           onChange={(value) => setParameter(field.key, value)}
         />
       ))}
-      <Text
+      <Settings
         title={texts.otherKeys}
-        wide
-        placeholder={texts.tiers2RoutingSpray}
         about={texts.anyKeyOfADesign}
-        value={parameter('more')}
-        onChange={(value) => setParameter('more', value)}
+        options={options}
+        find={(name) => options.find((one) => one.name === keyName(name))}
+        pairs={pairsOf(parameter('more'), ' ')}
+        onChange={(pairs) => setParameter('more', pairsText(pairs, ' '))}
       />
       <OwnCluster />
     </>
   )
 }
 
-/** Values from the run's own cluster for empty fields. */
+/** Topologies that the program lists. */
+function kindsOf({ topologies }: Pick<TopologiesAnswer, 'topologies'>): readonly string[] {
+  return topologies.length > 0 ? topologies.map((one) => one.kind) : [kind()]
+}
+
+/** Topologies with their signs, without the ideal that others are compared with. */
+export function topologyOptions(listed: Pick<TopologiesAnswer, 'topologies'>) {
+  return kindsOf(listed)
+    .filter((id) => id !== 'scale-up')
+    .map(
+      (id) =>
+        [
+          id,
+          <span key={id} class="swatched">
+            <Swatch id={id} /> {kindOf(id).title}
+          </span>,
+        ] as const,
+    )
+}
+
+/** What the program takes without a key, where that is a value alone. */
+function defaultOf(keys: readonly { readonly name: string; readonly default: string }[], field: string): string | undefined {
+  const text = keys.find((key) => key.name === keyName(field))?.default
+  return text && text.length < 12 ? text : undefined
+}
+
+/** What the fields that are empty take from the run's own cluster. */
 function OwnCluster() {
   const cluster = ownCluster()
   const own = ofOwnCluster()
@@ -71,20 +114,21 @@ function OwnCluster() {
 /** Designs to compare; the first one is the baseline. */
 export function DesignChoice() {
   const chosen = chosenDesigns()
+  const listed = useTopologies()
   return (
     <div class="entries picks-row" role="group" aria-label={texts.designs}>
-      {KINDS.filter((one) => one.id !== 'scale-up').map((one) => (
+      {topologyOptions(listed).map(([id, title]) => (
         <button
-          key={one.id}
+          key={id}
           type="button"
           class="pick"
-          aria-pressed={chosen.includes(one.id)}
+          aria-pressed={chosen.includes(id)}
           onClick={() => {
-            const next = chosen.includes(one.id) ? chosen.filter((id) => id !== one.id) : [...chosen, one.id]
+            const next = chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]
             if (next.length > 0) setParameter('designs', next.join(','))
           }}
         >
-          <Swatch id={one.id} /> {one.title}
+          {title}
         </button>
       ))}
     </div>

@@ -5,20 +5,26 @@ import { ChartFrame } from '../../charts/frame'
 import { classColour } from '../../charts/colours'
 import { bandwidth, count, percent, relative, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
-import { Loading, Problems } from '../../ui/states'
-import { Choice, Figure, Text } from '../parts/controls'
+import { Loading } from '../../ui/states'
+import { PERCENT } from '../../state/amounts'
+import { Amount } from '../../ui/amounts'
+import { Choice, Figure } from '../parts/controls'
 import { RunBar } from '../parts/run-bar'
 import type { SimulateAnswer } from './answer'
 import { ShareBar, Swatched } from './bits'
+import { choicesOf, useTopologies } from './design-keys'
 import { Drawing, Loads } from './drawing'
+import { FailedParts } from './failed-parts'
+import { failures } from './failures-of-parts'
 import { DesignFields } from './fields'
 import { LinksOverTime } from './links-over-time'
 import { layerName } from './names'
 import { NeedsRun } from './needs-run'
 import { useOwnCluster } from './own-cluster'
-import { designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
+import { ON_RUN, designFlags, kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 export function SimulateDesk() {
@@ -30,14 +36,13 @@ export function SimulateDesk() {
 function Simulate({ run }: { run: Arguments }) {
   const routing = parameter('routing')
   useOwnCluster()
+  const listed = useTopologies()
   const live = useAnswer<SimulateAnswer>('network/simulate', {
     ...run,
     topology: kind(),
     network: networkKeys(),
     ...(routing ? { routing } : {}),
-    fail: parameter('fail')
-      .split(/[\s,]+/)
-      .filter(Boolean),
+    fail: failures(parameter('fail')),
     ...(parameter('background') ? { background: parameter('background') } : {}),
   })
   const { answer } = live
@@ -46,38 +51,28 @@ function Simulate({ run }: { run: Arguments }) {
       <section class="panel scope" aria-label={texts.runAndNetwork}>
         <RunBar fields={['model', 'cluster', 'gpus', 'global-batch', 'sequence-length']} />
         <div class="entries">
-          <DesignFields only={['radix', 'leaf-oversubscription']} />
+          <DesignFields only={ON_RUN} without={['routing', 'gpus', 'domain', 'speed']} />
           <Choice
             title={texts.routing}
             value={routing}
-            options={[
-              ['', texts.theDesigns],
-              ['ecmp', texts.hashedEcmp],
-              ['spray', 'sprayed'],
-              ['static', 'static'],
-            ]}
+            options={[['', texts.theDesigns], ...choicesOf(listed, 'routing').map((one) => [one, one] as const)]}
             onChange={(value) => setParameter('routing', value)}
           />
-          <Text
-            title={texts.brokenParts}
-            wide
-            placeholder={texts.nic3Leaf0Link}
-            about={texts.partsThatAreBrokenSeparated}
-            value={parameter('fail')}
-            onChange={(value) => setParameter('fail', value)}
-          />
-          <Text
+          <FailedParts value={parameter('fail')} onChange={(value) => setParameter('fail', value)} />
+          <Amount
             title={texts.otherJobsLoad}
-            placeholder={texts.none}
+            auto={texts.none}
             about={texts.everyDeviceSendsWithThis}
+            unit={PERCENT}
             value={parameter('background')}
             onChange={(value) => setParameter('background', value)}
           />
         </div>
       </section>
-      {live.problems.length > 0 && <Problems problems={live.problems} />}
+      <RunProblems problems={live.problems} />
       {!answer && live.problems.length === 0 && <Loading heights={[64, 220, 220]} label={texts.simulating} />}
-      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale} />}
+      {/* Below a refusal stands the answer before it. */}
+      {answer && <Result answer={answer} line={live.commandLine} stale={live.stale || live.problems.length > 0} />}
     </>
   )
 }
@@ -145,7 +140,11 @@ function Result({ answer, line, stale }: { answer: SimulateAnswer; line: string;
         {() => (
           <>
             <Loads loads={answer.layers} />
-            <Drawing values={{ design: kind(), ...designFlags() }} loads={answer.layers} label={texts.loadOfTheLinksOn(answer.topology)} />
+            <Drawing
+              values={{ design: kind(), ...designFlags(true) }}
+              loads={answer.layers}
+              label={texts.loadOfTheLinksOn(answer.topology)}
+            />
           </>
         )}
       </ChartFrame>

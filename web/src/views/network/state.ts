@@ -1,6 +1,8 @@
 // State of the network view in the URL: the open desk, the design, the options of each desk.
 import type { Arguments, Value } from '../../api/ask'
+import { COUNT, GIGABITS, RATIO } from '../../state/amounts'
 import { own } from '../../state/location'
+import { type Pair, chosenPairs, pairsOf } from '../../state/settings'
 import { set } from '../parts/controls'
 import { runParameters } from '../search/question'
 import { toArguments } from '../../state/run'
@@ -36,18 +38,16 @@ export function desk(): Desk {
 
 /** Keys of a design with a field of their own. */
 export const DESIGN_FIELDS = [
-  { key: 'gpus', title: texts.gpus, placeholder: '1024', about: texts.acceleratorsThatTheNetworkJoins },
-  { key: 'domain', title: texts.domain, placeholder: '8', about: texts.acceleratorsInOneScaleUp },
-  { key: 'speed', title: texts.nicSpeed, placeholder: texts.n400GbitS, about: texts.networkBandwidthOfOneDevice },
-  { key: 'radix', title: texts.switchPorts2, placeholder: '64', about: texts.portsOfASwitchCounted },
-  { key: 'leaf-oversubscription', title: texts.oversubscription, placeholder: '1', about: texts.bandwidthBelowALeafOver },
+  { key: 'gpus', title: texts.gpus, unit: COUNT, about: texts.acceleratorsThatTheNetworkJoins },
+  { key: 'domain', title: texts.domain, unit: COUNT, about: texts.acceleratorsInOneScaleUp },
+  { key: 'speed', title: texts.nicSpeed, unit: GIGABITS, about: texts.networkBandwidthOfOneDevice },
+  { key: 'radix', title: texts.switchPorts2, unit: COUNT, about: texts.portsOfASwitchCounted },
+  { key: 'leaf-oversubscription', title: texts.oversubscription, unit: RATIO, about: texts.bandwidthBelowALeafOver },
 ] as const
 
-/** Further keys as `tiers=2 routing=spray`, in a field of their own. */
-export function furtherKeys(): string[] {
-  return parameter('more')
-    .split(/\s+/)
-    .filter((part) => part.includes('='))
+/** Further keys as `tiers=2 routing=spray`, behind the fields; those without a value are left out. */
+export function furtherKeys(): readonly Pair[] {
+  return chosenPairs(pairsOf(parameter('more'), ' '))
 }
 
 /** Values from the run's own cluster for empty fields of a design. */
@@ -62,23 +62,27 @@ export function ofOwnCluster(): Readonly<Record<string, string>> {
   }
 }
 
-/** Design as flags; open ones are the run's number of devices, and its cluster's domain and NIC speed. */
-export function designFlags(): Record<string, Value> {
+/** Fields of a design that hold where a run lies on it: devices, domain and speed are those of the run's cluster. */
+export const ON_RUN = ['radix', 'leaf-oversubscription'] as const
+
+/**
+ * The design as flags; what is left open is the run's number of devices and its cluster's domain and NIC speed.
+ * `onRun`: the design that a run lies on, whose devices, domain and speed no field changes.
+ */
+export function designFlags(onRun = false): Record<string, Value> {
   const flags: Record<string, Value> = {}
+  const chosen = (key: string) => (onRun && !(ON_RUN as readonly string[]).includes(key) ? '' : parameter(key))
   for (const { key } of DESIGN_FIELDS) {
-    const value = parameter(key)
+    const value = chosen(key)
     if (value) flags[key] = value
   }
   const devices = runParameters().gpus
   if (!flags.gpus && devices && /^\d+$/.test(devices)) flags.gpus = devices
   for (const [key, value] of Object.entries(ofOwnCluster())) flags[key] ??= value
-  // A network joins whole domains; the run's devices may fill the last one partly.
-  if (!parameter('gpus') && !parameter('domain') && flags.gpus !== undefined)
+  // A network joins whole domains: the run's devices fill the last one in part.
+  if (!chosen('gpus') && !chosen('domain') && flags.gpus !== undefined)
     flags.gpus = String(wholeDomains(Number(flags.gpus), Number(flags.domain ?? 1)))
-  for (const part of furtherKeys()) {
-    const [name = '', ...rest] = part.split('=')
-    flags[name.replaceAll('_', '-')] = rest.join('=')
-  }
+  for (const [name, value] of furtherKeys()) flags[name.replaceAll('_', '-')] = value
   return flags
 }
 
@@ -89,10 +93,8 @@ export function wholeDomains(devices: number, domain: number): number {
 
 /** Design as `KEY=VALUE` for commands that place a run on a network; devices, domain and speed are then those of the cluster. */
 export function networkKeys(): string[] {
-  const keys = DESIGN_FIELDS.filter(({ key }) => key === 'radix' || key === 'leaf-oversubscription').flatMap(({ key }) =>
-    parameter(key) ? [`${key.replaceAll('-', '_')}=${parameter(key)}`] : [],
-  )
-  return [...keys, ...furtherKeys()]
+  const keys = ON_RUN.flatMap((key) => (parameter(key) ? [`${key.replaceAll('-', '_')}=${parameter(key)}`] : []))
+  return [...keys, ...furtherKeys().map(([name, value]) => `${name}=${value}`)]
 }
 
 /** Run as arguments; null while model or cluster are missing. */

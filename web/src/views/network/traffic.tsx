@@ -17,6 +17,7 @@ import { NeedsRun } from './needs-run'
 import { kind, networkKeys, runArguments, parameter, setParameter } from './state'
 import { TrafficTable } from './traffic-tables'
 import { commandItem } from '../parts/command'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/network'
 
 const MOST_CELLS = 256
@@ -94,7 +95,7 @@ function Traffic({ run }: { run: Arguments }) {
           {onNetwork && <DesignFields only={['radix', 'leaf-oversubscription']} />}
         </div>
       </section>
-      {sums.problems.length > 0 && <Problems problems={sums.problems} />}
+      <RunProblems problems={sums.problems} />
       {!sums.answer && sums.problems.length === 0 && <Loading heights={[64, 480]} />}
       {sums.answer && place && (
         <div class={`columns halves-2 ${sums.stale ? 'stale' : ''}`}>

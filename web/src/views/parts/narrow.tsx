@@ -1,25 +1,13 @@
-// "Narrow to": restricted dimensions of a search, each with the values that are valid with the run. Responsible for: adding and removing
-// dimensions, and choosing values. The program offers the values.
-import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '../../api/answers'
-import type { ValidValues } from '../../api/answers'
+// "Narrow to": the dimensions of a search that are restricted, each with the values that are valid with the run.
+// Responsible for: adding and removing dimensions and choosing values. Refuses to hold a value of its own: the program offers them.
 import type { Arguments } from '../../api/ask'
-import { askOnce, useAnswer } from '../../api/live'
-import { numbersOf, validOf, valuesQuestion } from '../../state/valid'
-import { flagOf } from '../calculator/flags'
+import { type Dimension, useDimensions } from './dimensions'
 import { type Restriction, isRange, restrictionsOf, textOf, toggled } from './narrowing'
 import { canonicalName } from './strategy'
 import * as texts from '../../words/parts'
 
 /** Number of values above which only the ends are chosen. */
 const MOST = 12
-
-interface Dimension {
-  readonly flag: string
-  readonly title: string
-  readonly about: string
-  readonly values: readonly string[]
-}
 
 interface Props {
   readonly title: string
@@ -68,7 +56,7 @@ export function Narrow({ title, value, onChange, run, fixed = [] }: Props) {
         <Values
           key={one.name}
           restriction={one}
-          dimension={of(one.name) ?? { flag: one.name, title: one.name, about: '', values: [] }}
+          dimension={of(one.name) ?? { flag: one.name, about: '', values: [] }}
           onChange={(next) => change(at, next)}
           onRemove={() => set(restrictions.filter((_, place) => place !== at))}
         />
@@ -79,7 +67,7 @@ export function Narrow({ title, value, onChange, run, fixed = [] }: Props) {
 
 interface ValuesProps {
   readonly restriction: Restriction
-  readonly dimension: Dimension
+  readonly dimension: Pick<Dimension, 'flag' | 'about' | 'values'>
   readonly onChange: (next: Restriction) => void
   readonly onRemove: () => void
 }
@@ -157,36 +145,4 @@ function Range({
       )}
     </>
   )
-}
-
-/** Dimensions of a search, with the values that are valid with the rest of the run. */
-function useDimensions(run: Arguments | null): readonly Dimension[] {
-  const [keys, setKeys] = useState<readonly Key[]>([])
-  useEffect(() => {
-    let here = true
-    askOnce<{ keys: Key[] }>('keys').then(
-      ({ answer }) => here && setKeys(answer.keys),
-      () => undefined,
-    )
-    return () => {
-      here = false
-    }
-  }, [])
-  const { answer } = useAnswer<ValidValues>('values', valuesQuestion(run))
-  const valid = validOf(answer)
-  return keys
-    .filter((key) => key.section === 'plan' && key.is_searched)
-    .map((key) => {
-      const flag = canonicalName(flagOf(key))
-      const about = key.doc.trim()
-      const title = about.replace(/^([^:.(]*).*$/s, '$1').trim() || flag
-      const numbers = key.kind === 'count' ? numbersOf(valid, flag).map(String) : (valid.get(flag) ?? [])
-      return { flag, title, about, values: numbers.length > 0 ? numbers : wordsOf(key) }
-    })
-}
-
-/** Names of a key's values; of forms with numbers or lists only the plain ones. */
-function wordsOf(key: Key): readonly string[] {
-  if (key.kind === 'flag') return ['false', 'true']
-  return 'choices' in key ? key.choices.filter((choice) => !/[:,\d]/.test(choice) || key.kind === 'choice') : []
 }

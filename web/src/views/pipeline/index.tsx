@@ -8,11 +8,12 @@ import { run } from '../../state/run'
 import { Timeline } from '../../timeline/Timeline'
 import { useColumns } from '../../timeline/ask'
 import { beside } from '../../timeline/beside'
-import { Empty, Loading, Problems } from '../../ui/states'
+import { Empty, Loading } from '../../ui/states'
 import { JobsBelow } from '../parts/open'
 import { Bubbles, CriticalParts, Verdict } from './numbers'
 import { Switches } from './switches'
 import './pipeline.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/pipeline'
 
 /** Example run for the view. */
@@ -65,7 +66,7 @@ export default function View() {
   return (
     <div class="pipeline-view" aria-busy={loading}>
       <Switches hasRun={hasRun} traces={given} commandLine={(trace ? measured : modelled).commandLine} />
-      {problems.length > 0 && <Problems problems={problems} />}
+      <RunProblems problems={problems} />
       {trace && measured.problems.length > 0 && (
         <JobsBelow paths={trace.split('\n')} open={(job) => change({ 'p.trace': job.paths.join('\n'), 'p.step': undefined })} />
       )}

@@ -64,7 +64,7 @@ function Card({ one, question, onPick }: Props & { one: Found }) {
       <p class="card-time">
         <strong>{seconds(candidate.step_time)}</strong>{' '}
         <span class="muted" title={candidate.tied_with_best ? texts.withinTheModelErrorOf : undefined}>
-          {behind === 0 ? 'fastest' : `+${percent(behind)}${candidate.tied_with_best ? ', tie' : ''}`}
+          {behind === 0 ? 'fastest' : `${relative(1 + behind, 1)}${candidate.tied_with_best ? ', tie' : ''}`}
         </span>
       </p>
       <SpentBar spent={spent} wide />

@@ -4,7 +4,7 @@ import { count } from '../../charts/format'
 import { identity } from '../../api/ask'
 import { useKeys } from '../../state/keys'
 import { change } from '../../state/location'
-import { Empty, Problems } from '../../ui/states'
+import { Empty } from '../../ui/states'
 import { set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { NoRun } from '../parts/no-run'
@@ -29,10 +29,12 @@ import {
 } from './question'
 import { Ranking } from './ranking'
 import { ScopePanel } from './scope'
+import { named } from './strategies'
 import { WhyNotPanel } from './why-not'
 import { Winner } from './winner'
 import '../parts/layout.css'
 import './search.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/search'
 
 export default function Search() {
@@ -58,8 +60,8 @@ export default function Search() {
     if (scope.ran && asked && !state.running && state.of === '') ranking.start(asked)
     const text = scope.whyNot
     const base = question(scope)
-    if (text && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
-      whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': text.split(/\s+/) })
+    if (named(text).length > 0 && base && whyNot.state.value.of === '' && !whyNot.state.value.running)
+      whyNot.start({ ...base, objective: scope.objective, top: 1, 'why-not': named(text) })
   }, [scope.ran])
   // The URL has `ran` only for the scope that was searched: a changed scope requires the button, here and in opened links.
   const before = useRef(wanted)
@@ -103,7 +105,7 @@ export default function Search() {
     <div class="view search">
       <ScopePanel scope={scope} ready={asked !== null} running={state.running} onStart={start} />
       <ProgressLine state={state} unit="strategies" onStop={() => ranking.stop()} />
-      {state.problems.length > 0 && <Problems problems={state.problems} />}
+      <RunProblems problems={state.problems} />
       {outdated && (
         <div class="outdated" role="status">
           {texts.theScopeHasChangedSince}

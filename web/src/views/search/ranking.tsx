@@ -1,5 +1,5 @@
-// Strategies as a table: sorted by any column, filtered by words; a click or Enter loads a row's strategy.
-import { bytes, dollars, percent, seconds } from '../../charts/format'
+// The strategies as a table: sorted by any column, filtered by words, a row's strategy loaded by click or Enter.
+import { bytes, dollars, percent, relative, seconds } from '../../charts/format'
 import { classColour } from '../../charts/colours'
 import { type Column, Table } from '../../ui/table'
 import { set } from '../parts/controls'
@@ -64,10 +64,10 @@ export function Ranking({ found, filter, pointed, onPoint, onPick }: Props) {
           'best'
         ) : one.ranked.candidate.tied_with_best ? (
           <span title={texts.withinTheModelErrorOf}>
-            +{percent(one.ranked.behind)} {texts.tie}
+            {relative(1 + one.ranked.behind, 1)} {texts.tie}
           </span>
         ) : (
-          `+${percent(one.ranked.behind)}`
+          relative(1 + one.ranked.behind, 1)
         ),
       align: 'right',
     },

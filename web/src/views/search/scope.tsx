@@ -1,8 +1,10 @@
 // Scope of the search, its objective, and the button that starts it.
 import { useKeys } from '../../state/keys'
+import { COUNT, PERCENT } from '../../state/amounts'
+import { Amount, Amounts } from '../../ui/amounts'
 import { RunBar, useCatalogue } from '../parts/run-bar'
 import { Several } from '../parts/several'
-import { Choice, Switch, Text, set } from '../parts/controls'
+import { Choice, Switch, set } from '../parts/controls'
 import { Narrow } from '../parts/narrow'
 import { PREFIX, type Scope, keepable, searchedRun } from './question'
 import * as texts from '../../words/search'
@@ -36,10 +38,11 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
           options={OBJECTIVES}
           onChange={(value) => set(PREFIX, 'objective', value === 'time' ? undefined : value)}
         />
-        <Text
+        <Amounts
           title={texts.gpusToCompare}
-          placeholder={texts.asAbove}
           about={texts.severalNumbersWithCommasPut}
+          auto={texts.asAbove}
+          unit={COUNT}
           value={scope.gpus}
           onChange={(value) => set(PREFIX, 'gpus', value)}
         />
@@ -59,10 +62,11 @@ export function ScopePanel({ scope, ready, running, onStart }: { scope: Scope; r
           run={searchedRun(scope)}
           fixed={scope.kept}
         />
-        <Text
+        <Amount
           title={texts.leastFitProbability}
-          placeholder="0.9"
           about={texts.leastProbabilityThatALayout}
+          auto="0.9"
+          unit={PERCENT}
           value={scope.fit}
           onChange={(value) => set(PREFIX, 'fit', value)}
         />

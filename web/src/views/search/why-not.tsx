@@ -3,20 +3,21 @@ import { bytes, percent, seconds } from '../../charts/format'
 import { Tornado } from '../../charts/tornado/tornado'
 import { ChartFrame } from '../../charts/frame'
 import { Problems } from '../../ui/states'
-import { Text, set } from '../parts/controls'
+import { set } from '../parts/controls'
 import { loadStrategy } from '../parts/load'
 import { ProgressLine } from '../parts/progress'
 import type { Named } from './answer'
-import { PREFIX, type Scope, question, whyNot } from './question'
+import { PREFIX, type Scope, keepable, question, searchedRun, whyNot } from './question'
 import { spentColour } from './ranking'
+import { Strategies, named } from './strategies'
 import * as texts from '../../words/search'
 
 export function WhyNotPanel({ scope }: { scope: Scope }) {
   const state = whyNot.state.value
-  const ask = (text: string) => {
-    set(PREFIX, 'why', text)
+  const wanted = named(scope.whyNot)
+  const ask = () => {
     const asked = question(scope)
-    if (asked && text) whyNot.start({ ...asked, objective: scope.objective, top: 1, 'why-not': named(text) })
+    if (asked && wanted.length > 0) whyNot.start({ ...asked, objective: scope.objective, top: 1, 'why-not': wanted })
   }
   const answers = scope.whyNot ? (state.answer?.answer.why_not ?? []) : []
   return (
@@ -28,15 +29,13 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
       </div>
       <div class="panel-body">
         <form class="entries" onSubmit={(event) => event.preventDefault()}>
-          <Text
-            title={texts.strategy}
-            wide
-            placeholder={texts.tp8Pp4}
-            about={texts.choicesWithCommasSeveralStrategies}
+          <Strategies
             value={scope.whyNot}
-            onChange={ask}
+            mine={keepable()}
+            run={searchedRun(scope)}
+            onChange={(text) => set(PREFIX, 'why', text || undefined)}
           />
-          <button type="button" class="button" disabled={!scope.whyNot} onClick={() => ask(scope.whyNot)}>
+          <button type="button" class="button" disabled={wanted.length === 0} onClick={ask}>
             {texts.explain}
           </button>
         </form>
@@ -48,10 +47,6 @@ export function WhyNotPanel({ scope }: { scope: Scope }) {
       </div>
     </section>
   )
-}
-
-function named(text: string): string[] {
-  return text.split(/\s+/).filter(Boolean)
 }
 
 function Verdict({ one }: { one: Named }) {
@@ -104,7 +99,8 @@ function Verdict({ one }: { one: Named }) {
           {title}{' '}
           {verdict.is_tie ? (
             <>
-              {texts.is} {percent(verdict.behind)} {texts.slower2} <strong>{texts.aTie}</strong>
+              {texts.is} {percent(Math.abs(verdict.behind))} {verdict.behind < 0 ? texts.faster2 : texts.slower2}{' '}
+              <strong>{texts.aTie}</strong>
               {texts.withinTheModelErrorOfTwo}
             </>
           ) : (

@@ -6,7 +6,13 @@ import { askOnce } from '../../api/live'
 import { upload } from '../../api/uploads'
 import { change, own } from '../../state/location'
 import { runText } from '../../state/run'
-import { Switch, Text } from '../parts/controls'
+import { NUMBER, type Unit } from '../../state/amounts'
+import { chosenPairs, pairsOf, pairsText } from '../../state/settings'
+import { Amount } from '../../ui/amounts'
+import { type Setting, Settings } from '../../ui/settings'
+import { AcceleratorField } from '../parts/accelerator'
+import { Switch } from '../parts/controls'
+import { useKeyList } from '../parts/dimensions'
 import { flagOf } from '../calculator/flags'
 import type { Profile } from './types'
 import * as texts from '../../words/traces'
@@ -41,9 +47,10 @@ export function useJob(): Arguments | null {
       )
   }, [wanted])
   if (wanted && keys === null) return null
+  const sizes = pairsText(chosenPairs(pairsOf(layout ?? '')))
   return {
     ...(wanted && keys ? optionsOf(runText.value, keys) : {}),
-    ...(layout ? { layout } : {}),
+    ...(sizes !== '' ? { layout: sizes } : {}),
     ...(accelerator ? { accelerator } : {}),
     ...(flops && !wanted ? { 'model-flops': flops } : {}),
   }
@@ -74,8 +81,32 @@ export function readingOf(job: Arguments): Arguments {
   return job.layout === undefined ? {} : { layout: job.layout }
 }
 
+/** Sizes of a layout in the order of the program's ranks, the innermost first: the names are those of its rank orders. */
+function sizesOf(keys: readonly Key[]): readonly Setting[] {
+  const order = keys.find((key) => key.name === 'rank_order')
+  const names = order && 'choices' in order ? (order.choices[0] ?? '').split('-') : []
+  return names.map((name) => ({ name, title: name.toUpperCase(), control: { is: 'number', whole: true } }))
+}
+
+/** Other names of a dimension that a layout may have. */
+const dimensionOf = (name: string): string =>
+  ({ tensor: 'tp', context: 'cp', expert: 'ep', data: 'dp', fsdp: 'dp', pipeline: 'pp' })[name.trim().toLowerCase()] ??
+  name.trim().toLowerCase()
+
+/** FLOPs of a step, which are too many to be typed in ones. */
+const EXA: Unit = {
+  sign: 'EFLOP',
+  read: (text) => {
+    const value = NUMBER.read(text)
+    return value === null ? null : value / 1e18
+  },
+  write: (value) => String(value * 1e18),
+  least: 0,
+}
+
 export function JobPanel({ profile }: { profile: Profile | null }) {
   const { run, layout, accelerator, flops } = own('t')
+  const listed = useKeyList()
   const text = runText.value
   const model = text.model ?? text.run ?? text.launch
   const set = (key: string) => (value: string) => change({ [`t.${key}`]: value || undefined })
@@ -106,28 +137,29 @@ export function JobPanel({ profile }: { profile: Profile | null }) {
         ) : (
           <span class="muted">{texts.openARunInThe}</span>
         )}
-        <Text
+        <Settings
           title={texts.layout}
-          wide
-          placeholder={texts.tp8Cp1Dp}
           about={texts.parallelSizesInnermostFirstLayout}
-          value={layout ?? ''}
-          onChange={set('layout')}
+          add={texts.addASize}
+          pairs={pairsOf(layout ?? '')}
+          options={sizesOf(listed)}
+          find={(name) => sizesOf(listed).find((one) => one.name === dimensionOf(name))}
+          onChange={(pairs) => set('layout')(pairsText(pairs))}
         />
-        <Text
+        <AcceleratorField
           title={texts.accelerator}
-          placeholder={profile?.device ?? texts.fromTheTraces}
-          about={texts.catalogueNameAccelerator}
+          auto={profile?.device ?? texts.fromTheTraces}
           value={accelerator ?? ''}
-          onChange={set('accelerator')}
+          onChange={(value) => set('accelerator')(value ?? '')}
         />
         {!run && (
-          <Text
+          <Amount
             title={texts.flopPerStep}
-            placeholder="1.2e18"
+            auto={texts.unknown}
             about={texts.modelFlopsOfAStep}
+            unit={EXA}
             value={flops ?? ''}
-            onChange={set('flops')}
+            onChange={(value) => set('flops')(value ?? '')}
           />
         )}
       </div>

@@ -10,6 +10,7 @@ import { fitName } from '../../charts/fit-text'
 import { ChartFrame } from '../../charts/frame'
 import type { TabProps } from '.'
 import { nameOf } from './interest'
+import { JobRemedy } from './job-remedy'
 import { Note } from './note'
 import { Tree } from './tree'
 import { type Finding, type Kernel, type Line, type Profile, classOf, signed } from './types'
@@ -41,7 +42,7 @@ export function Overview({ profile }: TabProps) {
           <ul class="traces-doubts">
             {profile.warnings.map((warning) => (
               <li key={warning.id}>
-                <Ticked text={warning.message} /> <code>{warning.id}</code>
+                <Ticked text={warning.message} /> <code>{warning.id}</code> <JobRemedy id={warning.id} />
               </li>
             ))}
           </ul>
@@ -207,7 +208,7 @@ function FindingItem({ finding, name, hours }: { finding: Finding; name: string;
         ))}
       </ul>
       <p class="traces-advice">
-        {texts.doText} <Ticked text={finding.advice} />
+        {texts.doText} <Ticked text={finding.advice} /> <JobRemedy id={finding.id} />
       </p>
       <Note id={name} />
     </li>

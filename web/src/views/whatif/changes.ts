@@ -1,6 +1,7 @@
 // Changes of a what-if: stored in the URL, offered as presets, converted to overrides of scenario B. Pure, except for reading the URL. The
 // program judges changes.
 import { own } from '../../state/location'
+import { changeOf, pairsOf } from '../../state/settings'
 import { set } from '../parts/controls'
 import { canonicalName } from '../parts/strategy'
 import type { Change } from './answer'
@@ -61,7 +62,33 @@ export const PRESETS: readonly { readonly group: string; readonly presets: reado
   },
 ]
 
-/** Overrides of scenario B for a change; `null` if no flag expresses it (a slowdown). */
+/** A change in words: a preset's title, or each setting with its value. */
+export function titleOf(name: string): string {
+  const preset = PRESETS.flatMap((group) => group.presets).find((one) => one.change === name)
+  if (preset) return preset.title
+  const words = pairsOf(name).map(([key, value]) => `${SLOW.find((one) => one.name === key)?.title ?? nameOf(key)} ${wordsOf(value)}`)
+  // `all together` has no setting.
+  return name.includes('=') ? words.join(', ') : name
+}
+
+const nameOf = (key: string): string => key.replace(/^(plan|cluster|model|training|cost)\./, '').replaceAll(/[._]/g, ' ')
+
+/** `x2` to `× 2`. */
+const wordsOf = (value: string): string => {
+  const change = changeOf(value)
+  return change.operator === 'x' ? `× ${change.value}` : value
+}
+
+/** Parts that may run slowly, the most expensive of its kind; a change of an older link may name one by its number. */
+export const SLOW: readonly { readonly name: string; readonly title: string }[] = [
+  { name: 'slow.rank', title: texts.oneGpu },
+  { name: 'slow.node', title: texts.oneServer },
+  { name: 'slow.host', title: texts.oneHost },
+  { name: 'slow.nic', title: texts.oneNic },
+  { name: 'slow.scale_up', title: texts.oneScaleUpLink },
+]
+
+/** What scenario B would have to say for a change; `null` where no flag says it (something slow). */
 export function asOverrides(change: Change): Record<string, string> | null {
   const found: Record<string, string> = {}
   for (const part of change.name.split(',')) {

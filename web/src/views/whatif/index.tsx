@@ -3,7 +3,7 @@ import { useFollow } from '../../api/live'
 import { bytes, seconds } from '../../charts/format'
 import { run } from '../../state/run'
 import { go } from '../../state/location'
-import { Empty, Problems } from '../../ui/states'
+import { Empty } from '../../ui/states'
 import { Figure } from '../parts/controls'
 import { FIT } from '../parts/fit'
 import { NoRun } from '../parts/no-run'
@@ -16,6 +16,7 @@ import { SensitivityPanel } from './sensitivity'
 import { BalanceSolver, RecomputeSolver } from './solvers'
 import '../parts/layout.css'
 import './whatif.css'
+import { RunProblems } from '../parts/run-problems'
 import * as texts from '../../words/whatif'
 
 const LAYOUTS = {
@@ -73,10 +74,7 @@ export default function WhatIfView() {
         )}
       </section>
       {sensitivity.problems.length > 0 ? (
-        <Problems
-          problems={sensitivity.problems}
-          suggest={(problem) => (problem.hint?.includes('--uneven-stages') ? [{ title: texts.allowUnevenStages, run: allowUneven }] : [])}
-        />
+        <RunProblems problems={sensitivity.problems} />
       ) : (
         <div class="columns two">
           <SensitivityPanel live={sensitivity} />
@@ -108,8 +106,4 @@ export default function WhatIfView() {
       )}
     </div>
   )
-}
-
-function allowUneven(): void {
-  go('whatif', { 'uneven-stages': 'true' })
 }

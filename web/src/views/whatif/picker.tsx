@@ -1,17 +1,10 @@
-// Choice of changes: presets, any key of a run file, chips of the chosen ones.
-import { useEffect, useState } from 'preact/hooks'
-import { askOnce } from '../../api/live'
-import { Text } from '../parts/controls'
-import { PRESETS, changes, setChanges, toggle } from './changes'
+// Which changes are compared: presets, a change composed of settings, chips of what was chosen.
+import { Composer } from './composer'
+import { PRESETS, changes, setChanges, titleOf, toggle } from './changes'
 import * as texts from '../../words/whatif'
-
-interface Keys {
-  readonly keys: readonly { readonly section: string; readonly name: string }[]
-}
 
 export function Picker() {
   const chosen = changes()
-  const known = useKeys()
   return (
     <div class="picker">
       {PRESETS.map((group) => (
@@ -32,15 +25,7 @@ export function Picker() {
         </div>
       ))}
       <div class="entries">
-        <Text
-          title={texts.anyOtherChange}
-          wide
-          placeholder={texts.tp4Pp8Or}
-          about={texts.keyValueJoinKeysThat}
-          value=""
-          list={known}
-          onChange={(text) => text && setChanges([...changes(), text])}
-        />
+        <Composer />
         {chosen.length > 0 && (
           <button type="button" class="button quiet" onClick={() => setChanges([])}>
             {texts.clearAll}
@@ -51,7 +36,7 @@ export function Picker() {
         <ul class="picks" aria-label={texts.changes}>
           {chosen.map((one) => (
             <li key={one}>
-              <code>{one}</code>
+              <span title={one}>{titleOf(one)}</span>
               <button type="button" class="button quiet icon" aria-label={texts.remove(one)} onClick={() => toggle(one)}>
                 ✕
               </button>
@@ -61,19 +46,4 @@ export function Picker() {
       )}
     </div>
   )
-}
-
-function useKeys(): readonly string[] {
-  const [known, setKnown] = useState<readonly string[]>([])
-  useEffect(() => {
-    let here = true
-    askOnce<Keys>('keys').then(
-      ({ answer }) => here && setKnown(answer.keys.map((one) => `${one.section}.${one.name}=`)),
-      () => undefined,
-    )
-    return () => {
-      here = false
-    }
-  }, [])
-  return known
 }

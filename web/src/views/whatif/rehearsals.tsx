@@ -8,7 +8,7 @@ import { go, own } from '../../state/location'
 import { Loading, Problems, Ticked } from '../../ui/states'
 import { set } from '../parts/controls'
 import type { Change, RunState, WhatIf } from './answer'
-import { PREFIX, asOverrides } from './changes'
+import { PREFIX, asOverrides, titleOf } from './changes'
 import { Scroll } from '../parts/scroll'
 import { commandItem } from '../parts/command'
 import { FIT } from '../parts/fit'
@@ -46,11 +46,11 @@ export function Rehearsals({ live }: { live: Live<WhatIf> }) {
               onPick={(name) => set(PREFIX, 'at', name)}
               rows={possible.map(({ one, outcome }) => ({
                 id: one.name,
-                label: one.name,
+                label: titleOf(one.name),
                 more: outcome.difference.share,
                 figure: `${signed(outcome.difference.share)}  ${seconds(outcome.after.step_time)}`,
                 colour: outcome.difference.share > 0 ? 'var(--class-data)' : one === answer.together ? 'var(--text)' : 'var(--accent)',
-                tip: { title: one.name, lines: linesOf(answer.before, outcome.after), hint: one.notes.join(' ') || undefined },
+                tip: { title: titleOf(one.name), lines: linesOf(answer.before, outcome.after), hint: one.notes.join(' ') || undefined },
               }))}
             />
           )}
