@@ -20,7 +20,7 @@ mod tests;
 mod uniform;
 mod wiring;
 
-pub use bundle::{Bundle, FEW, Unit};
+pub use bundle::{Bundle, FEW, Members, Unit};
 pub use class::{Block, Class, Edge, Ports, ideal};
 pub use exchange::{ExchangeTime, Together, class_time, exchange_time};
 pub use load::{LayerLoad, between, layers};

@@ -95,22 +95,62 @@ impl Script {
         &self.work
     }
 
-    /// The same with exchanges that take as long as each class needs on a network of its own: no exchange on a shared one takes less.
-    #[must_use]
-    pub fn alone(&self, bundle: &Bundle) -> Self {
+    /// The least duration on a bundle: each exchange takes as long as its class needs on a network of its own. Zero if tasks wait for each other.
+    ///
+    /// `end(t) = time(t) + max of end(b) over all b before t`, the longest path.
+    pub fn least(&self, bundle: &Bundle) -> Seconds {
         let paces = bundle.paces_alone();
-        let mut slowed = self.clone();
-        for work in &mut slowed.work {
-            if let Work::Move { class, amount } = work {
-                *amount = *amount / paces.get(*class as usize).copied().unwrap_or(1.0);
+        let time = |work: &Work| match *work {
+            Work::Pause(time) => time.max(Seconds::ZERO),
+            Work::Move { class, amount } => {
+                amount.max(Seconds::ZERO) / paces.get(class as usize).copied().unwrap_or(1.0)
+            }
+            Work::Endless { .. } => Seconds::ZERO,
+        };
+        let Followers { starts, next } = self.followers();
+        let mut waits = self.waits.clone();
+        let mut ready: Vec<u32> = (0..waits.len() as u32).filter(|task| waits[*task as usize] == 0).collect();
+        let mut ends = vec![Seconds::ZERO; self.work.len()];
+        let (mut last, mut ended) = (Seconds::ZERO, 0);
+        while let Some(task) = ready.pop() {
+            let task = task as usize;
+            let end = ends[task] + time(&self.work[task]);
+            last = last.max(end);
+            ended += 1;
+            for &follower in &next[starts[task] as usize..starts[task + 1] as usize] {
+                let follower = follower as usize;
+                ends[follower] = ends[follower].max(end);
+                waits[follower] -= 1;
+                if waits[follower] == 0 {
+                    ready.push(follower as u32);
+                }
             }
         }
-        slowed
+        if ended < self.work.len() { Seconds::ZERO } else { last }
     }
 
-    /// Flows that start on a bundle.
-    pub fn flows(&self, bundle: &Bundle) -> usize {
-        let units = |class: u32| bundle.classes.get(class as usize).map_or(0, Vec::len);
+    /// Which tasks follow each.
+    fn followers(&self) -> Followers {
+        let mut starts = vec![0_u32; self.work.len() + 1];
+        for (before, _) in &self.links {
+            starts[*before as usize + 1] += 1;
+        }
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let mut fill = starts.clone();
+        let mut next = vec![0_u32; self.links.len()];
+        for (before, task) in &self.links {
+            let at = &mut fill[*before as usize];
+            next[*at as usize] = *task;
+            *at += 1;
+        }
+        Followers { starts, next }
+    }
+
+    /// Flows that start on a bundle with so many units of each class.
+    pub fn flows(&self, units: &[usize]) -> usize {
+        let units = |class: u32| units.get(class as usize).copied().unwrap_or_default();
         let of = |work: &Work| match work {
             Work::Pause(_) => 0,
             Work::Move { class, .. } | Work::Endless { class } => units(*class),
@@ -151,20 +191,7 @@ impl Script {
         limit: Seconds,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Played>, Problem> {
-        let mut starts = vec![0_u32; self.work.len() + 1];
-        for (before, _) in &self.links {
-            starts[*before as usize + 1] += 1;
-        }
-        for n in 1..starts.len() {
-            starts[n] += starts[n - 1];
-        }
-        let mut fill = starts.clone();
-        let mut next = vec![0_u32; self.links.len()];
-        for (before, task) in &self.links {
-            let at = &mut fill[*before as usize];
-            next[*at as usize] = *task;
-            *at += 1;
-        }
+        let Followers { starts, next } = self.followers();
         let mut player = Player {
             script: self,
             bundle,
@@ -200,6 +227,12 @@ impl Script {
         played.duration = played.ends.iter().copied().fold(Seconds::ZERO, Seconds::max);
         Ok(Some(played))
     }
+}
+
+/// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+struct Followers {
+    starts: Vec<u32>,
+    next: Vec<u32>,
 }
 
 struct Player<'a> {
