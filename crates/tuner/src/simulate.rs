@@ -368,10 +368,12 @@ pub fn step_time_within(
     let all = staged.script.len();
     let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
     // Without contention of different exchanges the step is no longer, and far sooner known.
-    if extent.limit.is_finite() && staged.script.least(&bundle) > limit {
+    let rests = if extent.limit.is_finite() { staged.script.rests(&bundle) } else { None };
+    if rests.as_ref().is_some_and(|rests| rests.whole > limit) {
         return Ok(None);
     }
-    let played = staged.script.play_within(&bundle, limit, &mut |ended| watch(ended, all))?;
+    let within = (limit, rests.as_ref());
+    let played = staged.script.play_within(&bundle, within, &mut |ended| watch(ended, all))?;
     let is_merged = bundle.is_merged();
     Ok(played.map(|played| Timed { step_time: after.total(&played, &staged), is_merged }))
 }

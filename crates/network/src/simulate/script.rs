@@ -11,6 +11,9 @@ use std::ops::ControlFlow;
 /// Tasks that end between two words to who watches.
 const MOST_LISTED: usize = 256;
 
+/// Share by which two sums of a step's times differ at most.
+const ROUNDING: f64 = 1e-9;
+
 /// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
@@ -51,6 +54,15 @@ pub struct Played {
     pub moved: Vec<f64>,
     /// The end of the last task.
     pub duration: Seconds,
+}
+
+/// The least that is left of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rests {
+    /// Behind each task.
+    after: Vec<Seconds>,
+    /// All of it.
+    pub whole: Seconds,
 }
 
 impl Script {
@@ -95,12 +107,13 @@ impl Script {
         &self.work
     }
 
-    /// The least duration on a bundle: each exchange takes as long as its class needs on a network of its own. Zero if tasks wait for each other.
+    /// What follows each task at least on a bundle: each exchange takes as long as its class needs on a network of its own. None if tasks wait
+    /// for each other.
     ///
-    /// `end(t) = time(t) + max of end(b) over all b before t`, the longest path.
-    pub fn least(&self, bundle: &Bundle) -> Seconds {
+    /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
+    pub fn rests(&self, bundle: &Bundle) -> Option<Rests> {
         let paces = bundle.paces_alone();
-        let time = |work: &Work| match *work {
+        let time = |task: u32| match self.work[task as usize] {
             Work::Pause(time) => time.max(Seconds::ZERO),
             Work::Move { class, amount } => {
                 amount.max(Seconds::ZERO) / paces.get(class as usize).copied().unwrap_or(1.0)
@@ -108,25 +121,30 @@ impl Script {
             Work::Endless { .. } => Seconds::ZERO,
         };
         let Followers { starts, next } = self.followers();
+        let followers = |task: u32| &next[starts[task as usize] as usize..starts[task as usize + 1] as usize];
         let mut waits = self.waits.clone();
-        let mut ready: Vec<u32> = (0..waits.len() as u32).filter(|task| waits[*task as usize] == 0).collect();
-        let mut ends = vec![Seconds::ZERO; self.work.len()];
-        let (mut last, mut ended) = (Seconds::ZERO, 0);
-        while let Some(task) = ready.pop() {
-            let task = task as usize;
-            let end = ends[task] + time(&self.work[task]);
-            last = last.max(end);
-            ended += 1;
-            for &follower in &next[starts[task] as usize..starts[task + 1] as usize] {
-                let follower = follower as usize;
-                ends[follower] = ends[follower].max(end);
-                waits[follower] -= 1;
-                if waits[follower] == 0 {
-                    ready.push(follower as u32);
+        let mut order: Vec<u32> = (0..waits.len() as u32).filter(|task| waits[*task as usize] == 0).collect();
+        let mut at = 0;
+        while let Some(&task) = order.get(at) {
+            at += 1;
+            for &follower in followers(task) {
+                waits[follower as usize] -= 1;
+                if waits[follower as usize] == 0 {
+                    order.push(follower);
                 }
             }
         }
-        if ended < self.work.len() { Seconds::ZERO } else { last }
+        if order.len() < self.work.len() {
+            return None;
+        }
+        let (mut after, mut whole) = (vec![Seconds::ZERO; self.work.len()], Seconds::ZERO);
+        for task in order.into_iter().rev() {
+            let of = |follower: &u32| time(*follower) + after[*follower as usize];
+            let rest = followers(task).iter().map(of).fold(Seconds::ZERO, Seconds::max);
+            after[task as usize] = rest;
+            whole = whole.max(time(task) + rest);
+        }
+        Some(Rests { after, whole })
     }
 
     /// Which tasks follow each.
@@ -180,15 +198,15 @@ impl Script {
         bundle: &Bundle,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
-        let played = self.play_within(bundle, Seconds::new(f64::INFINITY), watch)?;
+        let played = self.play_within(bundle, (Seconds::new(f64::INFINITY), None), watch)?;
         played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
-    /// The same up to a moment; none if it has not ended by then.
+    /// The same up to a moment; none if it has not ended by then. With the least that is left behind each task, that is known long before.
     pub fn play_within(
         &self,
         bundle: &Bundle,
-        limit: Seconds,
+        (limit, rests): (Seconds, Option<&Rests>),
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Played>, Problem> {
         let Followers { starts, next } = self.followers();
@@ -208,11 +226,13 @@ impl Script {
             ended: 0,
             now: Seconds::ZERO,
             limit,
+            after: rests.map(|rests| rests.after.as_slice()),
+            is_beyond: false,
             watch,
             is_stopped: false,
         };
         let ended = simulate(bundle, &mut player);
-        if player.now > limit {
+        if player.is_beyond || player.now > limit {
             return Ok(None);
         }
         ended?;
@@ -248,6 +268,9 @@ struct Player<'a> {
     ended: usize,
     now: Seconds,
     limit: Seconds,
+    /// The least that follows each task.
+    after: Option<&'a [Seconds]>,
+    is_beyond: bool,
     watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
     is_stopped: bool,
 }
@@ -297,7 +320,7 @@ impl Traffic for Player<'_> {
     }
 
     fn goes_on(&mut self) -> bool {
-        self.now <= self.limit
+        !self.is_beyond && self.now <= self.limit
     }
 
     fn arrived(&mut self, tag: u64, start: &mut Start) {
@@ -312,6 +335,10 @@ impl Traffic for Player<'_> {
             self.is_stopped = (self.watch)(self.ended).is_break();
         }
         self.played.ends[task] = self.now;
+        if let Some(rest) = self.after.and_then(|after| after.get(task)) {
+            // Sums in another order are rounded in another way.
+            self.is_beyond |= self.now + *rest > self.limit * (1.0 + ROUNDING);
+        }
         for index in self.starts[task]..self.starts[task + 1] {
             let next = self.next[index as usize];
             self.waits[next as usize] -= 1;
