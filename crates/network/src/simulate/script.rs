@@ -348,3 +348,35 @@ impl Traffic for Player<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pause(seconds: f64) -> Work {
+        Work::Pause(Seconds::new(seconds))
+    }
+
+    /// The least that remains is the longest path: the whole of it without contention, and nothing of a circle.
+    #[test]
+    fn the_least_of_a_step_is_its_longest_path() {
+        let mut script = Script::default();
+        let first = script.add(pause(1.0), []);
+        let short = script.add(pause(2.0), [first]);
+        let long = script.add(Work::Move { class: 0, amount: Seconds::new(5.0) }, [first]);
+        script.add(pause(0.5), [short, long]);
+        let bundle = Bundle::free(1);
+        let rests = script.rests(&bundle).expect("no circle");
+        assert_eq!(rests.whole, script.play(&bundle).expect("played").duration);
+        assert_eq!(rests.after.iter().map(|rest| rest.get()).collect::<Vec<_>>(), [5.5, 0.5, 0.5, 0.0]);
+        // Known from the end of the first task on; a limit that is met changes nothing.
+        let within = |seconds: f64| {
+            let limit = (Seconds::new(seconds), Some(&rests));
+            let played = script.play_within(&bundle, limit, &mut |_| ControlFlow::Continue(()));
+            played.expect("played").map(|played| played.duration.get())
+        };
+        assert_eq!((within(6.4), within(6.5)), (None, Some(6.5)));
+        script.follow(long, first);
+        assert_eq!(script.rests(&bundle), None);
+    }
+}

@@ -47,8 +47,7 @@ fn rail_only_is_slower_by_what_was_published_of_an_all_to_all() {
 fn a_balanced_dragonfly_is_as_fast_as_a_clos_for_an_all_to_all() {
     for routing in [Routing::Spray, Routing::Adaptive] {
         // 9 groups of 4 routers with 2 hosts and 2 global ports each.
-        let dragonfly =
-            no_latency(DesignSpec { routing: Some(routing), ..spec(Kind::Dragonfly, 72, 1, 7) });
+        let dragonfly = no_latency(DesignSpec { routing: Some(routing), ..spec(Kind::Dragonfly, 72, 1, 7) });
         let clos = no_latency(DesignSpec { routing: Some(Routing::Spray), ..spec(Kind::Clos, 72, 1, 16) });
         let design: Design = resolve(&dragonfly);
         assert_eq!(design.counts().switches(), 36);

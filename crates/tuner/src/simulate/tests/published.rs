@@ -51,8 +51,8 @@ fn rail_only_trains_dense_models_as_fast_as_rail_optimized() {
             (p.tensor_parallel, p.pipeline_parallel) = (Some(tensor), Some(pipeline));
             p.global_batch = Some(1024);
         });
-        let [rails, joined] =
-            [Kind::RailOnly, Kind::RailOptimized].map(|kind| simulated(&run, &spec_of(kind), &[], None).step_time);
+        let [rails, joined] = [Kind::RailOnly, Kind::RailOptimized]
+            .map(|kind| simulated(&run, &spec_of(kind), &[], None).step_time);
         assert!((rails / joined - 1.0).abs() < POINTS, "{name}: {rails:?} {joined:?}");
     }
 }
@@ -69,7 +69,9 @@ fn a_plane_for_each_nic_trains_experts_as_fast_as_three_tiers() {
     let step = |spec_of: &DesignSpec| simulated(&run, spec_of, &[], None).step_time;
     let planes = step(&spec_of(Kind::RailOnly));
     let three = DesignSpec { radix: Some(32), tiers: Some(3), ..spec_of(Kind::Clos) };
-    for (other, what) in [(step(&spec_of(Kind::RailOptimized)), "rails joined"), (step(&three), "three tiers")] {
+    for (other, what) in
+        [(step(&spec_of(Kind::RailOptimized)), "rails joined"), (step(&three), "three tiers")]
+    {
         let published = 19.926 / 19.946 - 1.0;
         let here = planes / other - 1.0;
         assert!((here - published).abs() < POINTS, "{what}: {here} {published}");
