@@ -69,7 +69,11 @@ fn the_time_alone_is_that_of_the_report() {
                 .expect("simulated")
                 .map(|timed| timed.step_time)
         };
-        assert_eq!((within(1.000_001), within(0.999_999)), (Some(report.step_time), None), "{spec_of:?} {failed:?}");
+        assert_eq!(
+            (within(1.000_001), within(0.999_999)),
+            (Some(report.step_time), None),
+            "{spec_of:?} {failed:?}"
+        );
     }
 }
 

@@ -64,7 +64,8 @@ fn a_plane_for_each_nic_trains_experts_as_fast_as_three_tiers() {
     let run = run_on("h800", "deepseek-v3", 2048, |p| {
         (p.pipeline_parallel, p.expert_parallel) = (Some(16), Some(64));
         p.schedule = Some(Schedule::DualPipe);
-        (p.sequence_length, p.global_batch) = (Some(4096), Some(1920));
+        p.layers_per_stage = Some([vec![3], vec![4; 13], vec![3; 2]].concat());
+        (p.sequence_length, p.global_batch) = (Some(4096), Some(4096));
     });
     let step = |spec_of: &DesignSpec| simulated(&run, spec_of, &[], None).step_time;
     let planes = step(&spec_of(Kind::RailOnly));
