@@ -20,11 +20,11 @@ mod tests;
 mod uniform;
 mod wiring;
 
-pub use bundle::{Bundle, FEW, Unit};
+pub use bundle::{Bundle, FEW, Members, Unit};
 pub use class::{Block, Class, Edge, Ports, ideal};
 pub use exchange::{ExchangeTime, Together, class_time, exchange_time};
 pub use load::{LayerLoad, between, layers};
 pub use over_time::{INTERVALS, LinkOverTime, OverTime, over_time};
 pub use part::{Part, layer_name};
-pub use script::{Played, Script, Work};
+pub use script::{Played, Rests, Script, Work};
 pub use wiring::{LinkPath, Wiring, ranges};

@@ -21,7 +21,9 @@ mod tests;
 
 pub use front::{Class, Codesign, Found, NoPlan, Row, Searched, answer};
 pub use grid::{Axes, DOMAINS, Grid, Point, Refused, usual_domains};
-pub use judge::{InTurn, Judging, MISSED, MISSED_BY_MERGING, Progress, Simulated, TokenCost, Workers, judge};
+pub use judge::{
+    InTurn, Judging, MISSED, MISSED_BY_MERGING, Progress, Simulated, TokenCost, Unsimulated, Workers, judge,
+};
 pub use order::{best_first, is_at_least_as_good};
 pub use pricer::Memo;
 pub use survey::{Fastest, LATE_START, LISTED, SLACK, SPREAD, Survey};

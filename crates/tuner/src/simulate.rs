@@ -32,7 +32,7 @@ use railwright_calculator::costing::{Costing, Machine};
 use railwright_calculator::evaluate::{Evaluation, evaluate};
 use railwright_network::failures::Recovery;
 use railwright_network::simulate::{
-    Bundle, Class, FEW, LayerLoad, OverTime, Played, Script, Wiring, Work, layers, over_time,
+    Bundle, Class, FEW, LayerLoad, Members, OverTime, Played, Script, Wiring, Work, layers, over_time,
 };
 use railwright_network::traffic::Seats;
 use railwright_spec::cluster::Cluster;
@@ -340,7 +340,7 @@ pub struct Timed {
 /// Limits of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// Minimum number of flows for merging all groups of a kind to one flow ([`Bundle::coarse`]).
+    /// Flows of a step from which on all groups of a kind are one flow ([`Members::coarse`]).
     pub most_flows: usize,
     /// Time above which the simulation stops.
     pub limit: Seconds,
@@ -361,21 +361,19 @@ pub fn step_time_within(
 ) -> Result<Option<Timed>, Problem> {
     let Prepared { staged, classes, after, .. } = Prepared::new(run, setting)?;
     let wiring = setting.wiring;
-    let mut bundle = Bundle::new(wiring, &classes, FEW)?;
-    if staged.script.flows(&bundle) > extent.most_flows {
-        bundle = Bundle::coarse(wiring, &classes)?;
-    }
+    let members = Members::new(wiring, &classes)?;
+    let is_large = staged.script.flows(&members.units(FEW)) > extent.most_flows;
+    let bundle = if is_large { members.coarse() } else { members.bundle(FEW) };
+    drop(members);
     let all = staged.script.len();
     let limit = extent.limit / (1.0 + after.jitter) + staged.earlier;
-    if extent.limit.is_finite() {
-        // Without contention of different exchanges the step is no longer, and much faster to simulate.
-        let free = Bundle::free(classes.len());
-        let alone = staged.script.alone(&bundle).play_within(&free, limit, &mut |ended| watch(ended, all))?;
-        if alone.is_none() {
-            return Ok(None);
-        }
+    // Without contention of different exchanges the step is no longer, and far sooner known.
+    let rests = if extent.limit.is_finite() { staged.script.rests(&bundle) } else { None };
+    if rests.as_ref().is_some_and(|rests| rests.whole > limit) {
+        return Ok(None);
     }
-    let played = staged.script.play_within(&bundle, limit, &mut |ended| watch(ended, all))?;
+    let within = (limit, rests.as_ref());
+    let played = staged.script.play_within(&bundle, within, &mut |ended| watch(ended, all))?;
     let is_merged = bundle.is_merged();
     Ok(played.map(|played| Timed { step_time: after.total(&played, &staged), is_merged }))
 }

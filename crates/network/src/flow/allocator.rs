@@ -69,6 +69,8 @@ struct Link {
     passes: Vec<Pass>,
     /// True if flows were added or removed since the last solution.
     dirty: bool,
+    /// The insertion that came here last.
+    inserted: u64,
 }
 
 /// Rates of all active flows.
@@ -87,6 +89,7 @@ pub struct Allocator {
     alone: Vec<f64>,
     free: Vec<u32>,
     dirty: Vec<u32>,
+    insertions: u64,
     solution: u32,
     filling: u32,
     /// Flows that this solution gives rates, and the links that they pass.
@@ -117,6 +120,7 @@ impl Allocator {
             states: Vec::new(),
             free: Vec::new(),
             dirty: Vec::new(),
+            insertions: 0,
             solution: 0,
             filling: 0,
             chosen: Vec::new(),
@@ -140,22 +144,26 @@ impl Allocator {
             self.routes.len() as u32 - 1
         });
         let is_kept = self.order.is_kept;
-        let Self { links, routes, states, rates, alone, dirty, .. } = self;
+        self.insertions += 1;
+        let Self { links, routes, states, rates, alone, dirty, insertions, .. } = self;
         let state = &mut states[slot as usize];
         let alone = &mut alone[slot as usize];
         *alone = f64::INFINITY;
         *state = State { chosen: state.chosen, ..FRESH };
         rates[slot as usize] = 0.0;
         routes.begin(slot, route.len());
+        let mut hops = 0;
         for &(number, share) in route {
-            if share <= 0.0 || routes.of(slot).iter().any(|known| known.link == number) {
+            let link = &mut links[number as usize];
+            if share <= 0.0 || link.inserted == *insertions {
                 continue;
             }
-            let link = &mut links[number as usize];
+            link.inserted = *insertions;
             *alone = alone.min(link.capacity / share);
             let at = link.passes.len() as u32;
-            link.passes.push(Pass { slot, hop: routes.of(slot).len() as u32, share });
+            link.passes.push(Pass { slot, hop: hops, share });
             routes.push(slot, Hop { link: number, at, share });
+            hops += 1;
             if !link.dirty {
                 link.dirty = true;
                 dirty.push(number);

@@ -62,31 +62,34 @@ pub const FEW: usize = 64;
 /// Relative difference of link loads that a coarse bundle treats as equal.
 const COARSE: f64 = 0.02;
 
-/// The flows of the large network, before aggregation.
-struct Members {
+/// The flows of the large network with their colours, before they are made few.
+#[derive(Clone, Debug)]
+pub struct Members {
     loads: Vec<Vec<(u32, f64)>>,
     class: Vec<u32>,
     latency: Vec<f64>,
+    colours: Vec<u64>,
+    capacities: Vec<f64>,
+    /// Whether groups of each class stay apart.
+    apart: Vec<bool>,
+    /// Whether each class goes through third groups.
+    detours: Vec<bool>,
 }
 
-impl Bundle {
-    /// Builds a bundle of classes on a network. Classes with more than `most` colours have the rate of their slowest member, unless they
-    /// must stay separate.
-    pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
-        Self::with(wiring, classes, most, rows::EXACT)
-    }
-
-    /// One flow for each class, and one link for links whose loads differ by less than `COARSE`: for programs of many tasks on networks of
-    /// many different links.
-    pub fn coarse(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
-        Self::with(wiring, classes, 1, COARSE)
-    }
-
-    fn with(wiring: &Wiring, classes: &[Class], most: usize, tolerance: f64) -> Result<Self, Problem> {
+impl Members {
+    /// Of classes on a network.
+    pub fn new(wiring: &Wiring, classes: &[Class]) -> Result<Self, Problem> {
         let mut capacities = wiring.capacities();
         let mut scratch = vec![0.0; capacities.len()];
-        let mut taken = vec![false; classes.len()];
-        let mut members = Members { loads: Vec::new(), class: Vec::new(), latency: Vec::new() };
+        let mut members = Self {
+            loads: Vec::new(),
+            class: Vec::new(),
+            latency: Vec::new(),
+            colours: Vec::new(),
+            capacities: Vec::new(),
+            apart: classes.iter().map(|class| class.apart).collect(),
+            detours: vec![false; classes.len()],
+        };
         for (number, class) in classes.iter().enumerate() {
             let ideal = class.ideal;
             if ideal <= 0.0 {
@@ -102,7 +105,7 @@ impl Bundle {
                 // On equal speed, keep the shorter routes.
                 if busy < least * (1.0 - 1e-9) {
                     (laid, least) = (link_paths, busy);
-                    taken[number] = is_detour;
+                    members.detours[number] = is_detour;
                 }
             }
             for (loads, latency) in laid {
@@ -112,31 +115,59 @@ impl Bundle {
             }
         }
         capacities.pop();
-        let colours = rows::refine(&members.loads, &members.class, &capacities);
-        let most: Vec<usize> =
-            classes.iter().map(|class| if class.apart { usize::MAX } else { most }).collect();
-        Ok(Self { detours: taken, ..Self::of(&members, &colours, &capacities, (&most, tolerance)) })
+        members.colours = rows::refine(&members.loads, &members.class, &capacities);
+        members.capacities = capacities;
+        Ok(members)
     }
 
-    fn of(
-        members: &Members,
-        colours: &[u64],
-        capacities: &[f64],
-        (most, tolerance): (&[usize], f64),
-    ) -> Self {
-        let classes = most.len();
+    /// Flows of each class in a small network of at most `most` colours.
+    pub fn units(&self, most: usize) -> Vec<usize> {
+        let all = self.per_class().into_iter().zip(&self.apart);
+        all.map(|(colours, apart)| if colours > most && !apart { 1 } else { colours }).collect()
+    }
+
+    /// Colours of each class.
+    fn per_class(&self) -> Vec<usize> {
         let known: BTreeSet<(u32, u64)> =
-            members.class.iter().copied().zip(colours.iter().copied()).collect();
-        let mut per_class = vec![0_usize; classes];
+            self.class.iter().copied().zip(self.colours.iter().copied()).collect();
+        let mut per_class = vec![0_usize; self.apart.len()];
         for (class, _) in known {
             per_class[class as usize] += 1;
         }
+        per_class
+    }
+
+    /// The small network; classes with more than `most` colours keep step with their slowest member, unless they are to stay apart.
+    pub fn bundle(&self, most: usize) -> Bundle {
+        Bundle::of(self, most, rows::EXACT)
+    }
+
+    /// One flow for each class, and links whose loads differ by less than `COARSE` as one: for programs of many tasks on networks of many
+    /// different links.
+    pub fn coarse(&self) -> Bundle {
+        Bundle::of(self, 1, COARSE)
+    }
+}
+
+impl Bundle {
+    /// Of classes on a network; those with more than `most` colours keep step with their slowest member, unless they are to
+    /// stay apart.
+    pub fn new(wiring: &Wiring, classes: &[Class], most: usize) -> Result<Self, Problem> {
+        Ok(Members::new(wiring, classes)?.bundle(most))
+    }
+
+    fn of(members: &Members, most: usize, tolerance: f64) -> Self {
+        let Members { colours, capacities, .. } = members;
+        let per_class = members.per_class();
+        let classes = per_class.len();
+        let most: Vec<usize> =
+            members.apart.iter().map(|apart| if *apart { usize::MAX } else { most }).collect();
         let mut bundle = Self {
             units: Vec::new(),
             classes: vec![Vec::new(); classes],
             rows: Vec::new(),
             alike: per_class.iter().map(|colours| *colours <= 1).collect(),
-            detours: vec![false; classes],
+            detours: members.detours.clone(),
         };
         // Each class is decided separately, because too many colours of one class would affect the others.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();

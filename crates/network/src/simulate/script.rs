@@ -11,7 +11,10 @@ use std::ops::ControlFlow;
 /// Number of ended tasks between two calls of the progress callback.
 const MOST_LISTED: usize = 256;
 
-/// Work of a task.
+/// Share by which two sums of a step's times differ at most.
+const ROUNDING: f64 = 1e-9;
+
+/// What a task does.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Work {
     /// Idle on the network, in seconds.
@@ -51,6 +54,15 @@ pub struct Played {
     pub moved: Vec<f64>,
     /// The end of the last task.
     pub duration: Seconds,
+}
+
+/// The least that is left of a step.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rests {
+    /// Behind each task.
+    after: Vec<Seconds>,
+    /// All of it.
+    pub whole: Seconds,
 }
 
 impl Script {
@@ -95,22 +107,68 @@ impl Script {
         &self.work
     }
 
-    /// The same for exchanges with the network to themselves: a lower bound for those on a shared network.
-    #[must_use]
-    pub fn alone(&self, bundle: &Bundle) -> Self {
+    /// What follows each task at least on a bundle: each exchange takes as long as its class needs on a network of its own. None if tasks wait
+    /// for each other.
+    ///
+    /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
+    pub fn rests(&self, bundle: &Bundle) -> Option<Rests> {
         let paces = bundle.paces_alone();
-        let mut slowed = self.clone();
-        for work in &mut slowed.work {
-            if let Work::Move { class, amount } = work {
-                *amount = *amount / paces.get(*class as usize).copied().unwrap_or(1.0);
+        let time = |task: u32| match self.work[task as usize] {
+            Work::Pause(time) => time.max(Seconds::ZERO),
+            Work::Move { class, amount } => {
+                amount.max(Seconds::ZERO) / paces.get(class as usize).copied().unwrap_or(1.0)
+            }
+            Work::Endless { .. } => Seconds::ZERO,
+        };
+        let Followers { starts, next } = self.followers();
+        let followers = |task: u32| &next[starts[task as usize] as usize..starts[task as usize + 1] as usize];
+        let mut waits = self.waits.clone();
+        let mut order: Vec<u32> = (0..waits.len() as u32).filter(|task| waits[*task as usize] == 0).collect();
+        let mut at = 0;
+        while let Some(&task) = order.get(at) {
+            at += 1;
+            for &follower in followers(task) {
+                waits[follower as usize] -= 1;
+                if waits[follower as usize] == 0 {
+                    order.push(follower);
+                }
             }
         }
-        slowed
+        if order.len() < self.work.len() {
+            return None;
+        }
+        let (mut after, mut whole) = (vec![Seconds::ZERO; self.work.len()], Seconds::ZERO);
+        for task in order.into_iter().rev() {
+            let of = |follower: &u32| time(*follower) + after[*follower as usize];
+            let rest = followers(task).iter().map(of).fold(Seconds::ZERO, Seconds::max);
+            after[task as usize] = rest;
+            whole = whole.max(time(task) + rest);
+        }
+        Some(Rests { after, whole })
     }
 
-    /// Flows that start on a bundle.
-    pub fn flows(&self, bundle: &Bundle) -> usize {
-        let units = |class: u32| bundle.classes.get(class as usize).map_or(0, Vec::len);
+    /// Which tasks follow each.
+    fn followers(&self) -> Followers {
+        let mut starts = vec![0_u32; self.work.len() + 1];
+        for (before, _) in &self.links {
+            starts[*before as usize + 1] += 1;
+        }
+        for n in 1..starts.len() {
+            starts[n] += starts[n - 1];
+        }
+        let mut fill = starts.clone();
+        let mut next = vec![0_u32; self.links.len()];
+        for (before, task) in &self.links {
+            let at = &mut fill[*before as usize];
+            next[*at as usize] = *task;
+            *at += 1;
+        }
+        Followers { starts, next }
+    }
+
+    /// Flows that start on a bundle with so many units of each class.
+    pub fn flows(&self, units: &[usize]) -> usize {
+        let units = |class: u32| units.get(class as usize).copied().unwrap_or_default();
         let of = |work: &Work| match work {
             Work::Pause(_) => 0,
             Work::Move { class, .. } | Work::Endless { class } => units(*class),
@@ -140,31 +198,18 @@ impl Script {
         bundle: &Bundle,
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Played, Problem> {
-        let played = self.play_within(bundle, Seconds::new(f64::INFINITY), watch)?;
+        let played = self.play_within(bundle, (Seconds::new(f64::INFINITY), None), watch)?;
         played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
-    /// The same with a time limit; `None` if it has not ended by then.
+    /// The same up to a moment; none if it has not ended by then. With the least that is left behind each task, that is known long before.
     pub fn play_within(
         &self,
         bundle: &Bundle,
-        limit: Seconds,
+        (limit, rests): (Seconds, Option<&Rests>),
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Played>, Problem> {
-        let mut starts = vec![0_u32; self.work.len() + 1];
-        for (before, _) in &self.links {
-            starts[*before as usize + 1] += 1;
-        }
-        for n in 1..starts.len() {
-            starts[n] += starts[n - 1];
-        }
-        let mut fill = starts.clone();
-        let mut next = vec![0_u32; self.links.len()];
-        for (before, task) in &self.links {
-            let at = &mut fill[*before as usize];
-            next[*at as usize] = *task;
-            *at += 1;
-        }
+        let Followers { starts, next } = self.followers();
         let mut player = Player {
             script: self,
             bundle,
@@ -181,11 +226,13 @@ impl Script {
             ended: 0,
             now: Seconds::ZERO,
             limit,
+            after: rests.map(|rests| rests.after.as_slice()),
+            is_beyond: false,
             watch,
             is_stopped: false,
         };
         let ended = simulate(bundle, &mut player);
-        if player.now > limit {
+        if player.is_beyond || player.now > limit {
             return Ok(None);
         }
         ended?;
@@ -202,6 +249,12 @@ impl Script {
     }
 }
 
+/// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+struct Followers {
+    starts: Vec<u32>,
+    next: Vec<u32>,
+}
+
 struct Player<'a> {
     script: &'a Script,
     bundle: &'a Bundle,
@@ -215,6 +268,9 @@ struct Player<'a> {
     ended: usize,
     now: Seconds,
     limit: Seconds,
+    /// The least that follows each task.
+    after: Option<&'a [Seconds]>,
+    is_beyond: bool,
     watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
     is_stopped: bool,
 }
@@ -264,7 +320,7 @@ impl Traffic for Player<'_> {
     }
 
     fn goes_on(&mut self) -> bool {
-        self.now <= self.limit
+        !self.is_beyond && self.now <= self.limit
     }
 
     fn arrived(&mut self, tag: u64, start: &mut Start) {
@@ -279,6 +335,10 @@ impl Traffic for Player<'_> {
             self.is_stopped = (self.watch)(self.ended).is_break();
         }
         self.played.ends[task] = self.now;
+        if let Some(rest) = self.after.and_then(|after| after.get(task)) {
+            // Sums in another order are rounded in another way.
+            self.is_beyond |= self.now + *rest > self.limit * (1.0 + ROUNDING);
+        }
         for index in self.starts[task]..self.starts[task + 1] {
             let next = self.next[index as usize];
             self.waits[next as usize] -= 1;
@@ -286,5 +346,37 @@ impl Traffic for Player<'_> {
                 self.start(next, start);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pause(seconds: f64) -> Work {
+        Work::Pause(Seconds::new(seconds))
+    }
+
+    /// The least that remains is the longest path: the whole of it without contention, and nothing of a circle.
+    #[test]
+    fn the_least_of_a_step_is_its_longest_path() {
+        let mut script = Script::default();
+        let first = script.add(pause(1.0), []);
+        let short = script.add(pause(2.0), [first]);
+        let long = script.add(Work::Move { class: 0, amount: Seconds::new(5.0) }, [first]);
+        script.add(pause(0.5), [short, long]);
+        let bundle = Bundle::free(1);
+        let rests = script.rests(&bundle).expect("no circle");
+        assert_eq!(rests.whole, script.play(&bundle).expect("played").duration);
+        assert_eq!(rests.after.iter().map(|rest| rest.get()).collect::<Vec<_>>(), [5.5, 0.5, 0.5, 0.0]);
+        // Known from the end of the first task on; a limit that is met changes nothing.
+        let within = |seconds: f64| {
+            let limit = (Seconds::new(seconds), Some(&rests));
+            let played = script.play_within(&bundle, limit, &mut |_| ControlFlow::Continue(()));
+            played.expect("played").map(|played| played.duration.get())
+        };
+        assert_eq!((within(6.4), within(6.5)), (None, Some(6.5)));
+        script.follow(long, first);
+        assert_eq!(script.rests(&bundle), None);
     }
 }

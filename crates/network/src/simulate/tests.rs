@@ -5,6 +5,7 @@ mod agreement;
 mod broken;
 mod detours;
 mod parted;
+mod published;
 mod recovery;
 mod uniform;
 

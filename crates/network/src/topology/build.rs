@@ -11,7 +11,7 @@ use super::design::{Design, Fabric};
 use super::graph::{Builder, Graph, Layer, LinkClass, LinkId, Node, NodeId};
 use super::torus::Torus;
 pub(crate) use clos::ClosLayout;
-pub(crate) use grouped::{DragonflyLayout, DragonflyPlusLayout};
+pub(crate) use grouped::{Crossing, DragonflyLayout, DragonflyPlusLayout};
 use railwright_spec::human;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::{BytesPerSecond, Seconds};

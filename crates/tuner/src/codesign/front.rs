@@ -4,7 +4,7 @@
 //! search.
 
 use super::grid::{Grid, Refused};
-use super::judge::Simulated;
+use super::judge::{Simulated, Unsimulated};
 use railwright_network::bill::share::{Cluster as Site, Share, share};
 use railwright_network::topology::{Design, Kind};
 use railwright_spec::plan::Plan;
@@ -115,6 +115,9 @@ pub struct Row {
     pub is_reference: bool,
     /// The simulated step, for references and possible winners.
     pub simulated: Option<Simulated>,
+    /// Why a network with a step has no simulated one.
+    #[serde(skip)]
+    pub unsimulated: Option<Unsimulated>,
     /// The complete design.
     #[serde(skip)]
     pub design: Design,
@@ -188,6 +191,7 @@ pub fn answer(
                 cheapest_token: false,
                 is_reference: false,
                 simulated: None,
+                unsimulated: None,
                 design: point.design,
             }
         })

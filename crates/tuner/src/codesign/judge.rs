@@ -64,6 +64,23 @@ pub struct Simulated {
     pub cost: Option<TokenCost>,
 }
 
+/// Why a network is not simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unsimulated {
+    /// A token costs more than on the cheapest simulated network, even without congestion or before the simulation ends.
+    CostsMore,
+    /// Its scale-up domains are larger than the machine's and have no price.
+    NoDomainPrice,
+    /// Devices have no price, so no cost bounds the simulation: only networks of the fronts are simulated.
+    NoDevicePrice,
+    /// More networks may be cheapest than are simulated.
+    TooMany,
+    /// It cannot be simulated; a warning has the reason.
+    Failed,
+    /// The work was stopped before.
+    Stopped,
+}
+
 /// Dollars per million tokens, for devices and network.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -133,6 +150,7 @@ pub fn judge(
 ) -> ControlFlow<()> {
     for row in &mut answer.rows {
         row.cheapest_token = false;
+        row.unsimulated = row.step_time.map(|_| Unsimulated::Stopped);
         row.is_reference = row.design.kind == Kind::RailOptimized
             && row.oversubscription == 1.0
             && row.domain == asked.machine.scale_up.domain_size;
@@ -151,7 +169,7 @@ pub fn judge(
     let references: Vec<usize> =
         (0..answer.rows.len()).filter(|&index| answer.rows[index].is_reference).collect();
     let mut lowest = f64::INFINITY;
-    let mut left_out = 0;
+    let mut left_out: Vec<usize> = Vec::new();
     let all = order.len().min(MOST) + references.len();
     let mut done = 0;
     let mut ahead: BTreeMap<usize, Outcome> = BTreeMap::new();
@@ -161,7 +179,7 @@ pub fn judge(
             break;
         }
         if done >= MOST && !asked.every_network {
-            left_out += 1;
+            left_out.push(index);
             continue;
         }
         if !ahead.contains_key(&index) {
@@ -205,13 +223,35 @@ pub fn judge(
     for (index, outcome) in together(answer, asked, (&more, f64::INFINITY), workers, &|| watch(done, all))? {
         recorded(answer, index, outcome);
     }
-    if left_out > 0 {
+    left_out.retain(|&index| answer.rows[index].simulated.is_none());
+    explain(answer, asked, &left_out);
+    if !left_out.is_empty() {
+        let more = left_out.len();
         let message =
-            format!("{left_out} more networks may be as cheap, but were not simulated; pass fewer designs");
+            format!("{more} more networks may be as cheap, but were not simulated; pass fewer designs");
         answer.warnings.push(Warning::new("network-not-simulated", message));
     }
     contend(answer, &order);
     ControlFlow::Continue(())
+}
+
+/// Writes why a network has no simulated step.
+fn explain(answer: &mut Codesign, asked: &Judging<'_>, left_out: &[usize]) {
+    let own = asked.machine.scale_up.domain_size;
+    for (index, row) in answer.rows.iter_mut().enumerate() {
+        if row.unsimulated != Some(Unsimulated::Stopped) {
+            continue;
+        }
+        row.unsimulated = Some(if row.domain > own && !answer.scale_up_prices.contains_key(&row.domain) {
+            Unsimulated::NoDomainPrice
+        } else if closed_cost(row).is_none() {
+            Unsimulated::NoDevicePrice
+        } else if left_out.contains(&index) {
+            Unsimulated::TooMany
+        } else {
+            Unsimulated::CostsMore
+        });
+    }
 }
 
 /// Marks the networks with the lowest cost per token within intervals; a single one is the winner.
@@ -332,9 +372,13 @@ fn recorded(answer: &mut Codesign, index: usize, outcome: Outcome) -> Option<Sim
     match outcome {
         Ok(simulated) => {
             row.simulated.clone_from(&simulated);
+            if simulated.is_some() {
+                row.unsimulated = None;
+            }
             simulated
         }
         Err(message) => {
+            row.unsimulated = Some(Unsimulated::Failed);
             let message = format!("{} is not simulated and cannot win: {message}", row.design.name);
             answer.warnings.push(Warning::new("network-not-simulated", message));
             None

@@ -302,6 +302,9 @@ fn simulation_decides_between_networks() {
         assert!(simulated.step_low <= simulated.step_high && simulated.cost.is_none());
     }
     assert!(unpriced.contenders.is_empty() && unpriced.rows.iter().all(|row| !row.cheapest_token));
+    let why = |row: &Row| (row.simulated.is_none(), row.unsimulated);
+    let is_explained = |why| why == (false, None) || why == (true, Some(Unsimulated::NoDevicePrice));
+    assert!(unpriced.rows.iter().map(why).all(is_explained));
     let drawn = Judging { routing: Some(Routing::Ecmp), ..judging };
     assert!(judge(&mut hashed, &drawn, &InTurn, &|_, _| std::ops::ControlFlow::Continue(())).is_continue());
     // Hash seeds differ: the interval of an oversubscribed tree is wider than that of its median alone.
@@ -326,8 +329,10 @@ fn simulation_decides_between_networks() {
             // Networks without simulation cost more in closed form than the upper bound of the best.
             let closed = row.share.cluster.and_then(|all| all.dollars_per_million_tokens).expect("a price");
             assert!(closed > best.cost.expect("a price").dollars_high);
+            assert_eq!(row.unsimulated, Some(Unsimulated::CostsMore));
             continue;
         };
+        assert_eq!(row.unsimulated, None);
         assert!(simulated.step_low <= simulated.step_time && simulated.step_time <= simulated.step_high);
         let cost = |one: &Simulated| one.cost.expect("a price");
         let near = cost(simulated).dollars_low <= cost(best).dollars_high;

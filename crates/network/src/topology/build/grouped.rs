@@ -22,11 +22,15 @@ pub(crate) struct DragonflyPlusLayout {
     globals: Globals,
 }
 
-/// The link that starts at each global port.
+/// A global link from one group to another: the switch at the near end, the link, the switch at the far end.
+pub(crate) type Crossing = (u64, LinkId, u64);
+
+/// Global links by pair of groups: those from group `a` to `b` stand in `crossings[starts[a g + b]..starts[a g + b + 1]]`.
 #[derive(Clone, Debug, PartialEq)]
 struct Globals {
-    wiring: Wiring,
-    links: Vec<LinkId>,
+    groups: u64,
+    starts: Vec<u32>,
+    crossings: Vec<Crossing>,
 }
 
 impl Globals {
@@ -47,19 +51,24 @@ impl Globals {
                 }
             }
         }
-        Self { wiring, links }
+        let (mut starts, mut crossings) = (vec![0], Vec::with_capacity(links.len()));
+        for from in 0..groups {
+            for to in 0..groups {
+                let ports = if from == to { Vec::new() } else { wiring.ports_to(from, to) };
+                crossings.extend(ports.into_iter().map(|port| {
+                    let (_, back) = wiring.partner(from, port);
+                    (port % each, links[(from * used + port) as usize], back % each)
+                }));
+                starts.push(crossings.len() as u32);
+            }
+        }
+        Self { groups, starts, crossings }
     }
 
-    /// Global links from one group to another, with the ports at both ends.
-    fn between(&self, from: u64, to: u64) -> Vec<(u64, LinkId, u64)> {
-        let used = self.wiring.used();
-        let ports = self.wiring.ports_to(from, to).into_iter();
-        ports
-            .map(|port| {
-                let (_, back) = self.wiring.partner(from, port);
-                (port, self.links[(from * used + port) as usize], back)
-            })
-            .collect()
+    /// Global links from one group to another.
+    fn between(&self, from: u64, to: u64) -> &[Crossing] {
+        let pair = (from * self.groups + to) as usize;
+        &self.crossings[self.starts[pair] as usize..self.starts[pair + 1] as usize]
     }
 }
 
@@ -108,14 +117,9 @@ impl DragonflyLayout {
         Some(if from < to { link } else { link.reverse() })
     }
 
-    /// Global links between groups: the router at the near end, the link, the router at the far end.
-    pub(crate) fn between(&self, dragonfly: &Dragonfly, from: u64, to: u64) -> Vec<(u64, LinkId, u64)> {
-        let a = dragonfly.routers;
-        self.globals
-            .between(from, to)
-            .into_iter()
-            .map(|(near, link, far)| (near % a, link, far % a))
-            .collect()
+    /// Global links from one group to another.
+    pub(crate) fn between(&self, from: u64, to: u64) -> &[Crossing] {
+        self.globals.between(from, to)
     }
 }
 
@@ -153,10 +157,8 @@ impl DragonflyPlusLayout {
         nth(self.local, leaf * plus.spines + spine)
     }
 
-    /// Global links between groups: the spine at the near end, the link, the spine at the far end.
-    pub(crate) fn between(&self, plus: &DragonflyPlus, from: u64, to: u64) -> Vec<(u64, LinkId, u64)> {
-        let spines = plus.spines;
-        let links = self.globals.between(from, to).into_iter();
-        links.map(|(near, link, far)| (near % spines, link, far % spines)).collect()
+    /// Global links from one group to another.
+    pub(crate) fn between(&self, from: u64, to: u64) -> &[Crossing] {
+        self.globals.between(from, to)
     }
 }

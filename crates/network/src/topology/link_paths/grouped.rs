@@ -10,19 +10,19 @@ use super::super::kind::Routing;
 use super::super::route::Route;
 use super::Message;
 
-/// All of the routes, or the one chosen by hash or destination.
-fn chosen<T: Copy>(
-    link_paths: Vec<T>,
+/// All of the ways, or the one that hash or destination choose.
+fn chosen<'a, T>(
+    link_paths: &'a [T],
     routing: Routing,
     by_destination: u64,
     choices: &mut Choices,
-) -> Vec<T> {
+) -> &'a [T] {
     let n = link_paths.len() as u64;
     match routing {
         _ if n < 2 => link_paths,
         Routing::Spray | Routing::Valiant | Routing::Adaptive => link_paths,
-        Routing::Ecmp => vec![link_paths[choices.below(n) as usize]],
-        Routing::Static => vec![link_paths[(by_destination % n) as usize]],
+        Routing::Ecmp => std::slice::from_ref(&link_paths[choices.below(n) as usize]),
+        Routing::Static => std::slice::from_ref(&link_paths[(by_destination % n) as usize]),
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn route(
         }
         return;
     }
-    let link_paths = chosen(layout.between(dragonfly, group, other), routing, message.to, choices);
+    let link_paths = chosen(layout.between(group, other), routing, message.to, choices);
     let share = 1.0 / link_paths.len().max(1) as f64;
     let local = |group: u64, a: u64, b: u64| layout.local(dragonfly, group, a, b).map(|link| (link, share));
     let first: Vec<_> = link_paths.iter().filter_map(|(near, ..)| local(group, from, *near)).collect();
@@ -84,13 +84,14 @@ pub(super) fn route_plus(
     }
     let (group, other) = (from / plus.leaves, to / plus.leaves);
     if group == other {
-        let spines = chosen((0..plus.spines).collect(), routing, message.to, choices);
+        let all: Vec<u64> = (0..plus.spines).collect();
+        let spines = chosen(&all, routing, message.to, choices);
         let share = 1.0 / spines.len().max(1) as f64;
         route.side_by_side(spines.iter().map(|spine| (layout.local(plus, from, *spine), share)));
         route.side_by_side(spines.iter().map(|spine| (layout.local(plus, to, *spine).reverse(), share)));
         return;
     }
-    let link_paths = chosen(layout.between(plus, group, other), routing, message.to, choices);
+    let link_paths = chosen(layout.between(group, other), routing, message.to, choices);
     let share = 1.0 / link_paths.len().max(1) as f64;
     let up = link_paths.iter().map(|(near, ..)| (layout.local(plus, from, *near), share)).collect();
     let down = link_paths.iter().map(|(.., far)| (layout.local(plus, to, *far).reverse(), share)).collect();

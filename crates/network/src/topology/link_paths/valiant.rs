@@ -6,7 +6,7 @@
 //! J. Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology" (ISCA 2008), section 4.1: Valiant's algorithm at the level of
 //! groups. Within a group messages stay minimal, as in the paper. The draw of each packet is an even share here.
 
-use super::super::build::{DragonflyLayout, DragonflyPlusLayout};
+use super::super::build::{Crossing, DragonflyLayout, DragonflyPlusLayout};
 use super::super::dragonfly::{Dragonfly, DragonflyPlus};
 use super::super::graph::LinkId;
 use super::super::route::Route;
@@ -17,13 +17,10 @@ use super::grouped::merged;
 /// thousands of ranks within the memory of a computer. Messages of neighbouring devices use the adjacent routes.
 const PATHS: u64 = 64;
 
-/// Links from one switch of a group to another group: the switch at the near end, the link, the switch at the far end.
-type Crossing = (u64, LinkId, u64);
-
-/// Routes of a network of groups from one switch to another.
+/// What a network of groups has on the way from one switch to another.
 struct Groups<'a> {
     count: u64,
-    between: &'a dyn Fn(u64, u64) -> Vec<Crossing>,
+    between: &'a dyn Fn(u64, u64) -> &'a [Crossing],
     /// The link of each position: within the first group, into the third, within it (one link or two), out of it, within the last.
     path: &'a dyn Fn(u64, Crossing, Crossing) -> [Option<LinkId>; 6],
 }
@@ -97,7 +94,7 @@ pub(super) fn route(
             layout.local(dragonfly, there, out.2, to),
         ]
     };
-    let between = |a: u64, b: u64| layout.between(dragonfly, a, b);
+    let between = |a: u64, b: u64| layout.between(a, b);
     Groups { count: dragonfly.groups, between: &between, path: &path }.spread(
         (here, there),
         message.from,
@@ -135,7 +132,7 @@ pub(super) fn route_plus(
             Some(layout.local(plus, to, out.2).reverse()),
         ]
     };
-    let between = |a: u64, b: u64| layout.between(plus, a, b);
+    let between = |a: u64, b: u64| layout.between(a, b);
     Groups { count: plus.groups, between: &between, path: &path }.spread(
         (here, there),
         message.from,

@@ -7,7 +7,7 @@ use crate::printer::{Answer, Terminal};
 use railwright_network::picture::{Dot, Scatter, Series, scatter};
 use railwright_spec::human;
 use railwright_spec::quantity::{BytesPerSecond, Dollars, Seconds};
-use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched};
+use railwright_tuner::codesign::{Class, Codesign, MISSED, MISSED_BY_MERGING, Row, Searched, Unsimulated};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -77,6 +77,32 @@ fn name(row: &Row) -> String {
     }
 }
 
+/// Why a network has no simulated step, in place of one.
+const fn word(why: Unsimulated) -> &'static str {
+    match why {
+        Unsimulated::CostsMore => "costs more",
+        Unsimulated::NoDomainPrice => "no price",
+        Unsimulated::NoDevicePrice => "no device price",
+        Unsimulated::TooMany => "too many",
+        Unsimulated::Failed => "impossible",
+        Unsimulated::Stopped => "stopped",
+    }
+}
+
+/// The same in a sentence.
+const fn reason(why: Unsimulated) -> &'static str {
+    match why {
+        Unsimulated::CostsMore => {
+            "a token costs more than on the cheapest simulated network, even with the lower bound of the step"
+        }
+        Unsimulated::NoDomainPrice => "the larger scale-up domains have no price (--scale-up-price)",
+        Unsimulated::NoDevicePrice => "without a device price, only networks of the fronts are simulated",
+        Unsimulated::TooMany => "more networks may be cheapest than are simulated",
+        Unsimulated::Failed => "the simulation is impossible, see the warning",
+        Unsimulated::Stopped => "stopped before its simulation",
+    }
+}
+
 impl Answered {
     fn shown(&self) -> Vec<&Row> {
         let mut shown: Vec<&Row> = self
@@ -137,7 +163,9 @@ impl Answered {
                     (Some(simulated), ..) => {
                         Cell::number(human::seconds(simulated.step_time), simulated.step_time.get())
                     }
-                    (None, Some(_), _) => Cell::default(),
+                    (None, Some(_), _) => {
+                        row.unsimulated.map_or_else(Cell::default, |why| Cell::new(word(why), Tone::Faint))
+                    }
                     (None, None, Some(Searched::NothingFits)) => Cell::new("nothing fits", Tone::Bad),
                     (None, None, _) => Cell::new("not searched", Tone::Doubtful),
                 },
@@ -247,6 +275,19 @@ impl Answered {
         remarks
     }
 
+    /// What the words in place of a step mean.
+    fn without_step(&self) -> Vec<Cell> {
+        let mut reasons: Vec<Unsimulated> = Vec::new();
+        for why in self.shown().into_iter().filter_map(|row| row.unsimulated) {
+            if !reasons.contains(&why) {
+                reasons.push(why);
+            }
+        }
+        let text =
+            |why: &Unsimulated| Cell::from(format!("step `{}`: not simulated, {}", word(*why), reason(*why)));
+        reasons.iter().map(text).collect()
+    }
+
     fn remarks(&self) -> Vec<Cell> {
         let mut remarks = Vec::new();
         if !self.is_complete {
@@ -263,6 +304,7 @@ impl Answered {
             remarks.push(Cell::new(what, Tone::Doubtful));
         }
         remarks.extend(self.judgement());
+        remarks.extend(self.without_step());
         remarks.push(Cell::from(format!("devices: {}", self.device_price)));
         let across: Vec<&Row> = self.codesign.rows.iter().filter(|row| row.on_whole_front).collect();
         if across.is_empty() {
