@@ -39,6 +39,11 @@ impl Draft {
         Self { launch, problems: Vec::new(), sources: None }
     }
 
+    /// The program that the file is for passes on only a part of its generation's choices.
+    pub(crate) fn front_end(&mut self, id: &str) {
+        self.launch.spec.front_end = Some(id.to_owned());
+    }
+
     /// From now on lines count through several files.
     pub(crate) fn lines_of(&mut self, sources: Sources) {
         self.sources = Some(sources);

@@ -39,6 +39,8 @@ pub mod maxtext;
 pub mod megatron;
 mod missing;
 pub mod nanotron;
+mod narrow;
+mod packed;
 pub mod nemo;
 pub mod primus;
 mod python;

@@ -28,6 +28,9 @@ pub struct RunSpec {
     /// Why the software generation is what it is, where it is unspecified. Inferred without a generation: a reader inferred the framework of
     /// the generation that is assumed. `None`: a named generation is specified, an unnamed one assumed.
     pub unspecified_software: Option<Unspecified>,
+    /// The program that the launch file is for, where it passes on only a part of its generation's choices
+    /// ([`crate::software::front_end`]); no run file has it.
+    pub front_end: Option<String>,
     /// Where each key was set, for messages about its value later.
     places: BTreeMap<String, Place>,
 }
@@ -127,6 +130,9 @@ impl RunSpec {
             self.unspecified_software = other.unspecified_software;
         } else if self.plan.software.is_none() {
             self.unspecified_software = other.unspecified_software.or(self.unspecified_software);
+        }
+        if other.front_end.is_some() {
+            self.front_end.clone_from(&other.front_end);
         }
         self.plan.overlay(&other.plan);
         self.training.overlay(&other.training);
