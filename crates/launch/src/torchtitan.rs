@@ -122,7 +122,8 @@ fn ranks(document: &mut Document, text: &str) {
         document.entries.iter().map(|entry| (entry.path.clone(), entry.data.clone())).collect();
     for entry in &mut document.entries {
         let Data::Text(word) = &entry.data else { continue };
-        let Some(name) = word.strip_prefix('$').filter(|_| matches!(entry.path.as_str(), "nnodes" | "nproc_per_node"))
+        let Some(name) =
+            word.strip_prefix('$').filter(|_| matches!(entry.path.as_str(), "nnodes" | "nproc_per_node"))
         else {
             continue;
         };
@@ -134,7 +135,8 @@ fn ranks(document: &mut Document, text: &str) {
             None => of_slurm().map_or(Data::Text("auto".to_owned()), |(_, value)| Data::of_word(value)),
         };
     }
-    let is_variable = |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    let is_variable =
+        |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     document.entries.retain(|entry| !is_variable(&entry.path));
 }
 

@@ -33,10 +33,14 @@ fn forks_of_megatron_have_heads_and_positions_of_their_own() {
     check(&multiquery, &[("model.kv_heads", "1"), ("model.position", "\"learned\"")]);
     let grouped = launch(&format!("{GPT} --deepspeed --num-key-value-heads 4\n"));
     check(&grouped, &[("model.kv_heads", "4")]);
-    let rotated = launch(&format!("{GPT} --position-embedding-type deepseek4 --spec fork.models.spec layer_spec\n"));
+    let rotated =
+        launch(&format!("{GPT} --position-embedding-type deepseek4 --spec fork.models.spec layer_spec\n"));
     check(&rotated, &[("model.position", "\"rotary\"")]);
     let told = remarks(&rotated, RemarkKind::NotModelled);
-    assert!(told.contains("--position-embedding-type deepseek4") && told.contains("--spec fork.models.spec"), "{told}");
+    assert!(
+        told.contains("--position-embedding-type deepseek4") && told.contains("--spec fork.models.spec"),
+        "{told}"
+    );
     let own = launch(&format!("{GPT} --spec megatron.core.models.gpt.gpt_layer_specs get_spec\n"));
     assert_eq!(remarks(&own, RemarkKind::NotModelled), "");
 }
@@ -49,7 +53,10 @@ fn shares_of_layers_are_a_hybrid_model() {
         --micro-batch-size 4 --global-batch-size 32 --vocab-size 256000 --position-embedding-type none --bf16";
     let config = launch(&format!("{hybrid}\n")).model_config.expect("a config.json");
     assert!(config.contains("M-M-M--M-*M-M-M-M--*M-M-M-M-*M--M-M-M-*M-M--M-M-"), "{config}");
-    let mamba = hybrid.replace("--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5", "--spec x.layer_specs mamba_stack_spec");
+    let mamba = hybrid.replace(
+        "--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5",
+        "--spec x.layer_specs mamba_stack_spec",
+    );
     let config = launch(&format!("{mamba}\n")).model_config.expect("a config.json");
     assert!(config.contains(&"M".repeat(48)), "{config}");
 }
@@ -58,14 +65,20 @@ struct Beside<'a>(&'a str);
 
 impl Files for Beside<'_> {
     fn open(&self, path: &str, _: &str) -> Result<(String, String), String> {
-        if path.ends_with("run.sh") { Ok((format!("./{path}"), self.0.to_owned())) } else { Err("it is not here".to_owned()) }
+        if path.ends_with("run.sh") {
+            Ok((format!("./{path}"), self.0.to_owned()))
+        } else {
+            Err("it is not here".to_owned())
+        }
     }
 }
 
 /// luukkonenr/megatron-workdir-lumi `scripts/training/qwen3_30B_A3B.slurm`: outside of a job the script submits itself.
 #[test]
 fn a_script_that_submits_itself_is_read_once() {
-    for submits in ["if [ -z $SLURM_JOB_ID ]; then\n  sbatch \"$0\" \"$@\"\n  exit\nfi\n", "sbatch \"$0\" \"$@\"\n"] {
+    for submits in
+        ["if [ -z $SLURM_JOB_ID ]; then\n  sbatch \"$0\" \"$@\"\n  exit\nfi\n", "sbatch \"$0\" \"$@\"\n"]
+    {
         let script = format!("#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --ntasks-per-node=8\n{submits}{GPT}\n");
         let files = Beside(&script);
         let context = Context { files: Some(&files), ..Context::default() };
@@ -80,8 +93,10 @@ fn a_script_that_submits_itself_is_read_once() {
 #[test]
 fn nodes_of_a_torchtitan_job() {
     let script = |head: &str, nodes: &str| {
-        format!("#!/bin/bash\n{head}\nexport NCCL_DEBUG=INFO\nsrun torchrun --nnodes {nodes} --nproc_per_node 8 -m torchtitan.train \\\n  \
-                 --job.config_file c.toml --training.seq_len 4096\n")
+        format!(
+            "#!/bin/bash\n{head}\nexport NCCL_DEBUG=INFO\nsrun torchrun --nnodes {nodes} --nproc_per_node 8 -m torchtitan.train \\\n  \
+                 --job.config_file c.toml --training.seq_len 4096\n"
+        )
     };
     let slurm = launch(&script("#SBATCH --nodes=64", "$SLURM_NNODES"));
     check(&slurm, &[("cluster.devices", "512"), ("plan.sequence_length", "4096")]);
@@ -96,10 +111,12 @@ fn nodes_of_a_torchtitan_job() {
 #[test]
 fn a_wrapper_and_a_file_without_offload() {
     let script = |nodes: u64, processes: u64| {
-        format!("python mason.py --num_nodes {nodes} --gpus 8 -- accelerate launch --num_processes {processes} --use_deepspeed \\\n  \
+        format!(
+            "python mason.py --num_nodes {nodes} --gpus 8 -- accelerate launch --num_processes {processes} --use_deepspeed \\\n  \
                  --deepspeed_config_file configs/stage3_no_offloading_accelerate.conf open_instruct/dpo_tune_cache.py \\\n  \
                  --model_name_or_path allenai/Llama-3.1-Tulu-3-8B-SFT --max_seq_length 2048 --per_device_train_batch_size 1 \\\n  \
-                 --gradient_accumulation_steps 16 --bf16 --gradient_checkpointing\n")
+                 --gradient_accumulation_steps 16 --bf16 --gradient_checkpointing\n"
+        )
     };
     let agreed = launch(&script(8, 64));
     check(
@@ -112,7 +129,10 @@ fn a_wrapper_and_a_file_without_offload() {
             ("plan.offload.parameters", "open"),
         ],
     );
-    assert!(remarks(&agreed, RemarkKind::NotModelled).contains("pairs of samples"), "preferences, by the program's name");
+    assert!(
+        remarks(&agreed, RemarkKind::NotModelled).contains("pairs of samples"),
+        "preferences, by the program's name"
+    );
     check(&launch(&script(4, 8)), &[("cluster.devices", "open")]);
 }
 
@@ -125,14 +145,21 @@ fn openrlhf_keeps_its_rank_and_its_command_behind_another() {
     );
     check(
         &lora,
-        &[("plan.optimizer", "\"lora\""), ("plan.lora_rank", "64"), ("plan.lora_targets", "[\"all-linear\"]")],
+        &[
+            ("plan.optimizer", "\"lora\""),
+            ("plan.lora_rank", "64"),
+            ("plan.lora_targets", "[\"all-linear\"]"),
+        ],
     );
     let behind = launch(
         "#!/bin/bash\nsrun bash -c \\\n\"pip install ray && ray job submit -- python3 -m openrlhf.cli.train_ppo_ray \\\n  \
          --actor.num_nodes 1 --actor.num_gpus_per_node 4 --actor.model_name_or_path OpenRLHF/Llama-3-8b-sft-mixture \\\n  \
          --train.micro_batch_size 8 --train.batch_size 128 --data.max_len 2048 --ds.zero_stage 3\"\n",
     );
-    check(&behind, &[("cluster.devices", "4"), ("model.name", "\"llama-3-8b\""), ("plan.global_batch", "128")]);
+    check(
+        &behind,
+        &[("cluster.devices", "4"), ("model.name", "\"llama-3-8b\""), ("plan.global_batch", "128")],
+    );
     let packed = launch(
         "python3 -m openrlhf.cli.train_ppo_ray --actor.num_nodes 1 --actor.num_gpus_per_node 8 --train.batch_size 1024 \
          --actor.model_name_or_path deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B --train.dynamic_batch_enable --data.max_len 9216 \
@@ -187,6 +214,7 @@ fn groups_of_parameters_name_the_optimizer() {
 /// ThuanNaN/vi-llm-pretraining `configs/training/7b.yaml`: a program of its own, whose keys are no MaxText.
 #[test]
 fn a_nested_key_is_no_maxtext() {
-    let text = "model:\n  hidden_size: 4096\n  num_hidden_layers: 32\ntraining:\n  per_device_batch_size: 4\n";
+    let text =
+        "model:\n  hidden_size: 4096\n  num_hidden_layers: 32\ntraining:\n  per_device_batch_size: 4\n";
     assert!(read(text, "7b.yaml").is_none());
 }

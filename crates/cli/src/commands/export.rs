@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     }
     printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
     if let Some(message) = as_written::difference(&written, &run, &spec) {
-        printer.warnings(&[Warning::new("exported-run-differs", message)]);
+        printer.warnings(&[Warning::new("launch-not-expressed", message)]);
     }
     if arguments.json {
         let fields = ExportFields {

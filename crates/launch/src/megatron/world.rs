@@ -60,7 +60,10 @@ impl Batch {
             ("SLURM_NPROCS", self.all_tasks()),
         ];
         // Which job it is does not matter, but scripts ask whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
-        let job = ["SLURM_JOB_ID", "SLURM_JOBID"].into_iter().filter(|_| self.is_job).map(|name| (name, "1".to_owned()));
+        let job = ["SLURM_JOB_ID", "SLURM_JOBID"]
+            .into_iter()
+            .filter(|_| self.is_job)
+            .map(|name| (name, "1".to_owned()));
         named.into_iter().filter_map(|(name, value)| Some((name, value?.0.to_string()))).chain(job).collect()
     }
 

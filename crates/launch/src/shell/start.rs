@@ -425,8 +425,9 @@ impl Walker<'_> {
         let marks = ['"', '\'', '$', '`', '(', ')', ';', '\\'];
         let sets = |word: &Word| !word.text.starts_with('-') && word.text.contains('=');
         let joins = |word: &Word| word.text.contains("&&") || word.text.contains("||");
-        let is_plain =
-            |word: &Word| !joins(word) && (!word.unknown.is_empty() || !(word.text.contains(marks) || sets(word)));
+        let is_plain = |word: &Word| {
+            !joins(word) && (!word.unknown.is_empty() || !(word.text.contains(marks) || sets(word)))
+        };
         if words.iter().all(is_plain) {
             let ends =
                 |word: &Word| word.text.starts_with(['|', '&', '>', '<']) || word.text.starts_with("2>");

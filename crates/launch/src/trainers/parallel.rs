@@ -144,9 +144,10 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
 fn is_offloaded(name: &str) -> bool {
     let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
     let negated = |index: usize| {
-        index.checked_sub(1).and_then(|before| words.get(before)).is_some_and(|word| {
-            matches!(*word, "no" | "non" | "not" | "without" | "wo")
-        })
+        index
+            .checked_sub(1)
+            .and_then(|before| words.get(before))
+            .is_some_and(|word| matches!(*word, "no" | "non" | "not" | "without" | "wo"))
     };
     words.iter().enumerate().any(|(index, word)| {
         let is_mark = (word.contains("offload") || word.contains("cpu")) && !word.starts_with("nooffload");
@@ -191,7 +192,9 @@ mod tests {
         for name in ["ds_z3_offload_config.json", "zero3_cpuoffload_params.json", "zero2_offload"] {
             assert!(is_offloaded(name), "{name}");
         }
-        for name in ["stage3_no_offloading_accelerate.conf", "zero3-without-offload.json", "ds_z3_config.json"] {
+        for name in
+            ["stage3_no_offloading_accelerate.conf", "zero3-without-offload.json", "ds_z3_config.json"]
+        {
             assert!(!is_offloaded(name), "{name}");
         }
     }

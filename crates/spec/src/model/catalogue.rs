@@ -107,8 +107,21 @@ fn unknown(name: &str) -> Problem {
 
 /// Words at the end of a name that leave the dimensions as they are: tuned variants, and number formats of stored weights. Formats of
 /// four bits are not among them: weights that are loaded so take less memory.
-const SAME_DIMENSIONS: &[&str] =
-    &["instruct", "chat", "base", "hf", "it", "pt", "thinking", "reasoning", "deduped", "sft", "dpo", "bf16", "fp8"];
+const SAME_DIMENSIONS: &[&str] = &[
+    "instruct",
+    "chat",
+    "base",
+    "hf",
+    "it",
+    "pt",
+    "thinking",
+    "reasoning",
+    "deduped",
+    "sft",
+    "dpo",
+    "bf16",
+    "fp8",
+];
 /// Words at the start that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 

@@ -80,7 +80,10 @@ mod tests {
             assert!(!front.source.is_empty() && front_end(&front.id) == Some(front), "{}", front.id);
             for generation in generations() {
                 let left = front.narrowed(&generation.offers);
-                assert!(!left.schedules.is_empty() && left.zero_stages.len() <= generation.offers.zero_stages.len());
+                assert!(
+                    !left.schedules.is_empty()
+                        && left.zero_stages.len() <= generation.offers.zero_stages.len()
+                );
                 assert_eq!(front.narrowed(&left), left, "{} of {}", front.id, generation.id);
             }
         }

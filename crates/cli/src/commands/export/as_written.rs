@@ -7,9 +7,9 @@ use crate::input;
 use railwright_answers::{ClosedForm, Estimated, Resolved, estimate, resolve};
 use railwright_calculator::memory::Fit;
 use railwright_launch::{Context, Written, read_with};
+use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
-use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::run::{ModelSpec, Run, RunSpec, Section as _};
 
 /// Difference of step times from which the file is another run: below it lie settings such as the multiple of the vocabulary.
@@ -34,7 +34,8 @@ const OF_THE_RUN: [&str; 12] = [
 /// How the written file differs from the run, in words; `None` where it does not, or where that is not known.
 pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option<String> {
     let again = read_back(written, run, spec)?;
-    let planned = priced(Resolved { run: run.clone(), warnings: Vec::new(), chosen: Vec::new(), spec: spec.clone() })?;
+    let planned =
+        priced(Resolved { run: run.clone(), warnings: Vec::new(), chosen: Vec::new(), spec: spec.clone() })?;
     let again = priced(again)?;
     let (before, after) = (planned.estimate, again.estimate);
     let ratio = after.step_time.get() / before.step_time.get();
@@ -79,7 +80,9 @@ fn read_back(written: &Written, run: &Run, spec: &RunSpec) -> Option<Resolved> {
     again.plan = PlanSpec::default();
     again.unspecified_software = None;
     let full = PlanSpec::from_plan(&run.plan);
-    let gives_batch = ["micro_batches", "batch_tokens", "global_batch"].iter().any(|key| launch.spec.plan.get(key).is_some());
+    let gives_batch = ["micro_batches", "batch_tokens", "global_batch"]
+        .iter()
+        .any(|key| launch.spec.plan.get(key).is_some());
     for key in OF_THE_RUN {
         let is_given = launch.spec.plan.get(key).is_some() || (key == "global_batch" && gives_batch);
         if let Some(value) = full.get(key).filter(|_| !is_given) {

@@ -9,8 +9,10 @@ const STACKS: [&str; 2] = ["mamba_stack_spec", "hybrid_stack_spec"];
 
 /// The pattern of a model whose layers are given by shares, and the field that decides it.
 pub(super) fn pattern(f: &mut Filler<'_>) -> Option<(&'static str, String)> {
-    let layers = f.count("num_layers").filter(|layers| *layers > 0 && *layers <= super::MOST_LAYERS as u64)?;
-    let mut share = |name: &str| f.arguments.number(name, f.draft).filter(|share| *share > 0.0 && *share <= 1.0);
+    let layers =
+        f.count("num_layers").filter(|layers| *layers > 0 && *layers <= super::MOST_LAYERS as u64)?;
+    let mut share =
+        |name: &str| f.arguments.number(name, f.draft).filter(|share| *share > 0.0 && *share <= 1.0);
     let (attention, mlp) = (share("hybrid_attention_ratio"), share("hybrid_mlp_ratio"));
     let field = match (attention, mlp) {
         (Some(_), _) => "hybrid_attention_ratio",
