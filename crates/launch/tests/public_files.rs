@@ -19,7 +19,9 @@ fn check(launch: &Launch, expected: &[(&str, &str)]) {
 }
 
 fn remarks(launch: &Launch, kind: RemarkKind) -> String {
-    launch.remarks_of(kind).map(|remark| format!("{} {}\n", remark.source, remark.message)).collect()
+    let all: Vec<String> =
+        launch.remarks_of(kind).map(|remark| format!("{} {}", remark.source, remark.message)).collect();
+    all.join("\n")
 }
 
 const GPT: &str = "torchrun --nproc_per_node 8 pretrain_gpt.py --num-layers 40 --hidden-size 6144 --num-attention-heads 48 \
