@@ -12,6 +12,9 @@
 /// `catalog/software.toml`: software generations and their features, with the constants of time.
 pub const SOFTWARE: &str = include_str!("../software.toml");
 
+/// `catalog/front_ends.toml`: programs that pass on a part of a generation's choices.
+pub const FRONT_ENDS: &str = include_str!("../front_ends.toml");
+
 /// `catalog/memory.toml`: what each software generation keeps in device memory.
 pub const MEMORY: &str = include_str!("../memory.toml");
 
@@ -153,6 +156,7 @@ pub const MODELS: &[(&str, &str)] = files![
     "qwen3.5-122b-a10b"
     "qwen3.5-397b-a17b"
     "deepseek-v2-lite"
+    "deepseek-r1-distill-qwen-1.5b"
     "deepseek-v2-236b"
     "deepseek-v3-671b"
     "deepseek-v3.2-685b"
@@ -182,6 +186,7 @@ pub const MODELS: &[(&str, &str)] = files![
     "olmo-2-1124-7b"
     "olmo-2-1124-13b"
     "olmo-3-32b"
+    "olmo-3-7b"
     "olmoe-1b-7b"
     "tinyllama-1.1b"
     "smollm2-135m"

@@ -18,6 +18,7 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
+use railwright_spec::software::front_end;
 use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space, Worker};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -222,8 +223,13 @@ impl<'a> Searcher<'a> {
     ) -> Result<Space, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
-        let space = if self.effort.unlimited { Space::unlimited } else { Space::new };
-        let mut space = space(specified, &run.model, &run.cluster).map_err(one)?;
+        let front = setting.spec.front_end.as_deref().and_then(front_end);
+        let space = match front {
+            _ if self.effort.unlimited => Space::unlimited(specified, &run.model, &run.cluster),
+            Some(front) => Space::through(front, specified, &run.model, &run.cluster),
+            None => Space::new(specified, &run.model, &run.cluster),
+        };
+        let mut space = space.map_err(one)?;
         for restriction in &self.effort.space {
             let (key, values) = dimension(restriction).map_err(|problem| vec![problem])?;
             if freed.contains(&key.as_str()) {

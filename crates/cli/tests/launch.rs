@@ -173,3 +173,32 @@ fn a_path_of_a_container_is_found_by_its_end() {
     assert!(!alone.contains("--num-layers 7"), "a name alone is no evidence: {alone}");
     let _ = fs::remove_dir_all(&root);
 }
+
+/// What is exported to a framework of other abilities is priced as written: the command warns where that is another run.
+#[test]
+fn an_export_that_describes_another_run_warns() {
+    let layout = [
+        "llama-3-70b",
+        "--cluster",
+        "dgx-h100",
+        "--gpus",
+        "8",
+        "--tp",
+        "2",
+        "--sharding",
+        "fsdp",
+        "--mbs",
+        "1",
+    ];
+    let batch = ["--gbs", "64", "--seq", "4096", "--optimizer", "lora"];
+    let of = |to: &str, more: &[&str]| {
+        let words: Vec<&str> =
+            ["export"].iter().chain(&layout).chain(more).chain(&["--to", to]).copied().collect();
+        run(&words)
+    };
+    let axolotl = of("axolotl", &batch);
+    assert_eq!(axolotl.code, 0, "{}", axolotl.stderr);
+    assert!(axolotl.stderr.contains("describes another run than was priced"), "{}", axolotl.stderr);
+    let megatron = of("megatron", &["--gbs", "64", "--seq", "4096"]);
+    assert!(!megatron.stderr.contains("another run"), "{}", megatron.stderr);
+}

@@ -358,3 +358,30 @@ fn the_command_of_a_row_has_the_fewest_flags() {
     }
     let _ = fs::remove_file(&file);
 }
+
+/// Transformers' Trainer has neither stages nor tensor parallelism nor recompute of some layers: no such layout is ranked for its files,
+/// by `tune` and `search` alike.
+#[test]
+fn a_trainers_script_is_tuned_within_what_the_trainer_has() {
+    let file = scratch("trainer.sh");
+    let script = "#!/bin/bash\ntorchrun --nnodes 4 --nproc_per_node 8 train.py --model_name_or_path Qwen/Qwen3-8B \\\n  \
+                  --per_device_train_batch_size 2 --gradient_accumulation_steps 8 --bf16 --max_length 4096 \\\n  \
+                  --deepspeed ds_z3_config.json --gradient_checkpointing --output_dir out --logging_steps 1\n";
+    fs::write(&file, script).expect("a file");
+    let tuned = json(&["tune", &file, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
+    let searched = json(&["search", &file, "--cluster", "dgx-h100", "--json", "--quiet"], 0);
+    let rows = tuned["layouts"].as_array().into_iter().chain(searched["candidates"].as_array()).flatten();
+    let mut count = 0;
+    for row in rows {
+        let plan = if row["plan"].is_object() { &row["plan"] } else { &row["ranked"]["candidate"]["plan"] };
+        let plan = if plan.is_object() { plan } else { &row["candidate"]["plan"] };
+        let sizes =
+            ["tensor_parallel", "pipeline_parallel", "context_parallel"].map(|key| plan[key].as_u64());
+        assert_eq!(sizes, [Some(1); 3], "{row}");
+        let recompute = &plan["recompute"];
+        assert!(recompute["mode"] != "selective" && recompute["layers"].is_null(), "{recompute}");
+        count += 1;
+    }
+    assert!(count > 2, "{count} layouts");
+    let _ = fs::remove_file(&file);
+}

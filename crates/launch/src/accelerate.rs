@@ -66,6 +66,8 @@ impl Reader for AccelerateReader {
             _ => replicas(&mut fields),
         }
         if kind.as_deref() != Some("MEGATRON_LM") {
+            let id = if kind.as_deref() == Some("DEEPSPEED") { "transformers" } else { "accelerate" };
+            fields.draft.front_end(id);
             for key in [
                 "plan.tensor_parallel",
                 "plan.pipeline_parallel",

@@ -53,6 +53,7 @@ impl Reader for DeepspeedReader {
     fn read(&self, text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
         let document = document::json(text, file).map_err(|problem| vec![problem])?;
         let mut fields = Fields::new(Format::Deepspeed, file, text, document);
+        fields.draft.front_end("deepspeed");
         read(&mut fields, "");
         missing(&mut fields, "DeepSpeed");
         fields.rest(keys::KNOWN);

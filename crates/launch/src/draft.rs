@@ -39,6 +39,11 @@ impl Draft {
         Self { launch, problems: Vec::new(), sources: None }
     }
 
+    /// Sets the program of the file, which passes on only a part of its generation's choices.
+    pub(crate) fn front_end(&mut self, id: &str) {
+        self.launch.spec.front_end = Some(id.to_owned());
+    }
+
     /// Numbers lines through several files from now on.
     pub(crate) fn lines_of(&mut self, sources: Sources) {
         self.sources = Some(sources);

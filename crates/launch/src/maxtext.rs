@@ -42,7 +42,11 @@ impl Reader for MaxTextReader {
             text.split_whitespace()
                 .any(|word| word.strip_prefix(mark).is_some_and(|rest| rest.starts_with(with)))
         };
-        let yaml: Vec<&str> = marks.into_iter().filter(|mark| starts(mark, ':')).collect();
+        // Its YAML is flat: the same name further in belongs to another program.
+        let is_key = |mark: &str| {
+            text.lines().any(|line| line.strip_prefix(mark).is_some_and(|rest| rest.starts_with(':')))
+        };
+        let yaml: Vec<&str> = marks.into_iter().filter(|mark| is_key(mark)).collect();
         if let Some(mark) = yaml.first() {
             return Some(Evidence::new(Strength::Certain, format!("YAML with the key `{mark}`")));
         }

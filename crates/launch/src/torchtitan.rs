@@ -17,7 +17,7 @@ mod tests;
 pub(crate) use keys::OLDER;
 pub use write::TorchtitanWriter;
 
-use crate::document::{self, Document};
+use crate::document::{self, Data, Document};
 use crate::fields::Fields;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{Master, Optimizer, PrecisionPreset, Recompute, RecomputeModule};
@@ -114,6 +114,32 @@ pub(crate) fn knows(path: &str) -> bool {
     keys::KNOWN.iter().any(|(known, _)| *known == path) || keys::OLDER.iter().any(|(old, _)| *old == path)
 }
 
+/// Gives the launcher's numbers the values of the script's variables and of Slurm's; one that is known at run time alone is `auto`.
+/// Other variables of the shell are no settings.
+fn ranks(document: &mut Document, text: &str) {
+    let slurm = crate::megatron::Batch::read(text, 1).variables();
+    let set: Vec<(String, Data)> =
+        document.entries.iter().map(|entry| (entry.path.clone(), entry.data.clone())).collect();
+    for entry in &mut document.entries {
+        let Data::Text(word) = &entry.data else { continue };
+        let Some(name) =
+            word.strip_prefix('$').filter(|_| matches!(entry.path.as_str(), "nnodes" | "nproc_per_node"))
+        else {
+            continue;
+        };
+        let name = name.trim_matches(['{', '}']);
+        let of_script = set.iter().find(|(path, data)| path == name && matches!(data, Data::Integer(_)));
+        let of_slurm = || slurm.iter().find(|(known, _)| *known == name);
+        entry.data = match of_script {
+            Some((_, data)) => data.clone(),
+            None => of_slurm().map_or(Data::Text("auto".to_owned()), |(_, value)| Data::of_word(value)),
+        };
+    }
+    let is_variable =
+        |path: &str| path.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    document.entries.retain(|entry| !is_variable(&entry.path));
+}
+
 /// The configuration, and whether it is complete: settings missing in an override are in another file, not
 /// defaults.
 fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
@@ -127,6 +153,7 @@ fn parse(text: &str, file: &str) -> Result<(Document, bool), Problem> {
     let mut found = document::overrides(text, file)?.document;
     // The scripts that start torchtitan take these from the environment.
     found.rename(&[("MODULE", "module"), ("CONFIG", "config"), ("NGPU", "nproc_per_node")]);
+    ranks(&mut found, text);
     Ok((found, false))
 }
 

@@ -27,8 +27,10 @@ use crate::accelerate::trainer_optimizer;
 use crate::document::{self, Data};
 use crate::fields::Fields;
 use crate::missing::missing;
+use crate::narrow::pure;
 use crate::{Context, Evidence, Format, Launch, Reader, RemarkKind, Strength};
 use railwright_spec::plan::{Optimizer, PrecisionPreset, Recompute};
+use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 
 /// Reads configurations of trainers on Hugging Face models.
@@ -151,6 +153,9 @@ fn fill(fields: &mut Fields<'_>, dialect: Dialect) {
             return fields.problem(problem.hint(hint), "model_name_or_path");
         }
     }
+    if let Some(id) = dialect.front_end(fields.document.has("use_distributed_optimizer")) {
+        fields.draft.front_end(id);
+    }
     devices(fields);
     fields.copy(keys::KNOWN);
     model(fields, dialect);
@@ -199,6 +204,10 @@ fn rewards(fields: &mut Fields<'_>) {
     let generates =
         ["reward_funcs", "num_generations", "use_vllm"].into_iter().find(|key| fields.document.has(key));
     let prefers = ["beta", "rpo_alpha"].into_iter().find(|key| fields.document.has(key));
+    // The name of the program, where no key of its own is set.
+    let program = fields.word("program").unwrap_or_default().to_ascii_lowercase();
+    let is_named = ["dpo", "kto", "orpo", "simpo", "reward", "_rm"].iter().any(|name| program.contains(name));
+    let prefers = prefers.or_else(|| is_named.then_some("program"));
     let lengths = (fields.count("max_prompt_length"), fields.count("max_completion_length"));
     if let Some(path) = generates {
         let message =
@@ -218,7 +227,16 @@ fn rewards(fields: &mut Fields<'_>) {
 fn devices(fields: &mut Fields<'_>) {
     // accelerate counts the processes of all machines.
     let path = "num_processes";
+    let of_wrapper = fields.count("gpus").zip(fields.count("NNODES").filter(|&nodes| nodes > 1));
     if let Some(all) = fields.count(path).filter(|&n| n > 0) {
+        // A program that starts accelerate on several nodes may multiply its processes (open-instruct's `mason.py`).
+        if of_wrapper.is_some_and(|(gpus, nodes)| gpus.saturating_mul(nodes) != all) {
+            let message = "differs from nodes x GPUs of the program that starts accelerate: pass --gpus";
+            fields.remark(RemarkKind::Unresolved, path, message);
+            let (source, line) = fields.source(path);
+            let why = "two numbers of processes";
+            return fields.draft.leave_open("cluster.devices", &source, line, why);
+        }
         fields.set("cluster.devices", &all, path);
         return;
     }
@@ -394,9 +412,7 @@ fn precision(fields: &mut Fields<'_>, dialect: Dialect) {
         if is_on(fields, path) && fields.draft.value("plan.precision.preset").is_none() {
             fields.set("plan.precision.preset", &preset, path);
             if path == "pure_bf16" {
-                let message =
-                    "weights and moments are estimated with 32-bit copies, an upper bound of memory";
-                fields.remark(RemarkKind::NotModelled, path, message);
+                pure(fields, path, DataType::Bf16, DataType::Bf16);
             }
         }
     }

@@ -473,7 +473,7 @@ fn what_takes_the_remaining_devices_is_open() {
 #[test]
 fn a_hybrid_without_a_pattern_is_no_attention_model() {
     let text = "#!/bin/bash\ntorchrun --nproc_per_node 8 pretrain_mamba.py --num-layers 32 --hidden-size 2048 --num-attention-heads 32 \
-        --is-hybrid-model --hybrid-attention-ratio 0.1 --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 \
+        --is-hybrid-model --seq-length 2048 --max-position-embeddings 2048 --micro-batch-size 1 \
         --global-batch-size 64 --bf16 --tensor-model-parallel-size 1\n";
     let launch = in_tree(text, "run.sh", &[]);
     assert_eq!(value(&launch, "model.layers"), "open");

@@ -5,12 +5,14 @@
 //! generation, accelerator architecture and operator, never on a run.
 
 mod features;
+mod front_end;
 mod identified;
 mod inferred;
 mod offers;
 mod parts;
 
 pub use features::{Feature, by_id, features, features_of, generation_of, with_features};
+pub use front_end::{FrontEnd, front_end, front_ends};
 pub use identified::{Refinement, Stack, identify};
 pub use inferred::{Usual, UsualPlans, inferred};
 pub use offers::Offers;

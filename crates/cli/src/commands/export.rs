@@ -1,11 +1,13 @@
 //! `export`: a run as a launch file of a training framework, or traces as one for Perfetto.
 
+mod as_written;
+
 use crate::args;
 use crate::exit::{Failure, Outcome};
 use crate::printer::Printer;
 use crate::run::{self, Resolved};
 use railwright_launch::{Lost, Written, WrittenFile};
-use railwright_spec::problem::Problem;
+use railwright_spec::problem::{Problem, Warning};
 use serde::Serialize;
 use std::path::Path;
 
@@ -24,7 +26,7 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
     }
     let writer = run::launch::writer(arguments.to.as_deref().unwrap_or_default())?;
     let launch = run::launch::find(&arguments.run)?;
-    let Resolved { run, chosen, .. } = run::resolve(&arguments.run)?;
+    let Resolved { run, chosen, spec, .. } = run::resolve(&arguments.run)?;
     if let Some(launch) = &launch {
         run::launch::print_remarks(launch, printer);
     }
@@ -45,6 +47,9 @@ pub(crate) fn run(arguments: &args::launch::Export, printer: &Printer) -> Result
         return Err(written.refused.iter().map(problem).collect::<Vec<_>>().into());
     }
     printer.warnings(&written.not_expressed.iter().map(Lost::warning).collect::<Vec<_>>());
+    if let Some(message) = as_written::difference(&written, &run, &spec) {
+        printer.warnings(&[Warning::new("launch-not-expressed", message)]);
+    }
     if arguments.json {
         let fields = ExportFields {
             to: writer.name(),

@@ -165,12 +165,19 @@ const NEEDED: &[&str] = &[
 
 /// Settings of a launch file that could not be resolved, and those hidden by a partial file.
 pub(crate) fn ask_for_the_open(launch: &Launch, spec: &RunSpec) -> Result<(), Failure> {
+    // Experts are shared among ranks, but how many there are is elsewhere.
+    let needs =
+        |key: &str| key == "model.experts" && spec.plan.expert_parallel.is_some_and(|ranks| ranks > 1);
     let problems: Vec<Problem> = launch
         .open
         .iter()
         .filter(|open| spec.get(&open.key).is_none() && open.key != "cluster.devices")
-        .filter(|open| !open.key.starts_with("model.") || spec.model == ModelSpec::default())
-        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()))
+        // How long a training lasts changes no step.
+        .filter(|open| open.key != "training.tokens")
+        .filter(|open| {
+            !open.key.starts_with("model.") || spec.model == ModelSpec::default() || needs(&open.key)
+        })
+        .filter(|open| !open.source.is_empty() || NEEDED.contains(&open.key.as_str()) || needs(&open.key))
         .filter(|open| !open.key.starts_with("model.") || open.source.is_empty() || launch.has_model())
         .take(12)
         .map(|open| {

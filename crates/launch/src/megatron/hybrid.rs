@@ -2,6 +2,8 @@
 //!
 //! Responsible for: writing that text from Megatron's arguments. Patterns with unknown letters are errors.
 
+mod allocation;
+
 use super::meaning::Filler;
 use crate::RemarkKind;
 use serde_json::{Map, Value, json};
@@ -15,7 +17,10 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
         .into_iter()
         .find(|name| f.arguments.get(name).is_some());
     let (config, field) = if let Some(field) = pattern {
-        (letters(f, field)?, field)
+        let text = f.arguments.word(field)?.to_owned();
+        (letters(f, field, &text)?, field)
+    } else if let Some((field, text)) = allocation::pattern(f) {
+        (letters(f, field, &text)?, field)
     } else {
         match f.arguments.word("experimental_attention_variant") {
             Some("gated_delta_net" | "gdn") => (delta_net(f)?, "experimental_attention_variant"),
@@ -75,8 +80,7 @@ fn put(f: &mut Filler<'_>, map: &mut Map<String, Value>, pairs: &[(&str, &str)])
 }
 
 /// A pattern of letters: `M` Mamba, `*` attention, `-` an MLP, `E` experts.
-fn letters(f: &mut Filler<'_>, field: &str) -> Option<Map<String, Value>> {
-    let text = f.arguments.word(field)?.to_owned();
+fn letters(f: &mut Filler<'_>, field: &str, text: &str) -> Option<Map<String, Value>> {
     // Prediction modules follow a slash; `|` marks stages.
     let pattern: String = text.split('/').next().unwrap_or_default().chars().filter(|c| *c != '|').collect();
     if pattern.is_empty() || pattern.len() > MOST_LAYERS || !pattern.chars().all(|c| "M*-E".contains(c)) {

@@ -28,6 +28,7 @@ const VOCABULARIES: &[(&str, u64)] = &[
 
 /// Reads the model; gives its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
+    specification(f);
     if let Some(layers) = hybrid::read(f) {
         return Some(layers);
     }
@@ -68,6 +69,18 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     layers
 }
 
+/// Layers of a module in Python: those of Megatron-Core follow from the other flags, those of others do not.
+fn specification(f: &mut Filler<'_>) {
+    let Some(argument) = f.arguments.get("spec") else { return };
+    let module = argument.values.first().map(String::as_str).unwrap_or_default();
+    let is_own = module.starts_with("megatron.core.") || matches!(module, "local" | "None" | "");
+    if !is_own {
+        let message = "builds layers in Python, which is not read: they are estimated by the other flags, so parts \
+            of their own are missing";
+        f.remark(RemarkKind::NotModelled, "spec", message);
+    }
+}
+
 fn normalization(f: &mut Filler<'_>) {
     // Forks write the names in lower case.
     let word = f.arguments.word("normalization").map(str::to_ascii_lowercase);
@@ -87,7 +100,12 @@ fn attention(f: &mut Filler<'_>) {
         latent(f);
     } else {
         let grouped = f.arguments.is_on("group_query_attention");
-        if grouped {
+        if f.arguments.word("attention_head_type") == Some("multiquery") {
+            // BigCode's fork: all heads share one pair of keys and values.
+            f.set("model.kv_heads", &1, "attention_head_type");
+        } else if f.arguments.get("num_key_value_heads").is_some() {
+            f.copy("num_key_value_heads", "model.kv_heads");
+        } else if grouped {
             let groups = f.count("num_query_groups").unwrap_or(1);
             f.set("model.kv_heads", &groups, "num_query_groups");
         } else if f.arguments.switch("group_query_attention").is_none()
@@ -189,7 +207,13 @@ fn position(f: &mut Filler<'_>) {
                 Some("rope" | "mrope" | "yarn" | "rotary") => Position::Rotary,
                 Some("alibi") => Position::Alibi,
                 Some("none" | "nope" | "relative") => Position::None,
-                _ => Position::Learned,
+                None | Some("learned_absolute" | "learned") => Position::Learned,
+                Some(_) => {
+                    // Every kind since 2023 is a rotation, which has no table of positions.
+                    let message = "is unknown; estimated as rotary, without parameters";
+                    f.remark(RemarkKind::NotModelled, "position_embedding_type", message);
+                    Position::Rotary
+                }
             };
         (kind, "position_embedding_type")
     };

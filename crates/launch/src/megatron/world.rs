@@ -13,6 +13,8 @@ pub(crate) struct Batch {
     pub(crate) tasks: Option<(u64, usize)>,
     pub(crate) tasks_per_node: Option<(u64, usize)>,
     pub(crate) gpus_per_node: Option<(u64, usize)>,
+    /// Whether the script is one of Slurm: it runs inside its job.
+    is_job: bool,
 }
 
 impl Batch {
@@ -21,6 +23,7 @@ impl Batch {
         let mut batch = Self::default();
         for (index, line) in text.lines().enumerate() {
             let Some(rest) = line.trim_start().strip_prefix("#SBATCH") else { continue };
+            batch.is_job = true;
             let rest = rest.split('#').next().unwrap_or_default().trim();
             let (name, value) = rest.split_once(['=', ' ']).unwrap_or((rest, ""));
             let Some(number) = number(value) else { continue };
@@ -42,6 +45,7 @@ impl Batch {
         self.tasks = self.tasks.or(other.tasks);
         self.tasks_per_node = self.tasks_per_node.or(other.tasks_per_node);
         self.gpus_per_node = self.gpus_per_node.or(other.gpus_per_node);
+        self.is_job |= other.is_job;
     }
 
     /// Variables that Slurm sets from these.
@@ -55,7 +59,12 @@ impl Batch {
             ("SLURM_NTASKS", self.all_tasks()),
             ("SLURM_NPROCS", self.all_tasks()),
         ];
-        named.into_iter().filter_map(|(name, value)| Some((name, value?.0.to_string()))).collect()
+        // Which job it is does not matter, but scripts ask whether they are in one: `[ -z $SLURM_JOB_ID ] && sbatch $0`.
+        let job = ["SLURM_JOB_ID", "SLURM_JOBID"]
+            .into_iter()
+            .filter(|_| self.is_job)
+            .map(|name| (name, "1".to_owned()));
+        named.into_iter().filter_map(|(name, value)| Some((name, value?.0.to_string()))).chain(job).collect()
     }
 
     fn all_tasks(&self) -> Option<(u64, usize)> {

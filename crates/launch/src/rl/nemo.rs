@@ -201,7 +201,8 @@ fn packing(fields: &mut Fields<'_>) {
         }
         let length = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0);
         if let (Some(count), Some(length)) = (count, length) {
-            fields.set("plan.micro_batch", &(count / length).max(1), &tokens);
+            let global = fields.draft.spec().plan.global_batch;
+            fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), &tokens);
         }
         let message = "samples are packed: all are estimated at the maximum length, an upper bound of time";
         fields.remark(RemarkKind::Assumed, &enabled, message);
@@ -234,6 +235,7 @@ fn degrees(fields: &mut Fields<'_>, section: &str, names: &[(&str, &str)]) {
 }
 
 fn tensors(fields: &mut Fields<'_>) {
+    fields.draft.front_end("nemo-rl-dtensor");
     let names = [
         ("tensor_parallel_size", "plan.tensor_parallel"),
         ("context_parallel_size", "plan.context_parallel"),

@@ -3,9 +3,12 @@
 use super::Generation;
 use super::common::{adapters, devices, model, offload, overrides, sharing};
 use crate::RemarkKind;
+use crate::document::{Data, Entry, Spot};
 use crate::fields::{Fields, Known, Meaning};
+use crate::narrow::pure;
 use Meaning::{Ignored, Read};
 use railwright_spec::plan::{ContextKind, PrecisionPreset, Recompute, Sharding};
+use railwright_spec::precision::DataType;
 use railwright_spec::problem::Problem;
 
 pub(super) fn is_one(text: &str) -> bool {
@@ -72,6 +75,7 @@ const MOVED: [(&str, &str); 2] = [
 pub(super) fn fill(fields: &mut Fields<'_>) {
     fields.document.rename(&MOVED);
     let actor = |key: &str| format!("actor_rollout_ref.actor.{key}");
+    usual(fields);
     devices(fields, "trainer.nnodes", "trainer.n_gpus_per_node");
     model(fields, "actor_rollout_ref.model.path");
     batch(fields);
@@ -86,6 +90,7 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     } else if is_megatron {
         megatron(fields);
     } else {
+        fields.draft.front_end("verl-fsdp");
         fsdp(fields, strategy.as_deref());
     }
     let path = "actor_rollout_ref.model.enable_gradient_checkpointing";
@@ -120,6 +125,39 @@ pub(super) fn fill(fields: &mut Fields<'_>) {
     let path = "algorithm.adv_estimator";
     if fields.word(path).as_deref() == Some("gae") {
         fields.remark(RemarkKind::NotModelled, path, "a critic is also trained; it is not modelled");
+    }
+}
+
+/// Values of verl's own configuration where a command sets none (`ppo_trainer.yaml` and what it takes in, 2024 to 2026).
+const USUAL: [(&str, i64); 6] = [
+    ("trainer.nnodes", 1),
+    ("trainer.n_gpus_per_node", 8),
+    ("data.max_prompt_length", 512),
+    ("data.max_response_length", 512),
+    (TOKENS, 16_384),
+    (ROLLOUT_TENSOR, 2),
+];
+const TOKENS: &str = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
+const DYNAMIC: &str = "actor_rollout_ref.actor.use_dynamic_bsz";
+const ROLLOUT_TENSOR: &str = "actor_rollout_ref.rollout.tensor_model_parallel_size";
+
+/// Fills in what verl's own configuration has. A file that has only one of two sizes shows a part of its run.
+fn usual(fields: &mut Fields<'_>) {
+    if !is_own(fields) || !fields.text().contains("main_ppo") {
+        return;
+    }
+    for (path, value) in USUAL {
+        let matters = match path {
+            TOKENS => fields.document.get(DYNAMIC).is_some_and(|entry| entry.data == Data::Flag(true)),
+            ROLLOUT_TENSOR => fields.document.has("actor_rollout_ref.rollout"),
+            _ => true,
+        };
+        if matters && fields.document.get(path).is_none() && !fields.is_auto(path) {
+            let entry = Entry::new(path.to_owned(), Data::Integer(value), Spot::default());
+            fields.document.entries.push(entry);
+            let message = format!("not set: verl's own configuration has {value}");
+            fields.draft.remark(RemarkKind::Assumed, path, None, message);
+        }
     }
 }
 
@@ -163,8 +201,7 @@ fn batch(fields: &mut Fields<'_>) {
         let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
-    let dynamic = "actor_rollout_ref.actor.use_dynamic_bsz";
-    let tokens = "actor_rollout_ref.actor.ppo_max_token_len_per_gpu";
+    let (dynamic, tokens) = (DYNAMIC, TOKENS);
     let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
     let count = fields.count(micro).filter(|&n| n > 0);
     let tokens_count = fields.count(tokens);
@@ -173,7 +210,8 @@ fn batch(fields: &mut Fields<'_>) {
             (Some(tokens_count), Some(length)) if length > 0 => {
                 // Ranks that share a sequence each take this many tokens.
                 let tokens_count = shared(fields).saturating_mul(tokens_count);
-                let micro_batch = (tokens_count / length).max(1);
+                let global = fields.draft.spec().plan.global_batch;
+                let micro_batch = crate::packed::samples(tokens_count, length, global);
                 fields.set("plan.micro_batch", &micro_batch, tokens);
                 let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
                 fields.remark(RemarkKind::Assumed, tokens, message);
@@ -274,9 +312,11 @@ fn fsdp(fields: &mut Fields<'_>, strategy: Option<&str>) {
         }
     }
     offload(fields, &at("param_offload"), &at("optimizer_offload"));
-    if fields.word(&at("model_dtype")).is_some_and(|word| word.contains("16")) {
-        let message = "weights are estimated with 32-bit copies, an upper bound of memory";
-        fields.remark(RemarkKind::NotModelled, &at("model_dtype"), message);
+    // FSDP reduces gradients in 32 bits under verl, also those of narrow weights.
+    match fields.word(&at("model_dtype")).as_deref() {
+        Some("bf16" | "bfloat16") => pure(fields, &at("model_dtype"), DataType::Bf16, DataType::Fp32),
+        Some("fp16" | "float16") => pure(fields, &at("model_dtype"), DataType::Fp16, DataType::Fp32),
+        _ => {}
     }
     let id = if strategy == Some("fsdp2") { "torchtitan-2024-eager" } else { "fsdp1-2023" };
     fields.default("plan.software", &id.to_owned(), "PyTorch's FSDP under verl, eager");
@@ -291,6 +331,7 @@ fn generation(fields: &mut Fields<'_>) {
     let tensor = fields.count(&at("tensor_model_parallel_size")).unwrap_or(1);
     let share_path = at("gpu_memory_utilization");
     let share = fields.number(&share_path).filter(|share| (0.0..=1.0).contains(share));
+    let share = share.or((is_own(fields) && fields.document.get(&share_path).is_none()).then_some(0.5));
     let frees = fields.flag(&at("free_cache_engine")) != Some(false);
     let is_colocated = fields.flag("actor_rollout_ref.hybrid_engine") != Some(false);
     Generation { backend, path: &share_path, tensor, share, is_colocated, frees }.remark(fields);

@@ -59,6 +59,7 @@ pub(super) fn run(
         tests: false,
         context,
         directives,
+        running: vec![text.to_owned()],
     };
     let base = walker.script.sources.add(file, text);
     walker.nested(text, base, 0);
@@ -101,6 +102,8 @@ pub(super) struct Walker<'a> {
     pub(super) tests: bool,
     pub(super) context: &'a Context<'a>,
     pub(super) directives: fn(&str) -> Vec<(&'static str, String)>,
+    /// Texts of the scripts that the walk is in.
+    pub(super) running: Vec<String>,
 }
 
 /// A script, and the walker's position in it.

@@ -209,6 +209,7 @@ impl Walker<'_> {
         let name = fields.get(1).map(|pieces| word(pieces)).unwrap_or_default();
         let arguments = (fields.len() > 2).then(|| fields[2..].to_vec());
         match self.find(&name) {
+            Ok((_, text)) if self.is_running_twice(&text) => {}
             Ok((path, text)) => {
                 let asked = name.text.trim_start_matches("./");
                 if asked.starts_with('/') && !std::path::Path::new(&path).ends_with(asked) {
@@ -221,7 +222,9 @@ impl Walker<'_> {
                 if arguments.is_some() {
                     self.variables.arguments = arguments;
                 }
+                self.running.push(text.clone());
                 self.nested(&text, base, nesting + 1);
+                self.running.pop();
                 if matches!(self.ended, Some(End::Return)) {
                     self.ended = None;
                 }
@@ -252,6 +255,8 @@ impl Walker<'_> {
             return false;
         }
         match self.find(&words[at]) {
+            // A script may start itself once more with other arguments, but the same walk does not go on for ever.
+            Ok((_, text)) if self.is_running_twice(&text) => false,
             Ok((path, text)) => {
                 self.run_script(&path, &text, fields[at + 1..].to_vec(), nesting);
                 true
@@ -280,12 +285,19 @@ impl Walker<'_> {
         for (name, value) in (self.directives)(text) {
             self.variables.set_text(name, &value, 0);
         }
+        self.running.push(text.to_owned());
         self.nested(text, base, nesting + 1);
+        self.running.pop();
         self.ended = None;
         self.variables.arguments = outer;
         self.variables.script = script;
         self.functions = functions;
         self.variables.values = before;
+    }
+
+    /// Whether the walk is in a script twice already.
+    fn is_running_twice(&self, text: &str) -> bool {
+        self.running.iter().filter(|running| *running == text).count() > 1
     }
 
     /// The path and the text of a script that a word names.
@@ -362,7 +374,7 @@ impl Walker<'_> {
                 continue;
             }
             let mut line = piece.line;
-            let mut chars = piece.text.chars();
+            let mut chars = piece.text.chars().peekable();
             while let Some(c) = chars.next() {
                 let at = line;
                 line += usize::from(c == '\n');
@@ -373,6 +385,8 @@ impl Walker<'_> {
                         current.get_or_insert_default();
                     }
                     (None, '$' | '`' | ';' | '(' | ')') | (Some('"'), '$' | '`') => return None,
+                    // More commands follow: a script of its own.
+                    (None, '|' | '&') if chars.peek() == Some(&c) => return None,
                     (None, '|' | '&' | '>' | '<') => {
                         // The number of a stream belongs to the redirection.
                         let is_stream = |word: &Vec<Piece>| matches!(known(word).as_deref(), Some("1" | "2"));
@@ -409,7 +423,10 @@ impl Walker<'_> {
     fn inner(&mut self, words: Vec<Word>, whole: &[Word], line: usize, nesting: usize) {
         let marks = ['"', '\'', '$', '`', '(', ')', ';', '\\'];
         let sets = |word: &Word| !word.text.starts_with('-') && word.text.contains('=');
-        let is_plain = |word: &Word| !word.unknown.is_empty() || !(word.text.contains(marks) || sets(word));
+        let joins = |word: &Word| word.text.contains("&&") || word.text.contains("||");
+        let is_plain = |word: &Word| {
+            !joins(word) && (!word.unknown.is_empty() || !(word.text.contains(marks) || sets(word)))
+        };
         if words.iter().all(is_plain) {
             let ends =
                 |word: &Word| word.text.starts_with(['|', '&', '>', '<']) || word.text.starts_with("2>");

@@ -23,6 +23,13 @@ pub(super) fn read(fields: &mut Fields<'_>, is_whole: bool) {
 
 /// Total ranks, if set by a launcher.
 fn world(fields: &mut Fields<'_>) -> Option<u64> {
+    if let Some(path) = ["nproc_per_node", "nnodes"].into_iter().find(|path| fields.is_auto(path)) {
+        let (source, line) = fields.source(path);
+        let why = "the number is known only at run time";
+        fields.draft.leave_open("cluster.devices", &source, line, why);
+        fields.remark(RemarkKind::Unresolved, path, "the number is known only at run time: pass --gpus");
+        return None;
+    }
     let per_node = fields.count("nproc_per_node")?;
     let nodes = fields.count("nnodes").unwrap_or(1);
     let world = per_node.checked_mul(nodes).filter(|&n| n > 0)?;

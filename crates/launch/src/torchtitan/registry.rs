@@ -37,7 +37,15 @@ pub(super) fn read(
 
 pub(super) fn is_wanted(path: &str) -> bool {
     let section = path.split('.').next().unwrap_or(path);
-    SECTIONS.contains(&section)
+    SECTIONS.contains(&section) || path == "optimizer" || path == GROUPS || is_group(path)
+}
+
+/// Groups of parameters, each with an optimizer of its own.
+const GROUPS: &str = "optimizer.param_groups";
+
+/// Whether a key names the optimizer of a group.
+fn is_group(path: &str) -> bool {
+    path.starts_with(GROUPS) && path.ends_with(".optimizer_name")
 }
 
 /// Settings of classes.
@@ -70,6 +78,12 @@ fn classes(document: &mut Document, name: &str) {
         {
             put("optimizer.name", text(known), &from);
         }
+    }
+    // Norms and embeddings keep Adam beside Muon; the optimizer of the matrices decides time and memory.
+    let groups: Vec<Entry> = document.entries.iter().filter(|e| is_group(&e.path)).cloned().collect();
+    let is_adam = |entry: &Entry| entry.data.shown().to_ascii_lowercase().contains("adam");
+    if let Some(from) = groups.iter().find(|entry| !is_adam(entry)).or(groups.first()) {
+        put("optimizer.name", text(&from.data.shown()), from);
     }
     let mut converters: Vec<(String, Entry)> = Vec::new();
     for from in &document.entries {

@@ -47,6 +47,7 @@ const LAUNCHERS: [&str; 4] =
 const RANKS: &[(&str, &str)] = &[
     ("nproc_per_node", "NPROC_PER_NODE"),
     ("num_gpus", "NPROC_PER_NODE"),
+    ("gpus", "gpus"),
     ("nnodes", "NNODES"),
     ("num_nodes", "NNODES"),
     ("num_processes", "num_processes"),
@@ -164,9 +165,7 @@ pub(super) fn parse(
     for (line, what, why) in &script.open {
         unknown.push((format!("{what}: {why}"), *line));
     }
-    if dialect == Dialect::OpenRlhf {
-        put(&mut document, "program", Data::Text(name), command.line);
-    }
+    put(&mut document, "program", Data::Text(name), command.line);
     let (before, behind) = command.words.split_at(first.min(command.words.len()));
     launcher(before, &mut document, &mut unknown);
     flags(behind, &mut document, &mut unknown);
@@ -215,7 +214,7 @@ fn launcher(words: &[Word], document: &mut Document, unknown: &mut Unknown) {
             None => continue,
         };
         // Numbers of nodes may be a range, and `gpu` or `auto` is the number of the machine.
-        let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes");
+        let is_number = matches!(key.as_str(), "NPROC_PER_NODE" | "NNODES" | "num_processes" | "gpus");
         if !place.unknown.is_empty() || (is_number && value.parse::<u64>().is_err()) {
             unknown.push((format!("--{name} {value}"), word.line));
             put(document, &key, Data::Text("auto".to_owned()), word.line);

@@ -20,6 +20,19 @@ pub(super) enum Dialect {
 }
 
 impl Dialect {
+    /// What it passes on of its generation's choices (`catalog/front_ends.toml`); none under Megatron-Core, and where the generation has no more.
+    pub(super) const fn front_end(self, is_megatron: bool) -> Option<&'static str> {
+        match self {
+            _ if is_megatron => None,
+            Self::LlamaFactory | Self::Trl | Self::Transformers => Some("transformers"),
+            Self::Axolotl => Some("axolotl"),
+            Self::Swift => Some("ms-swift"),
+            Self::OpenRlhf => Some("openrlhf"),
+            Self::LitGpt => Some("litgpt"),
+            Self::Foundry => None,
+        }
+    }
+
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::LlamaFactory => "LLaMA-Factory",

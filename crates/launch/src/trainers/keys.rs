@@ -161,6 +161,7 @@ pub(super) const KNOWN: &[Known] = &[
     ("mixed_precision", Read),
     ("accelerate", Read),
     ("program", Read),
+    ("gpus", Read),
     ("zero_stage", Read),
     ("zpg", Read),
     ("adam_offload", Read),

@@ -8,7 +8,9 @@ use crate::accelerate::software;
 use crate::adapter;
 use crate::document::Data;
 use crate::fields::Fields;
+use crate::narrow::pure;
 use railwright_spec::plan::{Recompute, Sharding};
+use railwright_spec::precision::DataType;
 
 /// Matrices by the flags that give them adapters; true if these are on by default.
 const TARGETS: [(&str, &[&str], bool); 5] = [
@@ -64,9 +66,10 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     }
     software(fields, "fsdp1-2023", "Lightning Fabric's FSDP");
     let path = "precision";
-    if fields.document.get(path).is_some_and(|entry| entry.data.shown().contains("-true")) {
-        let message = "weights and moments are estimated with 32-bit copies, an upper bound of memory";
-        fields.remark(RemarkKind::NotModelled, path, message);
+    match fields.document.get(path).map(|entry| entry.data.shown()).as_deref() {
+        Some("bf16-true") => pure(fields, path, DataType::Bf16, DataType::Bf16),
+        Some("16-true") => pure(fields, path, DataType::Fp16, DataType::Fp16),
+        _ => {}
     }
     adapters(fields);
     let path = "quantize";

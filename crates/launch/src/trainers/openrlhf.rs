@@ -3,9 +3,14 @@
 //! Responsible for: its defaults (`openrlhf/cli`, August 2026), ring attention, and parts excluded from a step. Generation is not read.
 
 use crate::RemarkKind;
+use crate::adapter;
 use crate::deepspeed;
 use crate::fields::Fields;
-use railwright_spec::plan::{ContextKind, Optimizer, Sharding};
+use railwright_spec::plan::{ContextKind, LoraTarget, Optimizer, Sharding};
+
+/// Adapters of a rank that is given, on all linear layers (`openrlhf/cli/train_sft.py`).
+const ALL_LINEAR: adapter::Usual =
+    adapter::Usual { of: "OpenRLHF", rank: 8, targets: &[LoraTarget::AllLinear] };
 
 /// A global batch of 128; micro-batches of 8, and of 1 in reinforcement learning.
 pub(super) fn batch(fields: &mut Fields<'_>) {
@@ -19,7 +24,8 @@ pub(super) fn batch(fields: &mut Fields<'_>) {
         let count = fields.count(tokens).unwrap_or(16_192);
         let count = count.saturating_mul(fields.count("ring_attn_size").unwrap_or(1).max(1));
         if let Some(length) = fields.draft.spec().plan.sequence_length.filter(|&length| length > 0) {
-            fields.set("plan.micro_batch", &(count / length).max(1), path);
+            let global = fields.draft.spec().plan.global_batch;
+            fields.set("plan.micro_batch", &crate::packed::samples(count, length, global), path);
             let message = "samples are packed up to a number of tokens: estimated with as many samples of maximum length as fit";
             fields.remark(RemarkKind::Assumed, path, message);
         }
@@ -88,6 +94,7 @@ pub(super) fn parallel(fields: &mut Fields<'_>) {
     {
         let (source, line) = fields.source(path);
         fields.draft.set("plan.optimizer", &Optimizer::Lora, &source, line);
+        adapter::read(fields, &[path], &["lora_target_modules", "target_modules"], ALL_LINEAR);
     } else {
         fields.take(path);
         fields.default("plan.optimizer", &Optimizer::Adam, "OpenRLHF's default");

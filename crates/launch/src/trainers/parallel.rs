@@ -140,6 +140,21 @@ pub(super) fn read(fields: &mut Fields<'_>, dialect: Dialect) {
     software(fields, "transformers-2026", "Hugging Face's models, eager");
 }
 
+/// Whether the name of a file stands for offload: `zero3_cpuoffload`, but not `stage3_no_offloading`.
+fn is_offloaded(name: &str) -> bool {
+    let words: Vec<&str> = name.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    let negated = |index: usize| {
+        index
+            .checked_sub(1)
+            .and_then(|before| words.get(before))
+            .is_some_and(|word| matches!(*word, "no" | "non" | "not" | "without" | "wo"))
+    };
+    words.iter().enumerate().any(|(index, word)| {
+        let is_mark = (word.contains("offload") || word.contains("cpu")) && !word.starts_with("nooffload");
+        is_mark && !negated(index)
+    })
+}
+
 /// A preset of ms-swift, or one of the files that LLaMA-Factory and Axolotl ship.
 fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let name = word.rsplit('/').next().unwrap_or(word).to_ascii_lowercase();
@@ -154,7 +169,7 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     let stage = u8::try_from(stage).unwrap_or(0);
     let sharding = Sharding::zero(stage);
     fields.set("plan.sharding", &sharding, path);
-    if name.contains("offload") || name.contains("cpu") {
+    if is_offloaded(&name) {
         if stage == 3 && !name.contains("cpuoffload_optimizer") {
             fields.set("plan.offload.parameters", &1.0, path);
         }
@@ -165,4 +180,22 @@ fn named(fields: &mut Fields<'_>, path: &str, word: &str) {
     );
     fields.remark(RemarkKind::Assumed, path, message);
     software(fields, deepspeed::SOFTWARE, "DeepSpeed");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_offloaded;
+
+    /// Names of files in public repositories (open-instruct, LLaMA-Factory, Axolotl, ms-swift).
+    #[test]
+    fn a_negated_offload_is_none() {
+        for name in ["ds_z3_offload_config.json", "zero3_cpuoffload_params.json", "zero2_offload"] {
+            assert!(is_offloaded(name), "{name}");
+        }
+        for name in
+            ["stage3_no_offloading_accelerate.conf", "zero3-without-offload.json", "ds_z3_config.json"]
+        {
+            assert!(!is_offloaded(name), "{name}");
+        }
+    }
 }

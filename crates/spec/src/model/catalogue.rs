@@ -107,8 +107,21 @@ fn unknown(name: &str) -> Problem {
 
 /// Suffixes of a name without effect on the dimensions: tuned variants, and number formats of stored weights. Four-bit formats are
 /// excluded, because weights loaded in them take less memory.
-const SAME_DIMENSIONS: &[&str] =
-    &["instruct", "chat", "base", "hf", "it", "pt", "thinking", "reasoning", "deduped", "bf16", "fp8"];
+const SAME_DIMENSIONS: &[&str] = &[
+    "instruct",
+    "chat",
+    "base",
+    "hf",
+    "it",
+    "pt",
+    "thinking",
+    "reasoning",
+    "deduped",
+    "sft",
+    "dpo",
+    "bf16",
+    "fp8",
+];
 /// Prefixes that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 

@@ -28,6 +28,9 @@ pub struct RunSpec {
     /// Reason for an unspecified software generation. `Inferred` without a generation: only the framework was inferred, and its generation
     /// is assumed. `None`: a named generation is specified, an unnamed one assumed.
     pub unspecified_software: Option<Unspecified>,
+    /// Program of the launch file, if it passes on only a part of its generation's choices ([`crate::software::front_end`]). Not a key of
+    /// run files.
+    pub front_end: Option<String>,
     /// Place of each key, for later messages about its value.
     places: BTreeMap<String, Place>,
 }
@@ -126,6 +129,9 @@ impl RunSpec {
             self.unspecified_software = other.unspecified_software;
         } else if self.plan.software.is_none() {
             self.unspecified_software = other.unspecified_software.or(self.unspecified_software);
+        }
+        if other.front_end.is_some() {
+            self.front_end.clone_from(&other.front_end);
         }
         self.plan.overlay(&other.plan);
         self.training.overlay(&other.training);

@@ -14,6 +14,7 @@ use railwright_spec::plan::{
     Segment, Sharding, default_batch,
 };
 use railwright_spec::problem::Problem;
+use railwright_spec::software::FrontEnd;
 use std::collections::BTreeSet;
 
 /// Recompute policy.
@@ -110,6 +111,17 @@ impl Space {
     pub fn new(specified: &PlanSpec, model: &Model, cluster: &Cluster) -> Result<Self, Problem> {
         let software = specified.generation(cluster)?;
         Self::build(specified, model, cluster, software, Some(software.offers.clone()))
+    }
+
+    /// The space of a program that passes on only a part of the generation's choices.
+    pub fn through(
+        front: &FrontEnd,
+        specified: &PlanSpec,
+        model: &Model,
+        cluster: &Cluster,
+    ) -> Result<Self, Problem> {
+        let software = specified.generation(cluster)?;
+        Self::build(specified, model, cluster, software, Some(front.narrowed(&software.offers)))
     }
 
     /// The space with every choice that the calculator can price, including features missing in the software generation.

@@ -34,7 +34,8 @@ pub(super) fn lengths(words: &[Word], arguments: &mut Arguments, draft: &mut Dra
         // Ranks that share a sequence each take this many tokens.
         let shared =
             arguments.word("context_parallel_size").and_then(|word| word.parse::<u64>().ok()).unwrap_or(1);
-        let micro = (shared.saturating_mul(tokens) / length).max(1);
+        let global = arguments.word("global_batch_size").and_then(|word| word.parse::<u64>().ok());
+        let micro = crate::packed::samples(shared.saturating_mul(tokens), length, global);
         *arguments = arguments.with(
             "micro_batch_size",
             Some(Argument { values: vec![micro.to_string()], source: source.clone(), line }),

@@ -187,9 +187,11 @@ fn litgpt_is_read() {
             ("plan.lora_rank", "32"),
             ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]"),
             ("plan.precision.preset", "\"bf16\""),
+            ("plan.precision.moments", "\"bf16\""),
+            ("plan.precision.master", "\"none\""),
         ],
     );
-    assert!(remarks(&launch, RemarkKind::NotModelled).contains("32-bit copies"));
+    assert_eq!(remarks(&launch, RemarkKind::NotModelled), "");
     let single = LITGPT.replace("devices: 4", "devices: 1");
     check(&single, &[("plan.sharding", "\"none\""), ("plan.recompute", "\"none\"")]);
     let open = LITGPT.replace("devices: 4", "devices: auto");

@@ -1,0 +1,106 @@
+//! What an exported file describes once it is read back: the run that was priced, or another one.
+//!
+//! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
+//! own defaults apply to the others. Refuses to judge files that no reader reads alone.
+
+use crate::input;
+use railwright_answers::{ClosedForm, Estimated, Resolved, estimate, resolve};
+use railwright_calculator::memory::Fit;
+use railwright_launch::{Context, Written, read_with};
+use railwright_spec::cluster::ClusterSpec;
+use railwright_spec::human;
+use railwright_spec::plan::PlanSpec;
+use railwright_spec::run::{ModelSpec, Run, RunSpec, Section as _};
+
+/// Difference of step times from which the file is another run: below it lie settings such as the multiple of the vocabulary.
+const NOTABLE: f64 = 0.03;
+
+/// Settings that many kinds of files leave to others: data, batch and what a program's own arguments set.
+const OF_THE_RUN: [&str; 12] = [
+    "tensor_parallel",
+    "pipeline_parallel",
+    "context_parallel",
+    "expert_parallel",
+    "micro_batch",
+    "global_batch",
+    "sequence_length",
+    "recompute",
+    "optimizer",
+    "lora_rank",
+    "lora_targets",
+    "precision.preset",
+];
+
+/// How the written file differs from the run, in words; `None` where it does not, or where that is not known.
+pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option<String> {
+    let again = read_back(written, run, spec)?;
+    let planned =
+        priced(Resolved { run: run.clone(), warnings: Vec::new(), chosen: Vec::new(), spec: spec.clone() })?;
+    let again = priced(again)?;
+    let (before, after) = (planned.estimate, again.estimate);
+    let ratio = after.step_time.get() / before.step_time.get();
+    let fits = [&before, &after].map(|estimate| estimate.memory.fit);
+    let sizes = [&before, &after].map(|estimate| estimate.model.parameters);
+    if (ratio - 1.0).abs() < NOTABLE && fits[0] == fits[1] && sizes[0] == sizes[1] {
+        return None;
+    }
+    let words = |estimate: &railwright_calculator::estimate::Estimate, fit: Fit| {
+        let state = match fit {
+            Fit::Fits => "fits",
+            Fit::AtRisk => "at risk",
+            Fit::DoesNotFit => "does not fit",
+        };
+        format!(
+            "{} per step, {}, {state}, on {}",
+            human::seconds(estimate.step_time),
+            human::bytes(estimate.memory.peak),
+            estimate.plan.software
+        )
+    };
+    Some(format!(
+        "the file describes another run than was priced: {} as written, {} as planned",
+        words(&after, fits[1]),
+        words(&before, fits[0])
+    ))
+}
+
+fn priced(resolved: Resolved) -> Option<Estimated> {
+    estimate(resolved, &ClosedForm).ok()
+}
+
+/// The run of the file, on the cluster of the other.
+fn read_back(written: &Written, run: &Run, spec: &RunSpec) -> Option<Resolved> {
+    let file = written.files.first()?;
+    let launch = read_with(&file.text, &file.name, &Context::default())?.ok()?;
+    if launch.partial.is_some() {
+        return None;
+    }
+    let mut again = spec.clone();
+    again.front_end = None;
+    again.plan = PlanSpec::default();
+    again.unspecified_software = None;
+    let full = PlanSpec::from_plan(&run.plan);
+    let gives_batch = ["micro_batches", "batch_tokens", "global_batch"]
+        .iter()
+        .any(|key| launch.spec.plan.get(key).is_some());
+    for key in OF_THE_RUN {
+        let is_given = launch.spec.plan.get(key).is_some() || (key == "global_batch" && gives_batch);
+        if let Some(value) = full.get(key).filter(|_| !is_given) {
+            // The value comes out of a specification, so it goes back into one.
+            let _ = again.plan.set(key, &value);
+        }
+    }
+    let mut read = launch.spec.clone();
+    // The model of a file that describes it in another file's words stays that of the run.
+    if launch.model_config.is_some() || !launch.has_model() {
+        read.model = spec.model.clone();
+    } else {
+        again.model = ModelSpec::default();
+    }
+    read.cluster = ClusterSpec::default();
+    again.overlay(&read);
+    if again.model.layers.is_some() {
+        again.model.name.get_or_insert_with(|| run.model.name.clone());
+    }
+    resolve(again, &input::Disk).ok()
+}
