@@ -112,8 +112,8 @@ pub(crate) fn convolution(text: &str) -> Option<Convolution> {
 
 impl Convolution {
     /// Output shape for an input `[N, C, sides...]` and a weight `[C_out, C_in / groups, kernel...]` (transposed: `[C_in, C_out / groups,
-    /// kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) + o
-    /// + 1` (PyTorch, `Conv2d` and `ConvTranspose2d`).
+    /// kernel...]`). A side `L` becomes `(L + 2 p - d (k - 1) - 1) / s + 1`, rounded down; if transposed, `(L - 1) s - 2 p + d (k - 1) +
+    /// o + 1` (PyTorch, `Conv2d` and `ConvTranspose2d`).
     pub(crate) fn output(&self, input: &[u64], weight: &[u64]) -> Option<Vec<u64>> {
         let ([batch, channels, sides @ ..], [first, second, kernel @ ..]) = (input, weight) else {
             return None;

@@ -81,8 +81,8 @@ pub fn quantile(values: &[f64], share: f64) -> f64 {
 
 /// Shift from the first set to the second; `None` if one is empty.
 ///
-/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place `n·m
-/// + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no interval of these differences has the confidence: three
+/// The interval is the inverted rank test of Mann and Whitney. Of the `n·m` ordered differences, it has those from place `k` to place
+/// `n·m + 1 - k`. `k` is `floor(n·m/2 - z·sqrt(n·m·(n + m + 1)/12))`. If it is 0, no interval of these differences has the confidence: three
 /// steps against three are too few, four against four are enough. Hollander and Wolfe, Nonparametric Statistical Methods, section 4.3.
 pub fn shift(first: &[f64], second: &[f64]) -> Option<Shift> {
     if first.is_empty() || second.is_empty() {
