@@ -167,10 +167,10 @@ class Balance(Answer):
     """The answer of kind `balance`."""
     @property
     def title(self) -> str:
-        """The run in one line."""
+        """Title: the run in one line."""
     @property
     def balance(self) -> BalanceAnswer:
-        """The answer."""
+        """Result of the solver."""
     @property
     def flags(self) -> Rows[Flags]:
         """Best result as flags of frameworks."""
@@ -179,22 +179,22 @@ class Balance(Answer):
         """Best plan; `None` if nothing fits."""
 
 class BalanceAnswer(Record):
-    """The answer."""
+    """Result of the solver."""
     @property
     def before(self) -> Division:
-        """As the plan divides."""
+        """The plan's own division."""
     @property
     def best(self) -> Division | None:
-        """The best; `None` where none fits."""
+        """The best division. `None` if none fits."""
     @property
     def gain(self) -> float | None:
-        """Share of the step before that the best saves; below zero where the division before is faster but does not fit."""
+        """Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit."""
     @property
     def gap(self) -> float | None:
-        """Share of the best's step that another division could save at most: zero where the best is proven to be; `None` where nothing is proven."""
+        """Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a proof."""
     @property
     def priced(self) -> int:
-        """Divisions that were priced."""
+        """Number of priced divisions."""
     @property
     def device_memory(self) -> float:
         """Device memory."""
@@ -203,7 +203,7 @@ class BalanceAnswer(Record):
         """Required fit probability."""
     @property
     def limit(self) -> float:
-        """The most that a stage may take for that probability."""
+        """Maximum memory of a stage for that probability."""
 
 class Division(Record):
     """A division of the layers."""
@@ -218,19 +218,19 @@ class Division(Record):
         """Tokens per second of the whole cluster."""
     @property
     def idle(self) -> float:
-        """Mean over stages of the share of the pipeline's duration in which they run no pass."""
+        """Share of the pipeline's duration without a pass, mean over stages."""
     @property
     def imbalance(self) -> float:
-        """Longest time in passes of a stage over the mean, less one."""
+        """Longest time in passes of a stage over the mean, minus 1."""
     @property
     def memory(self) -> float:
-        """Memory of the fullest stage, as in an estimate."""
+        """Memory of the stage with the largest peak, as in an estimate."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that every stage fits."""
     @property
     def fits(self) -> bool:
-        """Whether that is enough."""
+        """True if that is at least the required probability."""
     @property
     def stages(self) -> Rows[StageRow]:
         """Its stages."""
@@ -245,28 +245,28 @@ class StageRow(Record):
         """Layers of each of its virtual stages."""
     @property
     def embedding(self) -> bool:
-        """Whether the word embedding lies on it."""
+        """True if the word embedding is on it."""
     @property
     def head(self) -> bool:
-        """Whether the head and the loss lie on it."""
+        """True if the head and the loss are on it."""
     @property
     def recompute(self) -> list[str]:
         """Recompute by virtual stage."""
     @property
     def time(self) -> float:
-        """Passes of one micro-batch."""
+        """Time of the passes of one micro-batch."""
     @property
     def busy(self) -> float:
-        """Time in passes in a step."""
+        """Time in passes per step."""
     @property
     def bubble(self) -> float:
         """The rest of the pipeline's duration."""
     @property
     def idle(self) -> float:
-        """Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step."""
+        """Share of the pipeline's duration without a pass. The estimate's bubble is that of the critical stage, relative to the step."""
     @property
     def memory(self) -> float:
-        """Its memory, as in an estimate."""
+        """Memory, as in an estimate."""
 
 class Flags(Record):
     """The settings of one framework."""
@@ -335,13 +335,13 @@ class Plan(Record):
         """Optimizer."""
     @property
     def lora(self) -> Lora | None:
-        """Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it."""
+        """Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`."""
     @property
     def recompute(self) -> BalanceRecompute | BalanceRecompute2 | BalanceRecompute3:
         """Activation checkpointing policy."""
     @property
     def stage_recompute(self) -> Rows[StageRecompute] | None:
-        """What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is `Plan::recompute` on all of them."""
+        """Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all stages."""
     @property
     def offload(self) -> Offload:
         """Tensors in host memory."""
@@ -497,18 +497,18 @@ class Calibration(Answer):
         """The cluster's name."""
     @property
     def fitted(self) -> bool:
-        """Whether this run fitted it."""
+        """True if this run fitted the calibration, false if it was read from a file."""
     @property
     def calibration(self) -> CalibrationCalibration:
         """Measurements on one accelerator with one software generation."""
     @property
     def lines(self) -> Rows[Line]:
-        """Against the measurements that it was fitted to, or that judge it."""
+        """Lines for the measurements of the fit, or of its evaluation."""
     @property
     def steps(self) -> Rows[StepLine]: ...
     @property
     def held_out(self) -> Rows[Line]:
-        """Against measurements that it was not fitted to."""
+        """Lines for held-out measurements."""
     @property
     def remarks(self) -> list[str]: ...
     @property
@@ -518,7 +518,7 @@ class CalibrationCalibration(Record):
     """Measurements on one accelerator with one software generation."""
     @property
     def version(self) -> int:
-        """`VERSION`."""
+        """File version, see `VERSION`."""
     @property
     def accelerator(self) -> str:
         """Identifier of the accelerator in the catalogue."""
@@ -627,7 +627,7 @@ class StepTimes(Record):
     """Corrections of the parts of a step, fitted to measured step times of one stack. Valid only for the calibration's software generation."""
     @property
     def factors(self) -> list[float]:
-        """Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`, of runs of other models and formats than those measured."""
+        """Factors on the predicted times of the parts, in the order of `crate::software::Part::ALL`, for runs of models and formats without measurements."""
     @property
     def covariance(self) -> list[list[float]]:
         """Covariance of the logarithms of these factors."""
@@ -657,7 +657,7 @@ class OwnRuns(Record):
         """Number format of GEMMs."""
     @property
     def factors(self) -> list[float]:
-        """Factors on the predicted times of the parts, as in [`StepTimes::factors`]."""
+        """Factors on the predicted times of the parts, as in `StepTimes::factors`."""
     @property
     def covariance(self) -> list[list[float]]:
         """Covariance of the logarithms of these factors."""
@@ -672,7 +672,7 @@ class Rate(Record):
         """Conditions of its measurements."""
     @property
     def points(self) -> list[list[Any]]:
-        """Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the measured time: linear in the logarithm of work between two points, constant beyond them."""
+        """Work of one operator (in the unit of `Operators`) and the rate there, by growing work. The rate is the law's time over the measured time: linear in the logarithm of work between two points, constant beyond them."""
     @property
     def evidence(self) -> Evidence:
         """Evidence."""
@@ -711,62 +711,62 @@ class Line(Record):
     """One figure, or one kind of operators, against measurements."""
     @property
     def name(self) -> str:
-        """What: `products.bf16`, `all_reduce x8`, ..."""
+        """Identifier: `products.bf16`, `all_reduce x8`, ..."""
     @property
     def regime(self) -> Literal["burst", "sustained"]:
-        """Measured alone or within a run."""
+        """Measurement regime: isolated or within a run."""
     @property
     def shapes(self) -> int:
-        """How many different shapes or sizes."""
+        """Number of different shapes or sizes."""
     @property
     def samples(self) -> int:
         """Number of measurements."""
     # ['from']: float
     @property
     def to(self) -> float:
-        """The largest."""
+        """The largest work, in the same unit."""
     @property
     def spread(self) -> float:
-        """How far measurements of one thing scatter (p90 - p10 over the median)."""
+        """Scatter of repeated measurements: (p90 - p10) / median."""
     @property
     def measured(self) -> float:
-        """All measured time."""
+        """Sum of all measured times."""
     @property
     def before(self) -> float:
         """The prediction without the calibration."""
     @property
     def after(self) -> float:
-        """And with it."""
+        """The prediction with the calibration."""
     @property
     def error_before(self) -> float:
-        """Mean absolute error without, weighted by time."""
+        """Mean absolute error without the calibration, weighted by time, as a share."""
     @property
     def error_after(self) -> float:
-        """And with it."""
+        """Mean absolute error with the calibration, weighted by time, as a share."""
     @property
     def error_left_out(self) -> float | None:
-        """The error of fits that have not seen what they are judged by, each shape left out in turn; a figure is taken where this is below `Self::error_before`. `None` where nothing was fitted or nothing could be left out."""
+        """Leave-one-shape-out error of the fit, as a share. A constant is used if this is below `Self::error_before`. `None` without a fit or without held-out measurements."""
     @property
     def is_bound(self) -> bool:
-        """Whether the measured times are bounds from above, since ranks that might have been waited for were not traced. Only what predictions are above them counts as an error."""
+        """True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them then counts as an error."""
 
 class StepLine(Record):
     """A whole step, or a part of it, against the measurement."""
     @property
     def name(self) -> str:
-        """What: `step`, `products`, `host`, ..."""
+        """Identifier: `step`, `products`, `host`, ..."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def measured(self) -> float:
-        """Mean over ranks and steps."""
+        """Measured time, mean over ranks and steps."""
     @property
     def before(self) -> float:
         """The prediction without the calibration."""
     @property
     def after(self) -> float:
-        """And with it."""
+        """The prediction with the calibration."""
 
 class Warning(Record):
     """A doubtful setting or result that did not stop the work."""
@@ -789,7 +789,7 @@ class CalibrationFileCalibration(Record):
     """Measurements on one accelerator with one software generation."""
     @property
     def version(self) -> int:
-        """`VERSION`."""
+        """File version, see `VERSION`."""
     @property
     def accelerator(self) -> str:
         """Identifier of the accelerator in the catalogue."""
@@ -840,7 +840,7 @@ class CheckedFields(Record):
     def figures(self) -> Figures | None: ...
     @property
     def against(self) -> AgainstFields | None:
-        """The file before its change, where one was given."""
+        """The file before its change; `None` without an earlier version."""
 
 class ProblemFields(Record):
     @property
@@ -852,7 +852,7 @@ class Remark(Record):
     """A remark on a launch file."""
     @property
     def kind(self) -> Literal["conflict", "unresolved", "invalid", "unknown", "not_modelled", "assumed", "ignored"]:
-        """Of what kind."""
+        """Kind."""
     @property
     def source(self) -> str:
         """Its subject: a flag, a key, a variable."""
@@ -864,10 +864,10 @@ class Remark(Record):
         """The remark, a lowercase fragment without the subject."""
     @property
     def file(self) -> str | None:
-        """The file of that line, where it is not the launch file itself."""
+        """The file of that line; `None` if it is the launch file itself."""
 
 class Figures(Record):
-    """The figures of one version of a file."""
+    """The results of one version of a file."""
     @property
     def model(self) -> str:
         """`llama-3-70b, 70.6B parameters`."""
@@ -943,7 +943,7 @@ class ClusterFields(Record):
         """The host side of a node."""
     @property
     def source(self) -> str:
-        """Origin of the figures."""
+        """Origin of the data."""
 
 class ClusterAccelerator(Record):
     """One accelerator, as used by one rank."""
@@ -1104,7 +1104,7 @@ class Communication(Answer):
         """Warnings."""
     @property
     def collectives(self) -> Rows[CollectiveRow]:
-        """Collectives, in order of time, or those with the longest waits of very many; `--all` lists all."""
+        """Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all."""
     @property
     def collectives_total(self) -> int:
         """Collectives, listed or not."""
@@ -1508,7 +1508,7 @@ class Compare(Answer):
     def shift_ns(self) -> Shift | None: ...
     @property
     def significant(self) -> bool | None:
-        """Whether the change is larger than the noise; none where that is unknown."""
+        """True if the change is larger than the noise; `None` if unknown."""
     @property
     def sides(self) -> list[Side | CompareSide]: ...
     @property
@@ -1530,7 +1530,7 @@ class Difference(Record):
     """A common metric, by default per rank and step, in nanoseconds."""
     @property
     def name(self) -> str:
-        """Label."""
+        """Subject."""
     @property
     def first(self) -> float:
         """Value of the first."""
@@ -1690,7 +1690,7 @@ class Side(Record):
         """Source of the times of a log's reports."""
     @property
     def batch(self) -> int | None:
-        """Sequences of a step, where the log has them."""
+        """Sequences per step; `None` if the log has no batch."""
     @property
     def reports(self) -> int:
         """Reports after warm-up."""
@@ -1699,7 +1699,7 @@ class Side(Record):
         """Seconds of the median step."""
     @property
     def interval(self) -> list[Any] | None:
-        """Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports."""
+        """Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports."""
     @property
     def spread(self) -> list[Any]:
         """Range of the middle 80% of the reports."""
@@ -1714,7 +1714,7 @@ class CompareSide(Record):
     def step_time(self) -> float: ...
     @property
     def interval(self) -> list[Any]:
-        """Between what bounds a measurement of it is expected, and the share of runs for which it is."""
+        """Bounds of an expected measurement, and their coverage of runs (0 to 1)."""
     @property
     def coverage(self) -> float: ...
 
@@ -1735,7 +1735,7 @@ class Detect(Answer):
         """Formats that the file may have."""
     @property
     def records(self) -> str | None:
-        """The reader of traces and other records, where one reads the file."""
+        """The reader of traces and other records; `None` if none reads the file."""
     @property
     def format(self) -> str: ...
     @property
@@ -1757,7 +1757,7 @@ class Detect(Answer):
         """The same run as a run file."""
 
 class Sighting(Record):
-    """A kind of file that a text looks like."""
+    """A detected kind of file."""
     @property
     def format(self) -> Literal["megatron-log", "megatron-script", "megatron-command", "megatron-yaml", "megatron-args-yaml", "torchtitan", "deepspeed", "nanotron", "megatron-bridge", "nemo", "accelerate", "hf-trainer", "rl", "gpt-neox", "primus", "torchtune", "hugging-face", "run-file", "trace", "max-text", "nccl-tests", "topology"]:
         """The kind."""
@@ -1766,7 +1766,7 @@ class Sighting(Record):
         """Strength of the evidence."""
     @property
     def why(self) -> str:
-        """What was seen, such as "the keys `parallelism` and `tokens`"."""
+        """Evidence, such as "the keys `parallelism` and `tokens`"."""
 
 class Origin(Record):
     """Origin of a value."""
@@ -1775,7 +1775,7 @@ class Origin(Record):
         """The key of a run file, such as `plan.tensor_parallel`."""
     @property
     def value(self) -> str:
-        """Its value, as a run file has it."""
+        """Value in the form of a run file."""
     @property
     def source(self) -> str:
         """The text of the file, such as `--tensor-model-parallel-size 8`, or the default."""
@@ -1784,13 +1784,13 @@ class Origin(Record):
         """The line, from 1; `None` for a default of the framework."""
     @property
     def file(self) -> str | None:
-        """The file of that line, where it is not the launch file itself but one that it reads."""
+        """The file of that line; `None` if it is the launch file itself."""
 
 class Open(Record):
     """A value that stays open."""
     @property
     def key(self) -> str:
-        """The key of a run file that would hold it."""
+        """The key of a run file for it."""
     @property
     def source(self) -> str:
         """The text of the file; empty if none."""
@@ -1799,7 +1799,7 @@ class Open(Record):
         """The line, from 1, if there is one."""
     @property
     def file(self) -> str | None:
-        """The file of that line, where it is not the launch file itself."""
+        """The file of that line; `None` if it is the launch file itself."""
     @property
     def why(self) -> str:
         """Reason why it is open, as a lowercase fragment."""
@@ -1832,10 +1832,10 @@ class Measured(Record):
         """Model TFLOP/s of one device as the log has it, the median of the reports that were kept."""
     @property
     def allocated(self) -> float | None:
-        """The largest memory that the allocator had handed out on a rank, in bytes."""
+        """Maximum memory allocated on a rank, in bytes."""
     @property
     def reserved(self) -> float | None:
-        """The largest memory that the allocator held on a rank, in bytes."""
+        """Maximum memory reserved by the allocator on a rank, in bytes."""
 
 class Estimate(Answer):
     """The answer of kind `estimate`."""
@@ -1844,52 +1844,52 @@ class Estimate(Answer):
         """Trained model."""
     @property
     def cluster(self) -> ClusterIdentity:
-        """On what."""
+        """Cluster of the run."""
     @property
     def plan_summary(self) -> str:
-        """How, in one line."""
+        """Layout in one line."""
     @property
     def plan(self) -> Plan:
-        """How, in full."""
+        """Layout and training settings in full."""
     @property
     def software(self) -> SoftwareIdentity:
-        """With which software generation."""
+        """Software generation."""
     @property
     def step_time(self) -> float:
         """Time of one step."""
     @property
     def step_time_interval(self) -> Interval:
-        """Between what bounds a measurement of it is expected."""
+        """Interval in which a measurement of it is expected."""
     @property
     def throughput(self) -> Throughput:
-        """Throughput of a step."""
+        """Throughput of the step."""
     @property
     def efficiency(self) -> Efficiency:
         """MFU in every convention."""
     @property
     def time(self) -> Part:
-        """Step breakdown on the critical stage. The children of every part add up to it."""
+        """Step breakdown on the critical stage. The children of every part sum to it."""
     @property
     def stages(self) -> Rows[EstimateStageRow]:
-        """Every pipeline stage."""
+        """Rows of all pipeline stages."""
     @property
     def communication(self) -> Rows[CommunicationRow]:
-        """Every kind of collective of the stage that the others wait for."""
+        """Collectives of the critical stage, by kind."""
     @property
     def memory(self) -> MemoryEstimate:
-        """Memory per stage and kind against the device's."""
+        """Memory per stage and kind, compared with the device's."""
     @property
     def money(self) -> Bill | None:
         """Time and cost of the token budget; absent without a budget."""
     @property
     def provenance(self) -> Rows[Foundation]:
-        """Evidence for the step time; the shares add up to 1."""
+        """Evidence for the step time; the shares sum to 1."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
     @property
     def why(self) -> Rows[EstimateExplanation]:
-        """Reason why the main numbers are what they are."""
+        """Derivations of the main numbers."""
     @property
     def chosen(self) -> list[str]:
         """Settings that were not specified."""
@@ -1923,7 +1923,7 @@ class ModelIdentity(Record):
         """Width of the residual stream."""
     @property
     def vocabulary(self) -> int:
-        """Words."""
+        """Vocabulary size."""
     @property
     def parameters(self) -> ParameterCount:
         """Parameters in every convention."""
@@ -1980,7 +1980,7 @@ class ClusterIdentity(Record):
         """Accelerators per scale-up domain."""
     @property
     def calibration(self) -> str | None:
-        """The file of the calibration, if there is one."""
+        """File of the calibration, if any."""
 
 class SoftwareIdentity(Record):
     """The software generation."""
@@ -1989,13 +1989,13 @@ class SoftwareIdentity(Record):
         """Its identifier."""
     @property
     def name(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def source(self) -> str:
         """Origin of its constants."""
 
 class Interval(Record):
-    """Bounds between which a measurement is expected."""
+    """Interval in which a measurement is expected."""
     @property
     def low(self) -> float:
         """Lower bound."""
@@ -2004,13 +2004,13 @@ class Interval(Record):
         """Upper bound."""
     @property
     def coverage(self) -> float:
-        """Share of measurements that lie between them."""
+        """Share of measurements inside the interval."""
     @property
     def runs(self) -> int:
-        """Measured runs that the width rests on."""
+        """Number of measured runs behind the width."""
     @property
     def calibrated(self) -> bool:
-        """Whether they are of the same software generation, or one's own."""
+        """True if these runs are of the same software generation, or the user's own."""
     @property
     def source(self) -> str:
         """Origin of the width."""
@@ -2040,16 +2040,16 @@ class Efficiency(Record):
     """Utilisation of the compute units."""
     @property
     def model_flop(self) -> Rows[ModelFlop]:
-        """The arithmetic that the model needs, by convention."""
+        """Arithmetic of the model, by convention."""
     @property
     def hardware_flop(self) -> float:
-        """Arithmetic that all devices execute in a step, recompute included and masked attention not: never less than the causal convention's."""
+        """Arithmetic that all devices execute in a step, including recompute and excluding masked attention. Never less than in the causal convention."""
     @property
     def hardware_flop_rate(self) -> float:
-        """The same per second and accelerator."""
+        """Executed arithmetic per second and accelerator."""
     @property
     def hardware(self) -> Rows[Utilisation]:
-        """Peaks, and what share of them is hardware arithmetic."""
+        """HFU by peak."""
 
 class ModelFlop(Record):
     """The arithmetic of one step in one convention."""
@@ -2058,13 +2058,13 @@ class ModelFlop(Record):
         """Convention for attention."""
     @property
     def per_token(self) -> float:
-        """Forward and backward for one token."""
+        """Forward and backward arithmetic of one token."""
     @property
     def per_step(self) -> float:
-        """For a step."""
+        """Arithmetic of one step."""
     @property
     def rate(self) -> float:
-        """Achieved per second and accelerator."""
+        """Achieved arithmetic per second and accelerator."""
     @property
     def utilisation(self) -> Rows[Utilisation]:
         """MFU by peak: that of the compute format first, and of bf16 if the compute format is narrower."""
@@ -2073,31 +2073,31 @@ class Utilisation(Record):
     """A share of a peak."""
     @property
     def peak_format(self) -> Literal["fp32", "tf32", "fp16", "bf16", "fp8", "mxfp8", "nvfp4", "int8"]:
-        """The number format whose peak is meant."""
+        """Number format of the peak."""
     @property
     def peak(self) -> float:
-        """That peak per accelerator, dense."""
+        """Dense peak of that format per accelerator."""
     @property
     def share(self) -> float:
-        """The share."""
+        """Utilisation (0 to 1)."""
 
 class Part(Record):
     """A part of the step."""
     @property
     def id(self) -> str:
-        """A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`."""
+        """Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def time(self) -> float:
         """Duration."""
     @property
     def share(self) -> float:
-        """Its share of the step."""
+        """Share of the step (0 to 1)."""
     @property
     def children(self) -> Rows[Part]:
-        """Its parts, which add up to it."""
+        """Child parts, whose times sum to this one."""
 
 class EstimateStageRow(Record):
     """One stage."""
@@ -2109,10 +2109,10 @@ class EstimateStageRow(Record):
         """Layers on it."""
     @property
     def embedding(self) -> bool:
-        """Whether the word embedding lies on it."""
+        """True if the word embedding is on it."""
     @property
     def head(self) -> bool:
-        """Whether the head and the loss lie on it."""
+        """True if the head and the loss are on it."""
     @property
     def forward(self) -> float:
         """Forward pass of one micro-batch through all its chunks, host included."""
@@ -2121,25 +2121,25 @@ class EstimateStageRow(Record):
         """Backward pass of one micro-batch, recompute and host included."""
     @property
     def recompute(self) -> float:
-        """Of that, recompute."""
+        """Recompute part of the backward pass."""
     @property
     def busy(self) -> float:
-        """Time in passes in a step."""
+        """Time in passes per step."""
     @property
     def exposed(self) -> float:
-        """Of that, exposed communication."""
+        """Exposed communication in this time."""
     @property
     def bubble(self) -> float:
-        """The rest of the pipeline's duration: idle, and transfers that block."""
+        """Rest of the pipeline's duration: idle time and blocking transfers."""
     @property
     def gradient_exposed(self) -> float:
-        """Reduction of gradients that is exposed on this stage."""
+        """Exposed gradient reduction on this stage."""
     @property
     def memory(self) -> float:
         """Memory at the stage's peak."""
     @property
     def critical(self) -> bool:
-        """Whether the breakdown describes this stage."""
+        """True if the breakdown describes this stage."""
 
 class CommunicationRow(Record):
     """Collectives of one kind, bytes and group."""
@@ -2154,40 +2154,40 @@ class CommunicationRow(Record):
         """`all_reduce`, `all_gather`, ..."""
     @property
     def bytes(self) -> float:
-        """Bytes of one, by nccl-tests' convention."""
+        """Bytes of one call, by nccl-tests' convention."""
     @property
     def ranks(self) -> int:
         """Ranks of the group."""
     @property
     def domains(self) -> int:
-        """Scale-up domains that it spans."""
+        """Number of scale-up domains of the group."""
     @property
     def count(self) -> float:
-        """Calls per step; halves count halves of a collective."""
+        """Calls per step; a half is half of a collective."""
     @property
     def time_each(self) -> float:
-        """Time of one."""
+        """Time of one call."""
     @property
     def time(self) -> float:
-        """Time of all in a step, hidden or not."""
+        """Time of all calls in a step, hidden or exposed."""
     @property
     def exposed(self) -> float | None:
         """Exposed time; absent if it is part of the pipeline bubble."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """The least and the most that one may take, where no measurement covers it."""
+        """Lower and upper bound of the time of one call. `None` if measurements cover it."""
     @property
     def bus_bandwidth(self) -> float:
         """Bus bandwidth, by nccl-tests' convention."""
     @property
     def algorithm(self) -> str:
-        """What the library is taken to run."""
+        """Assumed algorithm of the library."""
     @property
     def source(self) -> Literal["nothing", "calibrated", "measured", "interpolated", "derived"]:
         """Evidence for the time."""
 
 class MemoryEstimate(Record):
-    """Memory against the device's."""
+    """Memory of the run, compared with the device's."""
     @property
     def device_memory(self) -> float:
         """Memory of the device."""
@@ -2199,22 +2199,22 @@ class MemoryEstimate(Record):
         """Free memory on it; negative if the allocator must release reserved memory, or if the plan does not fit."""
     @property
     def least(self) -> float:
-        """The least that the worst stage runs with, once the allocator has given back."""
+        """Minimum memory with which the worst stage runs, after the allocator releases unused memory."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
-        """Whether it fits, by the probability."""
+        """Verdict by the probability of fitting."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that the real peak fits."""
     @property
     def near_limit(self) -> bool:
-        """Whether the peak is so near the limit that the allocator will free and retry."""
+        """True if the peak is close enough to the limit to cause allocator retries."""
     @property
     def worst(self) -> int:
-        """The stage that needs most."""
+        """The stage with the largest need."""
     @property
     def stages(self) -> Rows[StageMemory]:
-        """Every stage."""
+        """Memory of every stage."""
     @property
     def top(self) -> Rows[TopItem]:
         """The largest items of the worst stage."""
@@ -2229,19 +2229,19 @@ class StageMemory(Record):
         """Time of its peak."""
     @property
     def in_flight(self) -> list[float]:
-        """Micro batches alive, chunk by chunk."""
+        """Micro-batches alive, chunk by chunk."""
     @property
     def allocated(self) -> float:
-        """Bytes of tensors."""
+        """Bytes allocated by tensors."""
     @property
     def reserved(self) -> float:
         """Bytes reserved by the allocator."""
     @property
     def device(self) -> float:
-        """Memory as shown by the device; the kinds add up to it."""
+        """Memory reported by the device; the kinds sum to it."""
     @property
     def kinds(self) -> Rows[KindBytes]:
-        """By kind, in the order of `Kind`."""
+        """Memory by kind, in the order of `Kind`."""
 
 class KindBytes(Record):
     """Memory of one kind."""
@@ -2274,25 +2274,25 @@ class Bill(Record):
         """Optimizer steps."""
     @property
     def productive(self) -> float:
-        """Time in which steps make progress."""
+        """Time of steps that make progress."""
     @property
     def availability(self) -> float:
-        """Share of the calendar in which steps make progress."""
+        """Share of the calendar with progress."""
     @property
     def failures(self) -> Failures | None:
         """Origin of that share, if failures are modelled."""
     @property
     def calendar(self) -> float:
-        """Time on the calendar, failures and restarts included."""
+        """Time on the calendar, including failures and restarts."""
     @property
     def device_hours(self) -> float:
-        """Devices, for as long as they are taken."""
+        """Occupied device time."""
     @property
     def rent(self) -> float | None:
         """Rent of the devices; `None` without a price."""
     @property
     def device_price(self) -> DatedPrice | None:
-        """The price of a device-hour that was used."""
+        """The applied price of a device-hour."""
     @property
     def power(self) -> float:
         """Mean power of the whole job at the facility's meter."""
@@ -2304,19 +2304,19 @@ class Bill(Record):
         """Cost of that energy. It is included in most rental prices, so it is not added."""
     @property
     def electricity_price(self) -> DatedPrice:
-        """The price of a kilowatt-hour that was used."""
+        """The applied price of a kilowatt-hour."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
 
 class Failures(Record):
-    """Origin of the goodput of a run."""
+    """Failure model behind the goodput of a run."""
     @property
     def lowest(self) -> float:
         """Goodput at the highest published failure rate."""
     @property
     def highest(self) -> float:
-        """Goodput at the lowest."""
+        """Goodput at the lowest published failure rate."""
     @property
     def mtbf(self) -> float:
         """Mean time between failures of the whole job."""
@@ -2325,10 +2325,10 @@ class Failures(Record):
         """Time from the start of a checkpoint until it is restorable."""
     @property
     def checkpoint_bytes(self) -> float | None:
-        """Bytes of a checkpoint, where its time follows from the bandwidth of the storage."""
+        """Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage."""
     @property
     def interval(self) -> float:
-        """Time of training between checkpoints, the one with the highest goodput."""
+        """Training time between checkpoints with the highest goodput."""
     @property
     def assumed(self) -> Rows[Assumed]:
         """Assumed values with sources."""
@@ -2337,49 +2337,49 @@ class Assumed(Record):
     """Defaults of unspecified settings."""
     @property
     def setting(self) -> str:
-        """The setting, by its flag."""
+        """The setting, as its flag."""
     @property
     def value(self) -> str:
-        """Its value, in words."""
+        """Its value, as text."""
     @property
     def source(self) -> str:
         """Origin."""
 
 class DatedPrice(Record):
-    """A price and where it was read."""
+    """A price with its source."""
     @property
     def amount(self) -> float:
         """The price."""
     @property
     def range(self) -> list[Any] | None:
-        """Lowest and highest that were seen, where a range is known."""
+        """Lowest and highest observed price, if known."""
     @property
     def source(self) -> str:
-        """Date and source, or that the user gave it."""
+        """Date and source; or the user's setting."""
 
 class Foundation(Record):
-    """A share of the step and what it rests on."""
+    """A share of the step with its evidence."""
     @property
     def id(self) -> str:
         """`operators.calibrated`, `operators.measured`, `operators.fitted`, `operators.derived`, `operators.roofline`, `collectives.calibrated`, `collectives.measured`, `collectives.interpolated`, `collectives.derived`, `software`, `schedule`."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def time(self) -> float:
-        """Share of the step."""
+        """Time in the step with this evidence."""
     @property
     def share(self) -> float:
-        """As a share."""
+        """Share of the step (0 to 1)."""
 
 class EstimateExplanation(Record):
     """One number explained."""
     @property
     def id(self) -> str:
-        """The identifier of what is explained, as the breakdown and `railwright explain` spell it."""
+        """Identifier, as in the breakdown and in `railwright explain`."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def value(self) -> float:
         """The number."""
@@ -2388,10 +2388,10 @@ class EstimateExplanation(Record):
         """Its unit; empty for counts and shares."""
     @property
     def text(self) -> str:
-        """The number as people write it."""
+        """The number as text."""
     @property
     def formula(self) -> str:
-        """The equation, in the inputs' names."""
+        """The equation, with the inputs' names."""
     @property
     def inputs(self) -> Rows[Input]:
         """Inputs."""
@@ -2403,10 +2403,10 @@ class Input(Record):
     """A number that an equation uses."""
     @property
     def name(self) -> str:
-        """As the equation names it."""
+        """Name in the equation."""
     @property
     def value(self) -> float:
-        """The number."""
+        """Value."""
     @property
     def unit(self) -> str:
         """Its unit; empty for counts and shares."""
@@ -2439,7 +2439,7 @@ class Comparison(Record):
     """One figure, measured and predicted."""
     @property
     def figure(self) -> str:
-        """Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`."""
+        """Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`."""
     @property
     def measured(self) -> float:
         """Measured, in seconds, tokens a second, TFLOP/s or bytes."""
@@ -2451,19 +2451,19 @@ class Comparison(Record):
         """Predicted over measured, less 1."""
     @property
     def inside(self) -> bool | None:
-        """Whether the measurement lies in the interval, for figures that have one."""
+        """True if the measurement lies in the interval. `None` for figures without one."""
 
 class Item(Record):
     """Something to explain."""
     @property
     def id(self) -> str:
-        """As the report or `railwright explain` names it."""
+        """Identifier, as in the report or `railwright explain`."""
     @property
     def topic(self) -> Topic | None:
         """Meaning."""
     @property
     def value(self) -> str:
-        """Its value here."""
+        """Value in this run."""
     @property
     def formula(self) -> str | None:
         """The equation, in the inputs' names."""
@@ -2502,7 +2502,7 @@ class Export(Answer):
         """The framework."""
     @property
     def version(self) -> str | None:
-        """Its version, where one was named."""
+        """The version; `None` if unspecified."""
     @property
     def files(self) -> Rows[WrittenFile]: ...
     @property
@@ -2519,7 +2519,7 @@ class WrittenFile(Record):
         """Its text."""
     @property
     def version(self) -> str:
-        """The version of the framework that it is for, such as `2026-08`; empty where all known versions read it."""
+        """The version of the framework for this file, such as `2026-08`; empty if all known versions read it."""
 
 class Lost(Record):
     """A key of a run whose value a format cannot express."""
@@ -2528,7 +2528,7 @@ class Lost(Record):
         """The key of a run file, such as `plan.offload.activations`."""
     @property
     def message(self) -> str:
-        """What is lost and what holds instead, in a lowercase fragment."""
+        """Lost setting and the value that applies instead, as a lowercase fragment."""
 
 class Goodput(Answer):
     """The answer of kind `goodput`."""
@@ -2537,13 +2537,13 @@ class Goodput(Answer):
         """Components of the job."""
     @property
     def rates(self) -> Rows[GoodputRate]:
-        """Their failures; empty where the MTBF of the job was specified."""
+        """Failure rates of the components; empty if the MTBF of the job was specified."""
     @property
     def job(self) -> Job:
         """The job."""
     @property
     def failures_per_day(self) -> float:
-        """Failures in a day of the calendar."""
+        """Failures per day of the calendar."""
     @property
     def interval(self) -> GoodputInterval:
         """Checkpoint intervals."""
@@ -2552,22 +2552,22 @@ class Goodput(Answer):
         """Shares of calendar time; `training` is the ETTR."""
     @property
     def range(self) -> Range | None:
-        """The same at other published rates; none where no rate comes from the catalogue."""
+        """Goodput at other published rates. `None` if no rate is from the catalogue."""
     @property
     def slowdown(self) -> float:
         """Step slowdown by slow hosts, 1 without."""
     @property
     def goodput(self) -> float:
-        """ETTR over slowdown: the share of the calendar, in steps at full speed. It is what `training.availability` stands for."""
+        """ETTR over slowdown: the share of the calendar, in steps at full speed. Same meaning as `training.availability`."""
     @property
     def price(self) -> Price | None:
-        """Cost of an hour of progress, if a price is known."""
+        """Cost of an hour of progress. `None` without a price."""
     @property
     def assumed(self) -> Rows[Assumed]:
         """Assumed values."""
     @property
     def published(self) -> Rows[Scaled]:
-        """Published clusters that the range comes from."""
+        """Published clusters behind the range."""
     @property
     def machine(self) -> str:
         """Accelerator of the job."""
@@ -2594,7 +2594,7 @@ class GoodputRate(Record):
         """The component."""
     @property
     def count(self) -> int:
-        """Number of them in the job."""
+        """Number of this component in the job."""
     @property
     def mtbf_hours(self) -> float:
         """Mean hours between failures of one."""
@@ -2603,40 +2603,40 @@ class GoodputRate(Record):
         """Share of the failures that take a host out of the job until it is repaired."""
     @property
     def is_specified(self) -> bool:
-        """Whether the rate was specified rather than taken from the catalogue."""
+        """True if the rate was specified, false if it is from the catalogue."""
 
 class Job(Record):
-    """A job between failures: how it writes checkpoints and how it starts again."""
+    """Checkpoint and restart times of a job, and its mean time between failures."""
     @property
     def mtbf(self) -> float:
         """Mean time between failures of the whole job."""
     @property
     def stall(self) -> float:
-        """Time for which training stops at each checkpoint."""
+        """Time for which each checkpoint stops training."""
     @property
     def write(self) -> float:
-        """Time from the end of the stall until the checkpoint can be read: training goes on meanwhile."""
+        """Time from the end of the stall until the checkpoint is restorable; training continues meanwhile."""
     @property
     def detection(self) -> float:
-        """Time until a failure is noticed and faulty hosts are replaced; nothing runs, so nothing fails."""
+        """Time to detect a failure and replace faulty hosts. Nothing runs, so nothing fails."""
     @property
     def restart(self) -> float:
-        """Time to start again and read the checkpoint; a failure in it starts it again."""
+        """Time to restart and read the checkpoint. A failure during it restarts it."""
 
 class GoodputInterval(Record):
     """Checkpoint intervals: time of training between two checkpoints."""
     @property
     def used(self) -> float:
-        """The one that the answer is for."""
+        """The interval used."""
     @property
     def is_specified(self) -> bool:
-        """Whether it was specified."""
+        """True if the interval was specified."""
     @property
     def optimal(self) -> float | None:
-        """The one with the highest ETTR; none where a checkpoint takes no time."""
+        """The interval with the highest ETTR. `None` if a checkpoint takes no time."""
     @property
     def optimal_ettr(self) -> float | None:
-        """ETTR with it, spares included."""
+        """ETTR at the optimal interval, including spares."""
     @property
     def young(self) -> float:
         """Young's approximation."""
@@ -2645,25 +2645,25 @@ class GoodputInterval(Record):
         """Daly's approximation."""
 
 class Split(Record):
-    """Shares of calendar time, which add up to 1."""
+    """Shares of calendar time, with sum 1."""
     @property
     def training(self) -> float:
-        """Steps that count: the effective training time ratio (ETTR)."""
+        """Steps that count as progress: the effective training time ratio (ETTR)."""
     @property
     def checkpoints(self) -> float:
-        """Stalls of checkpoints that were completed."""
+        """Stalls of completed checkpoints."""
     @property
     def lost_work(self) -> float:
-        """Steps, and stalls among them, that were done again after a failure."""
+        """Repeated steps, and stalls among them, after a failure."""
     @property
     def detection(self) -> float:
-        """Noticing failures and replacing hosts."""
+        """Detection of failures and replacement of hosts."""
     @property
     def restart(self) -> float:
-        """Starting again and reading checkpoints."""
+        """Restart and reading of checkpoints."""
     @property
     def spares(self) -> float:
-        """Waiting for a repair because no spare host was left."""
+        """Waiting for a repair without a spare host."""
 
 class Range(Record):
     """ETTR and MTBF at the lowest and the highest published failure rate; the checkpoint interval stays the same."""
@@ -2687,16 +2687,16 @@ class Price(Record):
         """Price of a device-hour."""
     @property
     def hour(self) -> float:
-        """All devices for an hour of the calendar."""
+        """Cost of all devices for an hour of the calendar."""
     @property
     def useful_hour(self) -> float:
-        """All devices for the time in which the job makes an hour of progress: `hour / goodput`."""
+        """Cost of all devices for the time of an hour of progress: `hour / goodput`."""
 
 class Scaled(Record):
-    """A published cluster, and a job with its failure rate."""
+    """A published cluster, with the job at its failure rate."""
     @property
     def cluster(self) -> str:
-        """The cluster or run."""
+        """Name of the cluster or run."""
     @property
     def failures_per_thousand_node_days(self) -> float:
         """Interruptions per thousand servers and day."""
@@ -2705,7 +2705,7 @@ class Scaled(Record):
         """Accelerators per server."""
     @property
     def source(self) -> str:
-        """Where it is published."""
+        """Source of the publication."""
     @property
     def confidence(self) -> str:
         """`retrieved` or `recalled`."""
@@ -2717,13 +2717,13 @@ class Hang(Answer):
     """The answer of kind `hang`."""
     @property
     def hangs(self) -> bool | None:
-        """Whether the job hangs; none where the records do not show it."""
+        """True if the job hangs; `None` if the records do not show it."""
     @property
     def hang(self) -> HangHang | None:
-        """From flight records."""
+        """Result from flight records."""
     @property
     def metrics(self) -> Metrics | None:
-        """From xpu_timer."""
+        """Result from xpu_timer."""
 
 class HangHang(Record):
     """Verdict of flight records."""
@@ -2881,7 +2881,7 @@ class Key(Record):
         """Default in words."""
     @property
     def is_searched(self) -> bool:
-        """Whether `search` varies it and `--space` restricts it."""
+        """True if `search` varies it and `--space` restricts it."""
 
 class Log(Answer):
     """The answer of kind `log`."""
@@ -2904,7 +2904,7 @@ class Log(Answer):
         """Every report, or the extremes of stretches of them: iteration, seconds of an iteration, MFU (0 to 1) if it can be known."""
     @property
     def measures(self) -> Rows[MeasureCurve]:
-        """Loss, gradient norm and learning rate over the iterations, as far as they are reported."""
+        """Loss, gradient norm and learning rate over the iterations, if reported."""
 
 class Judged(Record):
     """Log summary."""
@@ -3050,7 +3050,7 @@ class Memory(Answer):
     """The answer of kind `memory`."""
     @property
     def title(self) -> str:
-        """The run in one line."""
+        """Title: the run in one line."""
     @property
     def memory(self) -> MemoryReport:
         """Memory of every stage, item by item."""
@@ -3062,13 +3062,13 @@ class Memory(Answer):
         """Memory of that stage over the step; empty if a step has too many passes to draw."""
 
 class MemoryReport(Record):
-    """Memory of all stages against the device's."""
+    """Memory of all stages, compared with the device's."""
     @property
     def stages(self) -> Rows[StageReport]:
-        """Every stage."""
+        """Reports of all stages."""
     @property
     def worst(self) -> int:
-        """The one that needs most."""
+        """Index of the stage with the largest need."""
     @property
     def device_memory(self) -> float:
         """Memory of the device."""
@@ -3077,16 +3077,16 @@ class MemoryReport(Record):
         """Free memory on the worst stage at its expected peak; negative if the allocator must release memory, or fails."""
     @property
     def least(self) -> float:
-        """The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half can be used."""
+        """Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory, of which about half is usable."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
-        """Whether that fits, by the probability."""
+        """Verdict by the probability of fitting."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that it fits, from the spread of past errors."""
     @property
     def near_limit(self) -> bool:
-        """Whether the peak is so near the limit that the allocator will retry and the step slow down."""
+        """True if the peak is close enough to the limit to cause allocator retries and slower steps."""
 
 class StageReport(Record):
     """One stage's memory."""
@@ -3095,25 +3095,25 @@ class StageReport(Record):
         """The stage, from 0."""
     @property
     def layers(self) -> list[list[Any]]:
-        """Its layers, chunk by chunk: first and count."""
+        """Layers, chunk by chunk: first and count."""
     @property
     def in_flight(self) -> list[float]:
-        """Micro batches alive, chunk by chunk."""
+        """Micro-batches alive, chunk by chunk."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
         """Time of the peak."""
     @property
     def items(self) -> Rows[MemoryItem]:
-        """Contents of memory at that time; adds up to `device`."""
+        """Contents of memory at that time, which sum to `device`."""
     @property
     def allocated(self) -> float:
-        """Bytes of tensors."""
+        """Bytes allocated by tensors."""
     @property
     def reserved(self) -> float:
         """Bytes reserved by the allocator."""
     @property
     def device(self) -> float:
-        """Memory as shown by the device."""
+        """Memory reported by the device."""
 
 class MemoryItem(Record):
     """One line of a report."""
@@ -3125,7 +3125,7 @@ class MemoryItem(Record):
         """Module, if any."""
     @property
     def layer(self) -> int | None:
-        """Of which layer of the model, from 0, if of one."""
+        """Layer of the model, from 0. `None` for memory outside of layers."""
     @property
     def bytes(self) -> float:
         """Amount."""
@@ -3304,7 +3304,7 @@ class Leak(Record):
         """Growth in bytes per second; `None` if events have no times."""
 
 class Predicted(Record):
-    """The calculator's answer for the stage."""
+    """The calculator's prediction for the stage."""
     @property
     def stage(self) -> int: ...
     @property
@@ -3337,7 +3337,7 @@ class Model(Answer):
         """Model FLOP of forward and backward pass."""
     @property
     def model(self) -> ModelModel:
-        """A model's whole structure. Layers that are equal share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
+        """Complete structure of a model. Equal layers share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
 
 class CatalogueEntry(Record):
     """Catalogue data of a model other than its dimensions."""
@@ -3381,7 +3381,7 @@ class FlopFields(Record):
     def full_attention(self) -> float: ...
 
 class ModelModel(Record):
-    """A model's whole structure. Layers that are equal share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
+    """Complete structure of a model. Equal layers share one `Layer` value: `layers[i]` is an index into `layer_kinds`."""
     @property
     def name(self) -> str:
         """Name in the catalogue, or label set by the user."""
@@ -3680,7 +3680,7 @@ class MultiTokenPrediction(Record):
         """Number of modules in sequence."""
     @property
     def layer_kind(self) -> int:
-        """The layer that each module runs, an index into `Model::layer_kinds`."""
+        """Layer of each module, an index into `Model::layer_kinds`."""
     @property
     def weights(self) -> Rows[Weight]:
         """Weights of one module in addition to its layer (norms, projection). Embedding and head are shared with the model."""
@@ -3742,7 +3742,7 @@ class Network(Answer):
         """Bandwidth below over bandwidth above, by tier."""
     @property
     def largest(self) -> int:
-        """Most devices that the design can join."""
+        """Maximum number of devices of the design."""
     @property
     def reach(self) -> Rows[Reach]:
         """Routes of the first device to the others."""
@@ -3766,10 +3766,10 @@ class Design(Record):
         """Network bandwidth of one device, one direction, over all of its ports."""
     @property
     def planes(self) -> int:
-        """Ports of a NIC, each in a plane of its own."""
+        """Ports of a NIC, each in a separate plane."""
     @property
     def rails(self) -> int:
-        """Rails; 1 where they do not matter."""
+        """Rails; 1 if irrelevant."""
     @property
     def radix(self) -> int:
         """Ports of a switch, counted at the NIC's bandwidth."""
@@ -3793,7 +3793,7 @@ class Design(Record):
         """Routing of messages."""
     @property
     def connection(self) -> Connection:
-        """Paths of a connection where hashes choose them."""
+        """Routes of a connection with hashed routing."""
     @property
     def seed(self) -> int:
         """Seed of the hash."""
@@ -3802,13 +3802,13 @@ class Design(Record):
         """Forwarding of a message to another rail."""
     @property
     def link_latency(self) -> float:
-        """Latency of each link with the switch behind it."""
+        """Latency of each link with the following switch."""
     @property
     def cabling(self) -> Rows[Cabling]:
         """Cables between NIC and leaf, leaf and spine, spine and core."""
 
 class Domain(Record):
-    """Scale-up domains, each taken as one switch that does not block."""
+    """Scale-up domains, each modelled as one non-blocking switch."""
     @property
     def size(self) -> int:
         """Devices in each."""
@@ -3835,13 +3835,13 @@ class ClosNetwork(Record):
         """Fabrics in each plane: one, or one for each rail."""
     @property
     def fabrics_per_switch(self) -> int:
-        """Fabrics that share one switch, where one switch is more than one needs."""
+        """Fabrics that share one switch, if a switch is larger than needed for one."""
     @property
     def rails_per_group(self) -> int:
-        """Rails whose leaves are shared: those of one group of the fabric."""
+        """Rails that share leaves: those of one group of the fabric."""
     @property
     def kept_tiers(self) -> int:
-        """Tiers that are left; less than the fabric has where layers without traffic were taken away."""
+        """Remaining tiers; fewer than those of the fabric if layers without traffic were removed."""
     @property
     def hosts_per_port(self) -> int:
         """NIC ports that one switch port serves."""
@@ -3871,7 +3871,7 @@ class Clos(Record):
         """Pods; 1 below three tiers."""
     @property
     def leaves_per_pod(self) -> int:
-        """Leaves that a pod has room for; the last may have fewer."""
+        """Maximum number of leaves of a pod; the last pod may have fewer."""
     @property
     def spines_per_pod(self) -> int:
         """Spines in each pod."""
@@ -3880,13 +3880,13 @@ class Clos(Record):
         """Links from a spine upwards."""
     @property
     def core_groups(self) -> int:
-        """Core groups: spines of the same places in their pods share one."""
+        """Core groups: spines of the same index in their pods share one."""
     @property
     def cores_per_group(self) -> int:
         """Cores in each core group."""
     @property
     def by_group(self) -> bool:
-        """Whether leaves are numbered group by group instead of unit by unit."""
+        """True if leaves are numbered group by group instead of unit by unit."""
 
 class NetworkFabric(Record):
     """A dragonfly."""
@@ -3967,7 +3967,7 @@ class Torus(Record):
         """Edge of a cube within which links are copper; `None` without cubes."""
 
 class Connection(Record):
-    """How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes. The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`)."""
+    """Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes. The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`)."""
     @property
     def channels(self) -> int:
         """Channels."""
@@ -3976,7 +3976,7 @@ class Connection(Record):
         """Queue pairs of each channel on a port."""
     @property
     def plane_striping(self) -> bool:
-        """Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do."""
+        """True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports."""
 
 class Cabling(Record):
     """Cables of one layer."""
@@ -4031,7 +4031,7 @@ class LayerCount(Record):
     """Links of one layer."""
     @property
     def layer(self) -> Literal["scale_up", "host", "access", "leaf_spine", "spine_core", "local", "global", "torus"]:
-        """Place."""
+        """Layer of the network."""
     @property
     def links(self) -> int:
         """Links, both directions counted once."""
@@ -4058,13 +4058,13 @@ class Reach(Record):
         """Number of devices."""
     @property
     def links(self) -> int:
-        """Links on the way, NICs included; the most where ways differ."""
+        """Links of the route, NICs included; the maximum if routes differ."""
     @property
     def latency(self) -> float:
-        """Latency of the way; the most where ways differ."""
+        """Latency of the route; the maximum if routes differ."""
     @property
     def link_paths(self) -> int:
-        """Equally short ways."""
+        """Number of equally short routes."""
 
 class NetworkCollective(Answer):
     """The answer of kind `network_collective`."""
@@ -4076,28 +4076,28 @@ class NetworkCollective(Answer):
         """Routing of the topology."""
     @property
     def failed(self) -> list[str]:
-        """Failed parts."""
+        """Names of failed parts."""
     @property
     def operation(self) -> Literal["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "send_receive"] | Collective:
         """The operation."""
     @property
     def groups(self) -> int:
-        """Groups that run at the same time."""
+        """Number of concurrent groups."""
     @property
     def ranks(self) -> int:
-        """Ranks of each group."""
+        """Number of ranks per group."""
     @property
     def domains(self) -> int:
-        """Scale-up domains that the first group touches."""
+        """Number of scale-up domains of the first group."""
     @property
     def per_domain(self) -> int:
-        """Ranks of the first group in the domain with most of them."""
+        """Maximum number of ranks of the first group in one domain."""
     @property
     def slowdown(self) -> NetworkCollectiveSpread:
-        """Bandwidth time on the topology over that at the devices' own ports."""
+        """Bandwidth time on the topology relative to that at the devices' own ports."""
     @property
     def points(self) -> Rows[NetworkCollectivePoint]:
-        """Each size."""
+        """Results by size."""
     @property
     def layers(self) -> Rows[LayerLoad]:
         """Load of the links under the first seed."""
@@ -4108,17 +4108,17 @@ class NetworkCollective(Answer):
         """Settings that were not specified."""
     @property
     def ignores_cable_latencies(self) -> bool:
-        """Whether latencies of cables have no effect, because those of the cluster are used: true on a fabric from a file."""
+        """True if latencies of cables have no effect, because those of the cluster are used: on a fabric from a file."""
 
 class Collective(Record):
-    """Tokens go to the ranks of their experts, once per domain (DeepEP); bytes as an all-to-all would send them, so tokens x `copies` x width."""
+    """Dispatch of tokens to the ranks of their experts, once per domain (DeepEP); bytes as in an all-to-all: tokens x `copies` x width."""
     @property
     def expert_dispatch(self) -> CollectiveExpertDispatch: ...
 
 class CollectiveExpertDispatch(Record):
     @property
     def copies(self) -> int:
-        """Experts that each token goes to (top-k)."""
+        """Experts per token (top-k)."""
     @property
     def most_domains(self) -> int:
         """Domains that a token may visit at most (group-limited routing with groups as domains); 0 is no limit."""
@@ -4127,13 +4127,13 @@ class NetworkCollectiveSpread(Record):
     """A value over hash seeds."""
     @property
     def seeds(self) -> int:
-        """Hash seeds."""
+        """Number of hash seeds."""
     @property
     def median(self) -> float:
-        """Half of the seeds have no more."""
+        """Median over seeds."""
     @property
     def p90(self) -> float:
-        """Nine of ten seeds have no more."""
+        """90th percentile over seeds."""
 
 class NetworkCollectivePoint(Record):
     """One size."""
@@ -4157,7 +4157,7 @@ class NetworkCollectivePoint(Record):
         """Time of the 90th percentile over hash seeds."""
     @property
     def unmeasured(self) -> list[float] | None:
-        """The least and the most that the median may be, where no measurement covers the collective."""
+        """Lower and upper bound of the median. `None` if measurements cover the collective."""
     @property
     def algorithm_bandwidth(self) -> float:
         """Bytes over time."""
@@ -4175,19 +4175,19 @@ class LayerLoad(Record):
         """Directed links."""
     @property
     def used(self) -> int:
-        """Of these, how many carried anything."""
+        """Number of these links that carried bytes."""
     @property
     def capacity(self) -> float:
         """Capacity of one."""
     @property
     def mean(self) -> float:
-        """Share of its capacity that the average link carried."""
+        """Mean utilization of the links (0 to 1)."""
     @property
     def busiest(self) -> float:
-        """The same of the busiest."""
+        """Utilization of the busiest link (0 to 1)."""
     @property
     def link(self) -> str:
-        """Place of the busiest."""
+        """Place of the busiest link."""
 
 class NetworkCost(Answer):
     """The answer of kind `network_cost`."""
@@ -4220,13 +4220,13 @@ class NetworkCost(Answer):
         """The cheapest design by number of devices."""
     @property
     def growth(self) -> Rows[Growth]:
-        """What each design buys for a larger network, now and later."""
+        """Purchases of each design for a larger network, now and later."""
     @property
     def without_growth(self) -> Rows[Refused]:
         """Designs that cannot be built at that size."""
     @property
     def cluster(self) -> NetworkCostCluster:
-        """What the rest of the cluster costs and draws, and for how long it is used."""
+        """Cost and power of the rest of the cluster, and its time in use."""
     @property
     def run(self) -> str | None:
         """The run in one line."""
@@ -4238,16 +4238,16 @@ class Entry(Record):
         """Its name."""
     @property
     def design(self) -> Design:
-        """Every figure of it."""
+        """Its resolved parameters."""
     @property
     def bill(self) -> NetworkCostBill:
         """Cost."""
     @property
     def saving(self) -> float:
-        """Saving of the whole bill against the first design, NICs included."""
+        """Saving of the whole bill over the first design (0 to 1), NICs included."""
     @property
     def saving_ports_and_transceivers(self) -> float:
-        """Saving of switch ports and transceivers against the first design, as published comparisons count."""
+        """Saving of switch ports and transceivers over the first design (0 to 1), as in published comparisons."""
     @property
     def share(self) -> Share:
         """Its share of the cluster."""
@@ -4262,7 +4262,7 @@ class NetworkCostBill(Record):
         """The design's name."""
     @property
     def counts(self) -> NetworkCostCounts:
-        """What there is."""
+        """Counts of parts."""
     @property
     def devices(self) -> int:
         """Accelerators."""
@@ -4271,7 +4271,7 @@ class NetworkCostBill(Record):
         """Line by line."""
     @property
     def ports_and_transceivers(self) -> float:
-        """Switch ports and transceivers alone: what published comparisons of rail-only count."""
+        """Dollars of switch ports and transceivers alone, as counted by published comparisons of rail-only."""
     @property
     def fabric(self) -> float:
         """Switches, cables and transceivers."""
@@ -4289,13 +4289,13 @@ class NetworkCostBill(Record):
         """All of it at the highest."""
     @property
     def ranged_share(self) -> float:
-        """Share of the total whose price has a range; the rest counts at its typical price in all three."""
+        """Share of the total whose price has a range. The rest counts at its typical price in all three totals."""
     @property
     def watts(self) -> float:
-        """Power of all whose power is known."""
+        """Total power of the parts with known power."""
     @property
     def has_all_watts(self) -> bool:
-        """Whether that is all."""
+        """True if `watts` covers every part of the network."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
@@ -4325,7 +4325,7 @@ class NetworkCostLine(Record):
         """Location: a tier of switches or a layer of cables."""
     @property
     def speed(self) -> float | None:
-        """Its speed, one direction; `None` where the price has none."""
+        """Its speed, one direction; `None` for prices without a speed."""
     @property
     def count(self) -> float:
         """Number; metres of fibre."""
@@ -4337,13 +4337,13 @@ class NetworkCostLine(Record):
         """`count x price`."""
     @property
     def dollars_low(self) -> float:
-        """The same at the lowest price that is known; at the typical one where there is but one."""
+        """The same at the lowest known price; at the typical one if there is only one."""
     @property
     def dollars_high(self) -> float:
         """The same at the highest."""
     @property
     def watts(self) -> float | None:
-        """`count x watts of one`; `None` is not known."""
+        """`count x watts of one`; `None` if unknown."""
 
 class NetworkCostPrice(Record):
     """A line of the table."""
@@ -4352,13 +4352,13 @@ class NetworkCostPrice(Record):
         """Dollars for one: the typical price."""
     @property
     def dollars_low(self) -> float | None:
-        """The least that a public source has; none where there is but one."""
+        """Lowest price of a public source; `None` if there is only one."""
     @property
     def dollars_high(self) -> float | None:
         """The most."""
     @property
     def watts(self) -> float | None:
-        """Watts of one; `None` is not known."""
+        """Watts of one part; `None` if unknown."""
     @property
     def date(self) -> str:
         """Date of reading."""
@@ -4373,16 +4373,16 @@ class NetworkCostPrice(Record):
         """Source of the power."""
     @property
     def confidence(self) -> str:
-        """`retrieved`, `recalled`, `inferred`, or what the user wrote."""
+        """`retrieved`, `recalled`, `inferred`, or text of the user."""
 
 class Share(Record):
     """The network's share."""
     @property
     def of_dollars(self) -> float | None:
-        """Of the dollars of network and devices."""
+        """Share of the dollars of network and devices (0 to 1)."""
     @property
     def of_watts(self) -> float | None:
-        """Of the watts of network and devices."""
+        """Share of the watts of network and devices (0 to 1)."""
     @property
     def dollars_per_year(self) -> float:
         """The network's dollars a year: price over years, and electricity."""
@@ -4430,7 +4430,7 @@ class OnRun(Record):
         """Tokens a second."""
 
 class Refused(Record):
-    """A design that cannot be built as asked, and why."""
+    """A design that cannot be built as requested, with the reason."""
     @property
     def name(self) -> str:
         """Its name."""
@@ -4481,7 +4481,7 @@ class Remedy(Record):
         """Value, as in a run file or a flag."""
 
 class Sweep(Record):
-    """Savings against the first design over the ratio of port price to transceiver price."""
+    """Savings over the first design, by ratio of port price to transceiver price."""
     @property
     def ratio(self) -> float:
         """Ratio of port price to transceiver price, or a factor on the catalogue's port prices."""
@@ -4511,7 +4511,7 @@ class Cheapest(Record):
         """The design."""
     @property
     def per_device(self) -> list[float | None]:
-        """Dollars of each design for each device, in the order of `Comparison::names`; none where it cannot be built."""
+        """Dollars of each design per device, in the order of `Comparison::names`; `None` if it cannot be built."""
 
 class Growth(Record):
     """A design that grows."""
@@ -4526,25 +4526,25 @@ class Growth(Record):
         """The network of today's devices, rebuilt later."""
     @property
     def prepared(self) -> Purchase | None:
-        """Upper switches of the larger network from the start; none where the topology has no tiers."""
+        """Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers."""
 
 class Purchase(Record):
-    """A way to the larger network."""
+    """A plan for the larger network."""
     @property
     def now(self) -> float:
         """Bought for today's devices."""
     @property
     def later(self) -> float:
-        """Bought for the others."""
+        """Cost of the purchases for later devices."""
     @property
     def discarded(self) -> float:
-        """Bought first, and without a place in the larger network."""
+        """Cost of parts bought first that have no place in the larger network."""
     @property
     def moved_links(self) -> int | None:
-        """Links of today whose ends move, at least; none where the topology has no rule for it."""
+        """Lower bound on links of today whose ends move; `None` if the topology has no rule for it."""
 
 class NetworkCostCluster(Record):
-    """What the rest of the cluster costs and draws, and for how long it is used."""
+    """Cost and power of the rest of the cluster, and its time in use."""
     @property
     def accelerator(self) -> str:
         """The accelerator's name."""
@@ -4553,7 +4553,7 @@ class NetworkCostCluster(Record):
         """Price of one accelerator with its share of the server."""
     @property
     def device_price_source(self) -> str:
-        """Where that price comes from."""
+        """Source of that price."""
     @property
     def device_power(self) -> float | None:
         """Power of one accelerator."""
@@ -4571,13 +4571,13 @@ class NetworkCostCluster(Record):
         """Facility power over machine power."""
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens a second of the whole run, if known."""
+        """Tokens per second of the whole run; `None` if unknown."""
     @property
     def tokens(self) -> float | None:
-        """Tokens of the whole run, if known."""
+        """Tokens of the whole run; `None` if unknown."""
     @property
     def availability(self) -> float:
-        """Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too."""
+        """Share of the calendar time in which the run makes progress. An owner also pays for the rest."""
 
 class NetworkDesign(Answer):
     """The answer of kind `network_design`."""
@@ -4598,7 +4598,7 @@ class NetworkDesign(Answer):
         """Rows with a simulated cost per token equal to the lowest within intervals; a single one is the winner. Empty without simulation."""
     @property
     def compares_power(self) -> bool:
-        """Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0."""
+        """True if the fronts include watts. Requires the power of every design, because an unknown value would count as 0."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
@@ -4607,16 +4607,16 @@ class NetworkDesign(Answer):
         """Settings that were not specified."""
     @property
     def complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the search covered everything."""
 
 class NetworkDesignRow(Record):
     """One design with its step."""
     @property
     def topology(self) -> Literal["clos", "rail-optimized", "rail-only", "trimmed", "dual-plane", "multi-plane", "dragonfly", "dragonfly-plus", "torus", "slim-fly", "scale-up"]:
-        """Its kind."""
+        """Kind of network."""
     @property
     def domain(self) -> int:
-        """Devices of a scale-up domain."""
+        """Devices per scale-up domain."""
     @property
     def oversubscription(self) -> float:
         """Bandwidth below a leaf over bandwidth above it."""
@@ -4625,101 +4625,101 @@ class NetworkDesignRow(Record):
         """Bandwidth of a NIC, one direction."""
     @property
     def tiers(self) -> int:
-        """Tiers of switches."""
+        """Number of switch tiers."""
     @property
     def switches(self) -> int:
-        """Switches."""
+        """Number of switches."""
     @property
     def dollars(self) -> float:
-        """Dollars of the network, NICs included, and of larger domains where they have a price."""
+        """Dollars of the network, including NICs, and of larger domains if they have a price."""
     @property
     def dollars_per_device(self) -> float:
-        """The same for each device."""
+        """Dollars per device."""
     @property
     def watts(self) -> float | None:
-        """Watts of the network; none where the power of a part is not known."""
+        """Watts of the network. `None` if the power of a part is unknown."""
     @property
     def step_time(self) -> float | None:
-        """Time of a step; none where its class has no plan."""
+        """Time of a step. `None` if its class has no plan."""
     @property
     def network_share(self) -> float | None:
-        """Share of it that the network between domains takes."""
+        """Share of it due to the network between domains."""
     @property
     def tokens_per_second(self) -> float | None:
-        """Tokens a second."""
+        """Tokens per second."""
     @property
     def share(self) -> Share:
         """Cost of network and devices per token, day and run."""
     # ['class']: int
     @property
     def on_front(self) -> bool:
-        """Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one."""
+        """True if no other design of the same domain size is at least as good in time, dollars and watts and better in one."""
     @property
     def on_whole_front(self) -> bool:
-        """The same over all sizes; only if larger domains have a price."""
+        """The same over all sizes. Only if larger domains have a price."""
     @property
     def cheapest_token(self) -> bool:
-        """Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others."""
+        """True for the lowest cost per token, among designs comparable by it. After simulation, only if its interval is below all others."""
     @property
     def is_reference(self) -> bool:
-        """Whether it is what others are compared with: rail-optimized, nothing oversubscribed, the machine's own domains."""
+        """True for references: rail-optimized, no oversubscription, the machine's own domains."""
     @property
     def simulated(self) -> Simulated | None:
-        """The simulated step, where it may be the cheapest or is a reference."""
+        """The simulated step, for references and possible winners."""
 
 class Simulated(Record):
-    """A simulated step on a network, and what a token costs there."""
+    """A simulated step on a network, with its cost per token."""
     @property
     def routing(self) -> str:
         """Routing of messages."""
     @property
     def step_time(self) -> float:
-        """The step."""
+        """Simulated step time."""
     @property
     def is_merged(self) -> bool:
-        """Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider."""
+        """True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider."""
     @property
     def step_low(self) -> float:
-        """Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds."""
+        """Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds."""
     @property
     def step_high(self) -> float:
-        """The upper bound."""
+        """Upper bound of the step."""
     @property
     def dollars(self) -> float:
-        """With the simulated step."""
+        """Cost at the simulated step."""
     @property
     def dollars_low(self) -> float:
-        """Its bounds."""
+        """Lower bound."""
     @property
     def dollars_high(self) -> float:
-        """The upper bound."""
+        """Upper bound."""
 
 class Class(Record):
     """A class of designs with equal steps."""
     @property
     def searched(self) -> Literal["found", "nothing_fits", "not_searched"]:
-        """Whether it has a plan."""
+        """Result of its search."""
     @property
     def layout(self) -> str:
-        """The best plan's layout as flags; empty where there is none."""
+        """The best plan's layout as flags; empty without a plan."""
     @property
     def reason(self) -> str:
-        """Reason why nothing fits; empty elsewhere."""
+        """Reason why nothing fits; empty otherwise."""
 
 class NetworkDesignRefused(Record):
     """A combination that cannot be built."""
     @property
     def kind(self) -> Literal["clos", "rail-optimized", "rail-only", "trimmed", "dual-plane", "multi-plane", "dragonfly", "dragonfly-plus", "torus", "slim-fly", "scale-up"]:
-        """Its kind."""
+        """Kind of network."""
     @property
     def domain(self) -> int:
-        """Devices of a domain."""
+        """Devices per domain."""
     @property
     def speed(self) -> float:
         """Bandwidth of a NIC."""
     @property
     def problem(self) -> Problem:
-        """Reason."""
+        """Reason for rejection."""
 
 class NetworkFailures(Answer):
     """The answer of kind `network_failures`."""
@@ -4786,7 +4786,7 @@ class Expectation(Record):
         """Mean factor of the step's time over a month, without interruptions."""
     @property
     def mean_lost_devices(self) -> float:
-        """Devices out of work at a moment, on average."""
+        """Mean number of idle devices."""
 
 class ClassLoss(Record):
     """Cost of failures of one class of parts."""
@@ -4807,10 +4807,10 @@ class ClassLoss(Record):
         """Devices that keep a part of their bandwidth."""
     @property
     def touched(self) -> int:
-        """Devices of all domains with a member that is cut off or slowed: what a job would have to do without."""
+        """Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop."""
     @property
     def kept_alone(self) -> float:
-        """Share of bandwidth that the most affected device keeps on its own NIC."""
+        """Share of bandwidth that the most affected device keeps on its own NIC (0 to 1)."""
     @property
     def kept_neighbour(self) -> float:
         """Remaining share if one neighbour also carries its traffic."""
@@ -4819,7 +4819,7 @@ class ClassLoss(Record):
         """Share that the most affected domain keeps over all of its NICs."""
     @property
     def remark(self) -> str:
-        """Assumptions of the figures."""
+        """Assumptions behind the values."""
     @property
     def rate(self) -> NetworkFailuresRate:
         """Failure rate."""
@@ -4828,7 +4828,7 @@ class ClassLoss(Record):
         """Failures of all of them in a month."""
     @property
     def interrupts(self) -> bool:
-        """Whether the job stops and starts again: connections of a device break."""
+        """True if the job stops and restarts because connections of a device break."""
     @property
     def slowdown(self) -> float | None:
         """Step slowdown until the repair; `None` if the step cannot finish."""
@@ -4846,7 +4846,7 @@ class ClassLoss(Record):
         """Device-hours in a month."""
 
 class NetworkFailuresRate(Record):
-    """One line: how often a part fails, and for how long."""
+    """One line: failure rate and repair time of a part."""
     @property
     def fit(self) -> float:
         """Failures of one part in 10^9 hours."""
@@ -4864,7 +4864,7 @@ class NetworkFailuresRate(Record):
         """Source of the repair time."""
     @property
     def confidence(self) -> str:
-        """`retrieved`, `recalled`, `derived`, or what the user wrote."""
+        """`retrieved`, `recalled`, `derived`, or text of the user."""
 
 class Sampled(Record):
     """Results with standard errors."""
@@ -4882,7 +4882,7 @@ class Sampled(Record):
         """Mean factor of the step's time over states in which it can be finished."""
     @property
     def mean_slowdown_error(self) -> float:
-        """Its standard error."""
+        """Standard error of the mean slowdown."""
     @property
     def worst_slowdown(self) -> float:
         """The largest factor among these."""
@@ -4891,13 +4891,13 @@ class Sampled(Record):
         """Share of states in which the step cannot be finished."""
     @property
     def stopped_error(self) -> float:
-        """Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983)."""
+        """Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence: three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983)."""
     @property
     def mean_cut_off(self) -> float:
         """Mean number of devices with a disconnected NIC."""
     @property
     def whole(self) -> float:
-        """Share of states in which nothing is missing."""
+        """Share of states without any failure."""
 
 class Draw(Record):
     """A number of parts of each class, at any position."""
@@ -4912,7 +4912,7 @@ class NamedFields(Record):
         """Network with failed parts."""
     @property
     def slowdown(self) -> float | None:
-        """Step time relative to the whole network; none where the job cannot finish."""
+        """Step time relative to the whole network; `None` if the job cannot finish."""
     @property
     def finishes(self) -> bool: ...
 
@@ -4933,10 +4933,10 @@ class State(Record):
         """Devices that their domain cannot help either: the step cannot finish."""
     @property
     def is_connected(self) -> bool:
-        """Whether all domains reach each other."""
+        """True if all domains reach each other."""
     @property
     def kept_alone(self) -> float:
-        """Share of bandwidth that the most affected device keeps on its own NIC."""
+        """Share of bandwidth that the most affected device keeps on its own NIC (0 to 1)."""
     @property
     def kept_neighbour(self) -> float:
         """Remaining share if one neighbour also carries its traffic."""
@@ -4977,7 +4977,7 @@ class NetworkFlows(Answer):
     def flows(self) -> Rows[Shown]: ...
     @property
     def held_up(self) -> int:
-        """Flows that pauses behind a congested receiver may delay."""
+        """Number of flows that pauses at a congested receiver may delay."""
     @property
     def latest_makespan(self) -> float | None:
         """Upper bound of the makespan with such pauses."""
@@ -5007,7 +5007,7 @@ class Shown(Record):
     def end(self) -> float: ...
     @property
     def latest_end(self) -> float | None:
-        """Upper bound of the end on a lossless network (PFC, credits), of flows that pauses behind a congested receiver may delay."""
+        """Upper bound of the end on a lossless network (PFC, credits), for flows that pauses at a congested receiver may delay."""
 
 class NetworkSimulate(Answer):
     """The answer of kind `network_simulate`."""
@@ -5040,37 +5040,37 @@ class NetworkSimulate(Answer):
         """The step with other hash seeds, if requested."""
     @property
     def placed(self) -> Placed | None:
-        """Where the ranks are, and what other orders of the hosts take, where hosts are given."""
+        """Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are specified."""
     @property
     def jobs(self) -> Rows[SharedJob]:
-        """This run and another on the same network, where another is given."""
+        """This run and another on the same network; empty without another."""
     @property
     def closed_form(self) -> float:
-        """The step as `estimate` has it, in closed form."""
+        """The step of `estimate`, in closed form."""
     @property
     def changes(self) -> Rows[Change]:
         """Differences between both, step by step."""
     @property
     def dimensions(self) -> Rows[DimensionRow]:
-        """Every dimension that exchanges."""
+        """Rows of all dimensions with exchanges."""
     @property
     def layers(self) -> Rows[LayerLoad]:
         """Load of links, from the devices outwards."""
     @property
     def is_exact(self) -> bool:
-        """Whether groups of each kind are equivalent in the network, so that replicas are synchronous."""
+        """True if groups of each kind are equivalent in the network, so that replicas are synchronous."""
     @property
     def detours(self) -> list[str]:
-        """Exchanges that go through third groups of a dragonfly, where its routing chooses."""
+        """Exchanges through third groups of a dragonfly, if its routing selects these."""
     @property
     def over_time(self) -> NetworkSimulateOverTime:
         """The load of links over the step: the mean of each layer and its busiest links, in equal intervals."""
     @property
     def tasks(self) -> int:
-        """Passes and exchanges that were played."""
+        """Number of simulated passes and exchanges."""
     @property
     def flows(self) -> int:
-        """Flows that stand for all of them."""
+        """Number of flows that represent all of them."""
     @property
     def title(self) -> str: ...
     @property
@@ -5078,31 +5078,31 @@ class NetworkSimulate(Answer):
         """Settings that were not specified."""
 
 class Background(Record):
-    """Devices that send all the time."""
+    """Devices that send continuously."""
     @property
     def load(self) -> float:
-        """Share of its network bandwidth that each uses if it can."""
+        """Maximum share of its network bandwidth that each uses."""
     @property
     def spare_only(self) -> bool:
-        """Only devices that the run does not use; otherwise all, the run's own too."""
+        """True for only those devices that the run does not use, false for all, including the run's own."""
 
 class NetworkSimulateOverSeeds(Record):
     """Step times over seeds."""
     @property
     def seeds(self) -> int:
-        """Number."""
+        """Number of seeds."""
     @property
     def first(self) -> int:
-        """The first."""
+        """The first seed."""
     @property
     def least(self) -> float:
         """The fastest step."""
     @property
     def median(self) -> float:
-        """As many are faster as are slower."""
+        """Median step."""
     @property
     def p90(self) -> float:
-        """Nine in ten are no slower."""
+        """90th percentile."""
     @property
     def most(self) -> float:
         """The slowest step."""
@@ -5111,7 +5111,7 @@ class Placed(Record):
     """A run on an allocation."""
     @property
     def survey(self) -> Survey | None:
-        """Location of its ranks."""
+        """Placement of its ranks."""
     @property
     def orders(self) -> Rows[Ordered]:
         """Orders of hosts: contiguous and given first."""
@@ -5120,13 +5120,13 @@ class Placed(Record):
         """The fastest order of the allocation's hosts."""
     @property
     def gain(self) -> float:
-        """How much of the given order's step the best one saves, as a share."""
+        """Share of the given order's step that the best one saves."""
     @property
     def hosts(self) -> list[str]:
         """Hosts in the best order, by their names."""
     @property
     def seeds(self) -> int:
-        """Hash seeds whose median each step is; 1 where routes are not hashed."""
+        """Number of hash seeds behind each median; 1 unless routes are hashed."""
 
 class Survey(Record):
     """Placement of an allocation."""
@@ -5135,16 +5135,16 @@ class Survey(Record):
         """Hosts with ranks."""
     @property
     def leaf_groups(self) -> int:
-        """Leaf groups that the hosts are below: domains whose first device shares a leaf."""
+        """Number of leaf groups of the hosts: domains whose first device shares a leaf."""
     @property
     def least_leaf_groups(self) -> int:
-        """The fewest leaf groups with as many domains."""
+        """Minimum number of leaf groups with as many domains."""
     @property
     def pods(self) -> int:
         """Pods of a Clos, or groups of a dragonfly."""
     @property
     def least_pods(self) -> int:
-        """The fewest pods with as many domains."""
+        """Minimum number of pods with as many domains."""
     @property
     def rows(self) -> Rows[LeafGroupRow]:
         """Each leaf group with ranks, in the order of the network."""
@@ -5168,13 +5168,13 @@ class Ordered(Record):
     """The step with an order of hosts."""
     @property
     def order(self) -> Literal["contiguous", "given", "by_network", "swapped"]:
-        """Selection."""
+        """The order."""
     @property
     def step_time(self) -> float:
-        """The step; its median over hash seeds where routes are hashed."""
+        """Step time, median over hash seeds if routes are hashed."""
     @property
     def over_contiguous(self) -> float | None:
-        """Over the step with ranks on the first devices, minus 1; none where failed parts cut these off."""
+        """Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect these."""
     @property
     def bytes(self) -> ByLevel:
         """Bytes of all ranks by the highest level that they pass."""
@@ -5204,40 +5204,40 @@ class SharedJob(Record):
         """Its name."""
     @property
     def ranks(self) -> int:
-        """Its ranks."""
+        """Number of ranks."""
     @property
     def alone(self) -> float:
-        """Its step with the network for itself."""
+        """Its step without other traffic."""
     @property
     def steps(self) -> int:
-        """Counted steps with the other run."""
+        """Number of counted steps with the other run."""
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """Mean of these steps."""
     @property
     def least(self) -> float:
-        """The fastest."""
+        """The fastest of these steps."""
     @property
     def most(self) -> float:
-        """The slowest."""
+        """The slowest of these steps."""
     @property
     def slowdown(self) -> float:
         """`mean / alone`."""
 
 class Change(Record):
-    """One more circumstance, and the step with it."""
+    """An additional effect, and the step with it."""
     @property
     def what(self) -> str:
-        """Added effect."""
+        """Name of the added effect."""
     @property
     def step_time(self) -> float:
-        """The step with it and everything before."""
+        """Step time with it and all previous effects."""
     @property
     def cost(self) -> float:
         """Added time."""
 
 class DimensionRow(Record):
-    """What one dimension's exchanges take, on the stage whose exchanges take longest."""
+    """Time of one dimension's exchanges, on the stage with the longest."""
     @property
     def dimension(self) -> str:
         """Its name."""
@@ -5246,16 +5246,16 @@ class DimensionRow(Record):
         """The stage."""
     @property
     def exchanges(self) -> int:
-        """Exchanges in the step."""
+        """Number of exchanges in the step."""
     @property
     def closed_form(self) -> float:
-        """All of them in closed form, hidden or not, on a network without oversubscription."""
+        """Time of all of them in closed form, hidden and exposed, on a network without oversubscription."""
     @property
     def alone(self) -> float:
-        """On the topology, each kind alone."""
+        """Time on the topology, each kind alone."""
     @property
     def in_step(self) -> float:
-        """In the step, with contention."""
+        """Time in the step, with contention."""
     @property
     def slowdown(self) -> float:
         """`in_step / closed_form`."""
@@ -5276,7 +5276,7 @@ class LinkOverTime(Record):
         """The layer."""
     @property
     def link(self) -> str | None:
-        """The link; none for the mean of all links of the layer."""
+        """The link; `None` for the mean of all links of the layer."""
     @property
     def busy(self) -> list[float]:
         """Share of the capacity in each interval, from 0 to 1."""
@@ -5304,16 +5304,16 @@ class NetworkTraffic(Answer):
         """Share of the bytes that stays inside scale-up domains."""
     @property
     def silent_share(self) -> float:
-        """Share of the pairs that send each other nothing."""
+        """Share of the pairs without traffic (0 to 1)."""
     @property
     def pairs(self) -> Rows[PairRow]:
-        """By class of pairs, the nearest first."""
+        """Rows by class of pairs, the nearest first."""
     @property
     def dimensions(self) -> Rows[NetworkTrafficDimensionRow]:
-        """By parallel dimension."""
+        """Rows by parallel dimension."""
     @property
     def exchanges(self) -> Rows[ExchangeRow]:
-        """By exchange, the most bytes first."""
+        """Rows by exchange, the most bytes first."""
     @property
     def placement(self) -> Placement | None:
         """With an allocation of hosts."""
@@ -5339,7 +5339,7 @@ class NetworkTraffic(Answer):
     def links(self) -> Rows[LinkFields]: ...
     @property
     def links_pooled(self) -> bool:
-        """Whether a row stands for several parallel links."""
+        """True if a row represents several parallel links."""
     @property
     def unjoined(self) -> float:
         """Bytes between domains that no network joins."""
@@ -5354,7 +5354,7 @@ class NetworkTrafficPlace(Record):
         """Devices in a scale-up domain."""
     @property
     def rails(self) -> int:
-        """Rails: devices of the same place in their domain, modulo this."""
+        """Number of rails: devices of equal position in their domain, modulo this, share one."""
 
 class PairRow(Record):
     """Pairs of one class; a pair is ordered."""
@@ -5364,13 +5364,13 @@ class PairRow(Record):
         """Pairs of this class."""
     @property
     def talking(self) -> int:
-        """Those of them in which the first sends to the second."""
+        """Number of these pairs in which the first sends to the second."""
     @property
     def bytes(self) -> float:
         """Bytes sent by all of them."""
     @property
     def share(self) -> float:
-        """Its share of all bytes."""
+        """Share of all bytes (0 to 1)."""
     @property
     def mean(self) -> float:
         """Bytes sent by a communicating pair, mean."""
@@ -5388,7 +5388,7 @@ class NetworkTrafficDimensionRow(Record):
         """Bytes sent by all ranks."""
     @property
     def share(self) -> float:
-        """Its share of all bytes."""
+        """Share of all bytes (0 to 1)."""
     @property
     def by_class(self) -> ByClass:
         """The same by class of pairs."""
@@ -5427,7 +5427,7 @@ class ExchangeRow(Record):
         """Ranks of a group."""
     @property
     def groups(self) -> int:
-        """Groups that make it."""
+        """Number of groups."""
     @property
     def bytes(self) -> float:
         """Bytes of one call, by nccl-tests' convention."""
@@ -5439,20 +5439,20 @@ class ExchangeRow(Record):
         """Bytes sent by all ranks for it."""
     @property
     def share(self) -> float:
-        """Its share of all bytes."""
+        """Share of all bytes (0 to 1)."""
     @property
     def by_class(self) -> ByClass:
         """The same by class of pairs."""
 
 class Algorithm(Record):
-    """Tokens to experts: once over the network to each domain that has any of their experts, and from there once to each rank that has. Bytes are counted as an all-to-all would send them."""
+    """Tokens to experts: once over the network to each domain with any of their experts, and from there once to each rank with one. Bytes are counted as for an all-to-all."""
     @property
     def dispatch(self) -> AlgorithmDispatch: ...
 
 class AlgorithmDispatch(Record):
     @property
     def copies(self) -> int:
-        """Experts that each token goes to."""
+        """Number of experts per token."""
     @property
     def most_domains(self) -> int:
         """Domains that a token may visit at most; 0 is no limit."""
@@ -5472,16 +5472,16 @@ class DomainRow(Record):
     """Traffic of the devices of a scale-up domain."""
     @property
     def domain(self) -> int:
-        """Which; its devices are `domain x size` and on."""
+        """Domain number; its devices begin at `domain x size`."""
     @property
     def inside(self) -> float:
         """Among each other."""
     @property
     def sent(self) -> float:
-        """To other domains."""
+        """Bytes to other domains."""
     @property
     def received(self) -> float:
-        """From other domains."""
+        """Bytes from other domains."""
 
 class RailRow(Record):
     """Traffic of the devices of a rail with other domains."""
@@ -5493,19 +5493,19 @@ class RailRow(Record):
         """Devices on it."""
     @property
     def along(self) -> float:
-        """To devices of this rail."""
+        """Bytes to devices of this rail."""
     @property
     def sent(self) -> float:
-        """To devices of other rails."""
+        """Bytes to devices of other rails."""
     @property
     def received(self) -> float:
-        """From devices of other rails."""
+        """Bytes from devices of other rails."""
 
 class Square(Record):
     """Senders, receivers and bytes of one dimension."""
     @property
     def dimension(self) -> Literal["tensor", "context", "expert", "pipeline", "data", "other"] | None:
-        """Which; none is all together."""
+        """Parallel dimension; `None` for all together."""
     @property
     def bytes(self) -> float:
         """Bytes sent by all ranks."""
@@ -5520,13 +5520,13 @@ class LinkFields(Record):
         """Layer."""
     @property
     def direction(self) -> Literal["up", "down", "either"]:
-        """Way."""
+        """Direction."""
     @property
     def links(self) -> int:
         """Links."""
     @property
     def used(self) -> int:
-        """Those of them that carry anything."""
+        """Number of these links with traffic."""
     @property
     def bytes(self) -> float:
         """Bytes of all of them per step."""
@@ -5583,7 +5583,7 @@ class MeasuredCollective(Record):
         """Publication."""
     @property
     def url(self) -> str | None:
-        """Its address."""
+        """Its URL."""
     @property
     def gpu(self) -> str | None:
         """Accelerator as published."""
@@ -5595,7 +5595,7 @@ class MeasuredCollective(Record):
         """Fabric as published."""
     @property
     def operation(self) -> str:
-        """Collective as nccl-tests calls it."""
+        """Collective by its name in nccl-tests."""
     @property
     def bytes(self) -> float | None:
         """Bytes by nccl-tests' convention."""
@@ -5649,7 +5649,7 @@ class FabricErrors(Record):
         """Errors of all sizes."""
     @property
     def rows(self) -> list[int]:
-        """Positions in `rows`, by size."""
+        """Indices in `rows`, by size."""
 
 class Errors(Record):
     """Errors of some rows."""
@@ -5658,28 +5658,28 @@ class Errors(Record):
         """Rows."""
     @property
     def closed_form(self) -> ErrorSummary | None:
-        """Of the closed form; positive bias is too fast."""
+        """Errors of the closed form; positive bias is too fast."""
     @property
     def flow(self) -> ErrorSummary | None:
-        """Of flows with packet spraying."""
+        """Errors of flows with packet spraying."""
     @property
     def hashed(self) -> ErrorSummary | None:
-        """Of flows with hashed routes."""
+        """Errors of flows with hashed routes."""
 
 class ErrorSummary(Record):
     """Prediction errors over a set of rows."""
     @property
     def n(self) -> int:
-        """Rows compared."""
+        """Number of compared rows."""
     @property
     def median_absolute(self) -> float:
         """Median of |predicted / measured - 1|."""
     @property
     def mean_absolute(self) -> float:
-        """Mean of the same."""
+        """Mean of the same values."""
     @property
     def p90_absolute(self) -> float:
-        """90th percentile of the same."""
+        """90th percentile of the same values."""
     @property
     def bias(self) -> float:
         """Median of predicted / measured - 1: positive is too slow or too large."""
@@ -7227,7 +7227,7 @@ class PublishedTopologiesRow(Record):
         """Devices."""
     @property
     def design(self) -> str:
-        """The design that it is compared with, as a design file; empty if there is none."""
+        """The compared design, as a design file; empty if there is none."""
     @property
     def compared(self) -> Rows[Compared]:
         """Counts that can be compared."""
@@ -7239,7 +7239,7 @@ class PublishedTopologiesRow(Record):
         """Remark on the row."""
     @property
     def marked_derivable(self) -> bool:
-        """Whether the row is derived from rules, according to the table."""
+        """True if the table marks the row as derived from rules."""
     @property
     def source(self) -> str:
         """Publication of the row."""
@@ -7263,7 +7263,7 @@ class Query(Answer):
         """Names of the columns, from the query."""
     @property
     def rows(self) -> list[list[int | float | str | None]]:
-        """The rows, each as long as `Self::columns`."""
+        """Rows, each as long as `Self::columns`."""
     @property
     def more(self) -> bool:
         """True if there are more rows than requested."""
@@ -7277,7 +7277,7 @@ class TableField(Record):
     """A table."""
     @property
     def name(self) -> str:
-        """Its name."""
+        """Name."""
     @property
     def about(self) -> str:
         """Meaning of a row."""
@@ -7325,13 +7325,13 @@ class RailOnly(Answer):
         """Section on mixture of experts."""
 
 class Target(Record):
-    """A claim and what comes out here."""
+    """A claim and its result under this model."""
     @property
     def id(self) -> str:
-        """Its name: the paper's version, the figure, what."""
+        """Identifier: the paper's version, the figure, the quantity."""
     @property
     def claim(self) -> str:
-        """In words."""
+        """Claim in words."""
     @property
     def paper(self) -> float | None:
         """The value in the paper."""
@@ -7343,7 +7343,7 @@ class Target(Record):
         """Comparison with the claim."""
     @property
     def tolerance(self) -> float | None:
-        """Largest distance: points of a percentage, else relative."""
+        """Maximum distance: percentage points, else relative."""
     @property
     def variant(self) -> float | None:
         """The same for a documented variant."""
@@ -7352,7 +7352,7 @@ class Target(Record):
         """The configuration."""
     @property
     def reason(self) -> str:
-        """Reason why it is not met, or how far it is founded."""
+        """Reason why it is not met, or the extent of its evidence."""
     @property
     def here(self) -> float | None:
         """The plain model's value, in the claim's unit."""
@@ -7361,10 +7361,10 @@ class Target(Record):
         """Results of documented variants, if different."""
     @property
     def variant_names(self) -> list[str]:
-        """What each of these changes."""
+        """Change made by each of these variants."""
     @property
     def error(self) -> float | None:
-        """Distance of the plain model: points of a percentage, else relative."""
+        """Distance of the plain model: percentage points, else relative."""
     @property
     def status(self) -> Literal["reproduced", "by_construction", "variant", "not_reproduced", "not_attempted"]:
         """Result."""
@@ -7379,7 +7379,7 @@ class WorkloadRow(Record):
         """Term by term on rail-only, which is also the time on the full and on the trimmed Clos: model traffic never leaves its rail."""
     @property
     def total(self) -> float:
-        """Its sum."""
+        """Sum of the terms, in seconds."""
     @property
     def ideal(self) -> float:
         """With all devices in one scale-up domain."""
@@ -7397,7 +7397,7 @@ class WorkloadRow(Record):
         """Figure 3: communicating pairs."""
     @property
     def silent_pairs(self) -> float:
-        """Share of pairs that exchange nothing."""
+        """Share of pairs without traffic (0 to 1)."""
     @property
     def bytes_in_domain(self) -> float:
         """Share of bytes that stays in domains."""
@@ -7457,7 +7457,7 @@ class SweepRow(Record):
         """Sizes of domains."""
     @property
     def times(self) -> list[float | None]:
-        """Iteration times; none where the optimal group exceeds the domain, so that the model does not hold."""
+        """Iteration times; `None` if the optimal group exceeds the domain, so that the model does not apply."""
     @property
     def ideal(self) -> float:
         """With one domain of all devices."""
@@ -7469,7 +7469,7 @@ class BatchRow(Record):
         """Sequences of 2,048 tokens."""
     @property
     def relative(self) -> list[float]:
-        """For each domain of the sweep."""
+        """Relative performance for each domain of the sweep."""
     @property
     def times(self) -> list[float]:
         """Iteration times of the same."""
@@ -7526,10 +7526,10 @@ class Recompute(Answer):
     """The answer of kind `recompute`."""
     @property
     def title(self) -> str:
-        """The run in one line."""
+        """Title: the run in one line."""
     @property
     def recompute(self) -> RecomputeAnswer:
-        """The answer."""
+        """Result of the solver."""
     @property
     def flags(self) -> Rows[Flags]:
         """Best result as flags of frameworks."""
@@ -7538,16 +7538,16 @@ class Recompute(Answer):
         """Best plan; `None` if nothing fits."""
 
 class RecomputeAnswer(Record):
-    """The answer."""
+    """Result of the solver."""
     @property
     def layers(self) -> Rows[LayerTable]:
         """Memory and cost of each module of a layer."""
     @property
     def kinds(self) -> Rows[KindShare]:
-        """Memory of the fullest stage without recompute."""
+        """Memory by kind without recompute, on the stage with the largest peak."""
     @property
     def fullest(self) -> int:
-        """The stage."""
+        """Index of that stage."""
     @property
     def device_memory(self) -> float:
         """Device memory."""
@@ -7559,13 +7559,13 @@ class RecomputeAnswer(Record):
         """That probability."""
     @property
     def none(self) -> Variant:
-        """Nothing recomputed."""
+        """Variant without recompute."""
     @property
     def full(self) -> Variant:
-        """Every layer in full."""
+        """Variant with full recompute of every layer."""
     @property
     def given(self) -> Variant | None:
-        """The plan as it was given, where that is neither."""
+        """The original plan. `None` if it is one of the two."""
     @property
     def uniform(self) -> Variant | None:
         """The best uniform policy that framework flags can express."""
@@ -7574,37 +7574,37 @@ class RecomputeAnswer(Record):
         """The best uniform policy, with or without framework flags."""
     @property
     def best(self) -> Variant | None:
-        """The best."""
+        """The best variant. `None` if none fits."""
     @property
     def stages(self) -> Rows[RecomputeStageRow]:
         """Its stages."""
     @property
     def gap(self) -> float:
-        """What the step could still gain at most over the best, as a share: zero where it is proven to be the best."""
+        """Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal."""
     @property
     def gain_over_full(self) -> float | None:
-        """Throughput of the best over that of full recompute, less one."""
+        """Throughput of the best over that of full recompute, minus 1."""
     @property
     def remedies(self) -> Rows[RecomputeRemedy]:
-        """Changes that would make it fit, if nothing fits."""
+        """Changes that make it fit; empty if something fits."""
 
 class LayerTable(Record):
     """One kind of layer."""
     @property
     def kind(self) -> int:
-        """The kind, as the model numbers them."""
+        """Index of the kind in the model."""
     @property
     def first(self) -> int:
         """The first layer of the kind, from 0."""
     @property
     def layers(self) -> int:
-        """Layers of the kind."""
+        """Number of layers of the kind."""
     @property
     def kept(self) -> float:
-        """What one keeps of one micro-batch when nothing is recomputed."""
+        """Memory of one layer for one micro-batch without recompute."""
     @property
     def time(self) -> float:
-        """What its forward and backward passes take for one micro-batch then."""
+        """Time of its forward and backward passes for one micro-batch without recompute."""
     @property
     def rows(self) -> Rows[ModuleRow]:
         """Saving and cost of recompute, for each module and last for the whole layer."""
@@ -7613,25 +7613,25 @@ class ModuleRow(Record):
     """One module of it, or the whole layer."""
     @property
     def policy(self) -> str:
-        """As plans write it."""
+        """Policy, as in plans."""
     @property
     def saved(self) -> float:
-        """Bytes that are not kept, of one micro-batch."""
+        """Memory saved for one micro-batch."""
     @property
     def share(self) -> float:
-        """Of what the layer keeps."""
+        """Share of the layer's kept memory (0 to 1)."""
     @property
     def cost(self) -> float:
-        """Time that is added, of one micro-batch."""
+        """Additional time of one micro-batch."""
     @property
     def cost_share(self) -> float:
-        """Of the layer's time."""
+        """Share of the layer's time."""
     @property
     def seconds_per_gib(self) -> float | None:
-        """Seconds for each GiB: what is worth recomputing first. `None` where nothing is saved."""
+        """Seconds per GiB: the lowest is recomputed first. `None` without a saving."""
 
 class KindShare(Record):
-    """Share of one kind of memory on the fullest stage."""
+    """Share of one kind of memory on the stage with the largest peak."""
     @property
     def kind(self) -> Literal["parameters", "gradients", "master_weights", "optimizer_moments", "narrow_weights", "activations", "working_set", "logits", "communication_buffers", "optimizer_temporaries", "workspace", "fragmentation", "context"]:
         """Purpose."""
@@ -7640,10 +7640,10 @@ class KindShare(Record):
         """Amount."""
     @property
     def share(self) -> float:
-        """Of what the stage needs."""
+        """Share of the stage's need (0 to 1)."""
 
 class Variant(Record):
-    """A way to recompute, priced."""
+    """A recompute setting with its price."""
     @property
     def what(self) -> str:
         """Recomputed modules, in short."""
@@ -7655,16 +7655,16 @@ class Variant(Record):
         """Tokens per second of the whole cluster."""
     @property
     def memory(self) -> float:
-        """Memory of the fullest stage, as in an estimate."""
+        """Memory of the stage with the largest peak, as in an estimate."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that every stage fits."""
     @property
     def fits(self) -> bool:
-        """Whether that is enough."""
+        """True if that is at least the required probability."""
 
 class RecomputeStageRow(Record):
-    """One stage of the answer."""
+    """One stage of the result."""
     @property
     def stage(self) -> int:
         """The stage, from 0."""
@@ -7676,7 +7676,7 @@ class RecomputeStageRow(Record):
         """Recompute and offload, by virtual stage."""
     @property
     def recompute(self) -> float:
-        """Recompute of one micro-batch."""
+        """Recompute time of one micro-batch."""
     @property
     def time(self) -> float:
         """Time in passes of one micro-batch."""
@@ -7688,55 +7688,55 @@ class RecomputeStageRow(Record):
         """Memory with full recompute."""
     @property
     def memory(self) -> float:
-        """As chosen."""
+        """Memory with the selected recompute."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that it fits, as chosen."""
+        """Probability that it fits with the selected recompute."""
 
 class RecomputeRemedy(Record):
     """A change after which everything fits."""
     @property
     def change(self) -> str:
-        """The change, in words."""
+        """The change, as text."""
 
 class Regret(Answer):
     """The answer of kind `regret`."""
     @property
     def file(self) -> str:
-        """The file that was read."""
+        """Name of the table's file."""
     @property
     def targets(self) -> Targets:
-        """Target."""
+        """Targets."""
     @property
     def met(self) -> bool | None:
-        """Whether it is reached; unknown without sweeps."""
+        """True if the targets are met. `None` without sweeps."""
     @property
     def sweeps(self) -> Rows[SweepRegret]:
         """Every sweep, in order of its identity."""
     @property
     def overall(self) -> Total:
-        """All sweeps."""
+        """Summary of all sweeps."""
     @property
     def sources(self) -> Record:
-        """By source."""
+        """Summary by source."""
     @property
     def with_memory(self) -> Rows[MemoryPick]:
-        """The same sweeps with the rows that ran out of memory, where a pick must also be predicted to fit."""
+        """The same sweeps including rows that ran out of memory; the selected layout must then also be predicted to fit."""
     @property
     def memory(self) -> MemoryTotal:
-        """What these come to."""
+        """Summary of these."""
     @property
     def memory_sources(self) -> Record:
-        """By source."""
+        """Summary of these by source."""
 
 class Targets(Record):
-    """What the regrets are to be, over all sweeps."""
+    """Targets of the regrets, over all sweeps."""
     @property
     def median(self) -> float:
-        """The median regret is at most this."""
+        """Maximum median regret."""
     @property
     def tail(self) -> float:
-        """In `share` of the sweeps it is at most this."""
+        """Maximum regret in `share` of the sweeps."""
     @property
     def share(self) -> float:
         """Share of the sweeps that the tail covers."""
@@ -7745,37 +7745,37 @@ class SweepRegret(Record):
     """Regret within one sweep."""
     @property
     def source(self) -> str:
-        """Publisher."""
+        """Source of the measurements."""
     @property
     def model(self) -> str:
-        """Trained parameters."""
+        """Name of the model."""
     @property
     def dimensions(self) -> str:
-        """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
+        """Layers, widths, heads and experts: names alone do not distinguish the models of one study."""
     @property
     def accelerator(self) -> str:
-        """On what."""
+        """Accelerator."""
     @property
     def devices(self) -> int:
-        """On how many."""
+        """Number of devices."""
     @property
     def sequence_length(self) -> int:
-        """Tokens of a sequence."""
+        """Tokens per sequence."""
     @property
     def global_batch(self) -> int:
-        """Sequences of a step."""
+        """Sequences per step."""
     @property
     def framework(self) -> str:
-        """With what."""
+        """Training framework."""
     @property
     def precision(self) -> str:
         """Number format."""
     @property
     def layouts(self) -> int:
-        """Layouts that ran."""
+        """Number of layouts that ran."""
     @property
     def spread(self) -> float:
-        """Slowest measured over fastest, less one."""
+        """Slowest measured time over fastest, minus 1."""
     @property
     def pick(self) -> str:
         """The layout that is predicted to be the fastest."""
@@ -7790,28 +7790,28 @@ class SweepRegret(Record):
         """Its measured step time in seconds."""
     @property
     def regret(self) -> float:
-        """Measured time of the pick over that of the best, less one."""
+        """Measured time of the selection over that of the best, minus 1."""
     @property
     def random(self) -> float:
-        """The same of a layout in the middle: what picking at random loses in the median."""
+        """The same for the median layout: the median loss of a random selection."""
     @property
     def pairs(self) -> int:
-        """Pairs whose measured times differ by more than 2%."""
+        """Number of pairs whose measured times differ by more than 2%."""
     @property
     def pairs_right(self) -> int:
-        """Of these, predicted in the right order."""
+        """Number of these that are predicted in the right order."""
     @property
     def rank_correlation(self) -> float | None:
-        """Spearman's rank correlation of predicted and measured times."""
+        """Spearman's rank correlation of predicted and measured times. `None` for too few layouts or no variation."""
 
 class Total(Record):
     """Summary of regrets over sweeps."""
     @property
     def sweeps(self) -> int:
-        """Sweeps."""
+        """Number of sweeps."""
     @property
     def layouts(self) -> int:
-        """Layouts in them."""
+        """Number of layouts in them."""
     @property
     def median(self) -> float:
         """Median of the regrets."""
@@ -7820,7 +7820,7 @@ class Total(Record):
         """90th percentile of the regrets."""
     @property
     def worst(self) -> float:
-        """The largest."""
+        """The largest regret."""
     @property
     def within_median(self) -> float:
         """Share of sweeps whose regret is at most the target's median."""
@@ -7829,100 +7829,100 @@ class Total(Record):
         """Share of sweeps whose regret is at most the target's tail."""
     @property
     def pairs_right(self) -> float | None:
-        """Share of pairs that are ranked right, of those that differ."""
+        """Share of correctly ranked pairs, among those that differ."""
     @property
     def rank_correlation(self) -> float | None:
-        """Spearman's rank correlation, weighted by layouts."""
+        """Spearman's rank correlation, weighted by layouts. `None` if no sweep has one."""
     @property
     def random(self) -> float:
-        """Median regret of a layout taken at random."""
+        """Median regret of a random layout."""
 
 class MemoryPick(Record):
-    """The pick of one sweep among all its rows, those that ran out of memory included."""
+    """The selected layout of one sweep among all its rows, including those that ran out of memory."""
     @property
     def source(self) -> str:
-        """Publisher."""
+        """Source of the measurements."""
     @property
     def model(self) -> str:
-        """Trained parameters."""
+        """Name of the model."""
     @property
     def dimensions(self) -> str:
-        """Its layers, widths, heads and experts: names alone do not distinguish the models of one study."""
+        """Layers, widths, heads and experts: names alone do not distinguish the models of one study."""
     @property
     def accelerator(self) -> str:
-        """On what."""
+        """Accelerator."""
     @property
     def devices(self) -> int:
-        """On how many."""
+        """Number of devices."""
     @property
     def sequence_length(self) -> int:
-        """Tokens of a sequence."""
+        """Tokens per sequence."""
     @property
     def global_batch(self) -> int:
-        """Sequences of a step."""
+        """Sequences per step."""
     @property
     def framework(self) -> str:
-        """With what."""
+        """Training framework."""
     @property
     def precision(self) -> str:
         """Number format."""
     @property
     def layouts(self) -> int:
-        """Layouts, of both ends."""
+        """Number of layouts that ran or ran out of memory."""
     @property
     def out_of_memory(self) -> int:
-        """Of these, ran out of memory."""
+        """Number of these that ran out of memory."""
     @property
     def found(self) -> int:
-        """Of these that ran out of memory, predicted not to fit."""
+        """Number of those out of memory that are predicted not to fit."""
     @property
     def false_alarms(self) -> int:
-        """Of those that ran, predicted not to fit."""
+        """Number of those that ran and are predicted not to fit."""
     @property
     def pick(self) -> str | None:
-        """The fastest that is predicted to fit; `None` when nothing is."""
+        """The fastest layout that is predicted to fit. `None` if there is none."""
     @property
     def pick_out_of_memory(self) -> bool:
-        """Whether it ran out of memory."""
+        """True if it ran out of memory."""
     @property
     def tries(self) -> int | None:
-        """Layouts tried, the fastest predicted first, until one ran; `None` when none that is predicted to fit did."""
+        """Layouts tried, in order of predicted time, until one ran. `None` if none that is predicted to fit ran."""
     @property
     def regret(self) -> float | None:
-        """Measured time of the first that ran over that of the best, less one."""
+        """Measured time of the first that ran over that of the best, minus 1."""
 
 class MemoryTotal(Record):
-    """Summary of picks over sweeps."""
+    """Summary of selections over sweeps."""
     @property
     def sweeps(self) -> int:
-        """Sweeps."""
+        """Number of sweeps."""
     @property
     def out_of_memory(self) -> int:
-        """Layouts that ran out of memory."""
+        """Number of layouts that ran out of memory."""
     @property
     def false_alarms(self) -> int:
-        """Layouts that ran and are predicted not to fit."""
+        """Number of layouts that ran and are predicted not to fit."""
     @property
     def picks_out_of_memory(self) -> int:
-        """Sweeps whose pick ran out of memory."""
+        """Number of sweeps whose selection ran out of memory."""
     @property
     def nothing_fits(self) -> int:
-        """Sweeps of which nothing is predicted to fit."""
+        """Number of sweeps without a layout that is predicted to fit."""
     @property
     def most_tries(self) -> int:
-        """The most layouts that had to be tried."""
+        """Maximum number of tries."""
     @property
     def median(self) -> float:
-        """Median regret of the first that ran."""
+        """Median regret of the first layout that ran."""
     @property
     def p90(self) -> float:
-        """90th percentile of the same."""
+        """90th percentile of the same regret."""
     @property
     def worst(self) -> float:
-        """The largest."""
+        """The largest regret."""
     @property
     def within_tail(self) -> float:
-        """Share of sweeps with a regret of at most the target's tail; a sweep without a pick is not."""
+        """Share of sweeps with a regret of at most the target's tail. Sweeps without a selection count as above it."""
 
 class Search(Answer):
     """The answer of kind `search`."""
@@ -7937,13 +7937,13 @@ class Search(Answer):
         """The two objectives of a Pareto front, if requested."""
     @property
     def fit_probability(self) -> float:
-        """Minimum probability of fitting."""
+        """Required probability of fitting, 0 to below 1."""
     @property
     def counters(self) -> Counters:
         """Number of strategies by outcome."""
     @property
     def complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the whole space was searched."""
     @property
     def candidates(self) -> Rows[SearchShown]:
         """Layouts, best first."""
@@ -7988,13 +7988,13 @@ class Search(Answer):
         """Warnings about the question."""
 
 class Counters(Record):
-    """Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below. What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer."""
+    """Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below. The numbers pruned depend on the order of threads. They are not serialized: the same search has the same result."""
     @property
     def enumerated(self) -> int:
         """Valid strategies."""
     @property
     def invalid(self) -> int:
-        """Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it."""
+        """Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the number of strategies below it."""
 
 class SearchShown(Record):
     """A ranked candidate with the ways to use it."""
@@ -8018,10 +8018,10 @@ class SearchShown(Record):
         """Run file of the layout."""
 
 class Ranked(Record):
-    """A candidate in its place."""
+    """A candidate with its rank."""
     @property
     def rank(self) -> int:
-        """From 1."""
+        """Rank, from 1."""
     @property
     def candidate(self) -> Candidate:
         """The candidate."""
@@ -8030,22 +8030,22 @@ class Ranked(Record):
         """The layout in one line."""
     @property
     def behind(self) -> float:
-        """Time per token over that of the first, less 1; negative where a slower one is first for another reason."""
+        """Time per token over that of the first, minus 1. Negative if a slower one is first for another reason."""
     @property
     def costlier(self) -> float | None:
-        """The same of rent per token."""
+        """Rent per token over that of the first, minus 1. `None` without a price."""
     @property
     def step_time_interval(self) -> Interval:
-        """Between what bounds a measurement of its step time is expected."""
+        """Interval in which a measurement of its step time is expected."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOPs utilisation, attention counted in full, against the compute format's peak."""
+        """Model FLOPs utilisation in the full attention convention, against the compute format's peak."""
     @property
     def dollars_per_trillion_tokens(self) -> float | None:
-        """Rent for a trillion tokens."""
+        """Rent for a trillion tokens. `None` without a price."""
     @property
     def bill(self) -> Bill | None:
-        """Cost of the whole training; absent without a token budget."""
+        """Cost of the whole training. `None` without a token budget."""
     @property
     def spent(self) -> Rows[Spent]:
         """Step breakdown."""
@@ -8063,22 +8063,22 @@ class Candidate(Record):
         """The cluster's name."""
     @property
     def devices(self) -> int:
-        """Its devices."""
+        """Number of devices."""
     @property
     def plan(self) -> Plan:
         """The plan."""
     @property
     def step_time(self) -> float:
-        """Time of a step as the calculator predicts it."""
+        """Predicted step time."""
     @property
     def expected_time(self) -> float:
-        """The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by."""
+        """Predicted step time including the slowdown by allocator retries near the memory limit: the sort key of candidates."""
     @property
     def time(self) -> TimeBreakdown:
         """Step breakdown."""
     @property
     def memory(self) -> SearchPeak:
-        """The fullest stage's memory."""
+        """Peak memory of the stage with the largest need."""
     @property
     def device_memory(self) -> float:
         """Memory of a device."""
@@ -8099,10 +8099,10 @@ class Candidate(Record):
         """Oddities, the most severe first."""
     @property
     def tied_with_best(self) -> bool:
-        """Whether its lead or lag on the best is within what the model may be wrong about two layouts."""
+        """True if its difference from the best is within the error of the model between two layouts."""
 
 class TimeBreakdown(Record):
-    """Step breakdown on the critical rank. The parts add up to `total`."""
+    """Step breakdown on the critical rank. The parts sum to `total`."""
     @property
     def total(self) -> float:
         """The whole step."""
@@ -8111,16 +8111,16 @@ class TimeBreakdown(Record):
         """Device compute by operator family, forward, backward and recompute together."""
     @property
     def recompute(self) -> float:
-        """Of the compute, what is recomputed."""
+        """Recomputed part of the compute."""
     @property
     def exposed(self) -> list[list[Any]]:
         """Exposed communication inside the passes by dimension."""
     @property
     def host(self) -> float:
-        """Waiting for the host to launch."""
+        """Waiting for the host's kernel launches."""
     @property
     def bubble(self) -> float:
-        """Idle in the pipeline, transfers between stages included."""
+        """Idle time in the pipeline, including transfers between stages."""
     @property
     def data_parallel(self) -> float:
         """Exposed reduction of gradients and gathering of parameters."""
@@ -8132,7 +8132,7 @@ class TimeBreakdown(Record):
         """Fixed per step: data, logging, synchronisation."""
     @property
     def jitter(self) -> float:
-        """Unequal chips and network noise, growing with the number of devices."""
+        """Jitter allowance: unequal devices and network noise, growing with the number of devices."""
 
 class SearchPeak(Record):
     """The worst stage's peak."""
@@ -8141,40 +8141,40 @@ class SearchPeak(Record):
         """The stage, from 0."""
     @property
     def moment(self) -> Literal["loss", "backward", "backward_end", "optimizer_step"]:
-        """Time."""
+        """Time of the peak."""
     @property
     def allocated(self) -> float:
-        """Bytes of tensors (torch's `max_memory_allocated`)."""
+        """Bytes allocated by tensors (torch's `max_memory_allocated`)."""
     @property
     def reserved(self) -> float:
         """Bytes reserved by the allocator (torch's `max_memory_reserved`)."""
     @property
     def device(self) -> float:
-        """Memory as shown by the device: reserved, the driver's context and the communicators."""
+        """Memory reported by the device: reserved, the driver's context and the communicators."""
 
 class Spent(Record):
     """Time of a part."""
     @property
     def on(self) -> Literal["compute", "recompute", "tensor", "context", "expert", "data", "bubble", "host", "optimizer", "other"]:
-        """On what."""
+        """The part."""
     @property
     def time(self) -> float:
         """Duration."""
     @property
     def share(self) -> float:
-        """Of the step."""
+        """Share of the step (0 to 1)."""
 
 class Retimed(Record):
-    """A step on the timeline against the fast path."""
+    """A step on the timeline compared with the fast path."""
     @property
     def timeline(self) -> float:
         """Length of the timeline."""
     @property
     def difference(self) -> float:
-        """Over the fast path's step time, less 1."""
+        """Length of the timeline over the fast path's step time, minus 1."""
     @property
     def steps_overlap(self) -> bool:
-        """Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow."""
+        """True if the schedule overlaps steps, so that one isolated step is longer than their interval."""
 
 class Impossible(Record):
     """A combination of cluster and devices that cannot be searched."""
@@ -8213,13 +8213,13 @@ class Missed(Record):
         """Layout as flags."""
 
 class Miss(Record):
-    """A strategy that does not fit, but nearly."""
+    """A strategy that almost fits."""
     @property
     def cluster(self) -> str:
         """The cluster's name."""
     @property
     def devices(self) -> int:
-        """Its devices."""
+        """Number of devices."""
     @property
     def plan(self) -> Plan:
         """The plan."""
@@ -8231,10 +8231,10 @@ class Miss(Record):
         """Memory of a device."""
     @property
     def probability_of_fitting(self) -> float:
-        """Probability that it fits all the same."""
+        """Probability that it fits."""
     @property
     def missing(self) -> float:
-        """By how much a device would have to be larger."""
+        """Additional device memory required."""
 
 class Remedied(Record):
     """A remedy that makes the run fit."""
@@ -8272,36 +8272,36 @@ class WhyNot(Record):
     def verdict(self) -> Literal["unanswered"]: ...
 
 class SearchWhyNot(Record):
-    """It is no strategy at all."""
+    """It is not a valid strategy."""
     @property
     def verdict(self) -> Literal["impossible"]: ...
     @property
     def problems(self) -> Rows[Problem]:
-        """What is wrong with it."""
+        """Reasons for its rejection."""
 
 class TooLarge(Record):
-    """Excess."""
+    """Figures of a strategy that does not fit."""
     @property
     def miss(self) -> Miss:
-        """The strategy with what was named that needs least."""
+        """The matching strategy with the least memory."""
     @property
     def stage(self) -> int:
-        """The stage that needs most."""
+        """The stage with the largest need."""
     @property
     def lacks(self) -> float:
-        """By how much a device would have to be larger for the wanted probability of fitting."""
+        """Additional device memory for the required probability of fitting."""
 
 class Slower(Record):
-    """Slowdown."""
+    """Figures of a slower strategy."""
     @property
     def candidate(self) -> Candidate:
-        """The best strategy with what was named."""
+        """The best matching strategy."""
     @property
     def behind(self) -> float:
-        """Its time per token over the winner's, less 1."""
+        """Its time per token over the winner's, minus 1."""
     @property
     def is_tie(self) -> bool:
-        """Whether that is within what the model may be wrong about two layouts."""
+        """True if that is within the error of the model between two layouts."""
     @property
     def differences(self) -> Rows[SearchDifference]:
         """Time lost and gained by part, largest first."""
@@ -8310,10 +8310,10 @@ class SearchDifference(Record):
     """Additional time of one step on a part; negative is less."""
     @property
     def on(self) -> Literal["compute", "recompute", "tensor", "context", "expert", "data", "bubble", "host", "optimizer", "other"]:
-        """On what."""
+        """The part."""
     @property
     def more(self) -> float:
-        """Additional amount."""
+        """Additional time."""
 
 class Cell(Record):
     """All layouts with one tensor- and one pipeline-parallel size."""
@@ -8401,7 +8401,7 @@ class Sensitivity(Answer):
         """The plan in one line."""
     @property
     def step_time(self) -> float:
-        """The step as it is."""
+        """Step time of the unchanged run."""
     @property
     def difference(self) -> float:
         """The relative step of the differences: `STEP`."""
@@ -8410,7 +8410,7 @@ class Sensitivity(Answer):
         """The change of `less` and `more`: `SWING`."""
     @property
     def figures(self) -> Rows[Figure]:
-        """Every figure, the one that swings the step most first."""
+        """All parameters, the one with the largest effect first."""
     @property
     def sum(self) -> SumRule:
         """Sums of the elasticities of rates and times."""
@@ -8422,64 +8422,64 @@ class Sensitivity(Answer):
         """Settings that were not specified."""
 
 class Figure(Record):
-    """One figure."""
+    """One parameter."""
     @property
     def id(self) -> str:
-        """A stable identifier: the key of the run file where there is one."""
+        """Stable identifier: the key of the run file if there is one."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def kind(self) -> Literal["hardware", "host", "software"]:
-        """What it belongs to."""
+        """Category of the parameter."""
     @property
     def now(self) -> str:
-        """Its value, in words."""
+        """Its value, as text."""
     @property
     def greater_is_faster(self) -> bool:
-        """Whether a greater value is faster (a bandwidth) or slower (a latency)."""
+        """True if a greater value is faster (a bandwidth), false if it is slower (a latency)."""
     @property
     def elasticity(self) -> float:
         """`d ln T / d ln x`."""
     @property
     def less(self) -> float:
-        """Change of the step when the figure is 10% smaller, as a share."""
+        """Change of the step with a 10% smaller value, as a share."""
     @property
     def more(self) -> float:
-        """The same when it is 10% greater."""
+        """Change of the step with a 10% greater value, as a share."""
     @property
     def best(self) -> float:
-        """The same when it costs nothing any more: a rate without limit, a latency of zero."""
+        """Change of the step with an ideal value, as a share: an unlimited rate, a latency of zero."""
     @property
     def through(self) -> str | None:
-        """The part of the step that shrinks most then."""
+        """The part of the step with the largest reduction in that case."""
 
 class SumRule(Record):
-    """The elasticities of everything that takes time, summed."""
+    """Sums of the elasticities of all rates and times."""
     @property
     def rates(self) -> float:
-        """Of rates: peaks and bandwidths; below 0."""
+        """Sum over rates: peaks and bandwidths; below 0."""
     @property
     def times(self) -> float:
-        """Of times: latencies, floors, launches; above 0."""
+        """Sum over times: latencies, floors, launches; above 0."""
     @property
     def rest(self) -> float:
-        """What is left to 1 of times less rates: constants that have no knob, and kinks within the step of the difference."""
+        """Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the difference."""
 
 class Capacity(Record):
-    """Memory against what the run needs."""
+    """Memory of the device and of the run."""
     @property
     def device(self) -> float:
         """Memory of a device."""
     @property
     def peak(self) -> float:
-        """Memory of the fullest stage."""
+        """Memory of the stage with the largest peak."""
     @property
     def least(self) -> float:
-        """The least that the run can do with: below, it does not fit; above, capacity changes nothing."""
+        """Minimum device memory of the run. Below it does not fit; above it capacity has no effect."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
-        """Whether it fits."""
+        """Verdict on the fit."""
 
 class Size(Answer):
     """The answer of kind `size`."""
@@ -8500,10 +8500,10 @@ class Size(Answer):
         """Training tokens."""
     @property
     def global_batch(self) -> int:
-        """Sequences of a step."""
+        """Global batch size in sequences."""
     @property
     def sequence_length(self) -> int:
-        """Tokens of a sequence."""
+        """Sequence length in tokens."""
     @property
     def growing_batch(self) -> bool:
         """True if the global batch scales with the number of devices."""
@@ -8512,25 +8512,25 @@ class Size(Answer):
         """Defaults of unspecified settings."""
     @property
     def complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the whole space was searched."""
 
 class Sized(Record):
-    """The whole answer."""
+    """Result of cluster sizing."""
     @property
     def goal(self) -> Goal:
-        """Goal."""
+        """Goal of the training."""
     @property
     def machines(self) -> Rows[Machine]:
         """The kinds of machines."""
     @property
     def rows(self) -> Rows[SizeRow]:
-        """Every number that was tried and can train the model, by machine, rising."""
+        """All tried numbers that can train the model, by machine, ascending."""
     @property
     def impossible(self) -> Rows[SizeImpossible]:
-        """Those that cannot."""
+        """Tried numbers that cannot."""
     @property
     def verdict(self) -> SizeVerdict:
-        """Selection."""
+        """The selected size."""
 
 class Goal(Record):
     """Goal of the training."""
@@ -8539,10 +8539,10 @@ class Goal(Record):
         """Latest end, in time on the calendar from the start."""
     @property
     def budget(self) -> float | None:
-        """Most that the devices' rent may come to."""
+        """Maximum rent of the devices."""
     @property
     def worth(self) -> float:
-        """Least work that an added device must do, as a share of what a device of the smallest number does, to be worth adding."""
+        """Minimum marginal efficiency for adding devices: work of an added device as a share of that of a device of the smallest number."""
 
 class Machine(Record):
     """A kind of machine to buy or rent."""
@@ -8551,16 +8551,16 @@ class Machine(Record):
         """Name given by the caller."""
     @property
     def devices(self) -> int:
-        """Devices in one machine: what numbers are multiples of."""
+        """Devices in one machine: all numbers are multiples of it."""
     @property
     def numbers(self) -> list[int]:
-        """The numbers to try first, rising."""
+        """The numbers to try first, ascending."""
     @property
     def most(self) -> int:
-        """No more than this makes sense: some replica would have no sequence to train on."""
+        """Maximum number of devices: above it, some replica would have no sequence."""
 
 class SizeRow(Record):
-    """One number of devices of one kind, with the best layout that was found for it."""
+    """One number of devices of one kind, with its best layout."""
     @property
     def machine(self) -> int:
         """Index of the kind of machine."""
@@ -8572,10 +8572,10 @@ class SizeRow(Record):
         """The vendor's name of the accelerator."""
     @property
     def devices(self) -> int:
-        """Devices."""
+        """Number of devices."""
     @property
     def machines(self) -> int:
-        """Machines that hold them."""
+        """Number of machines."""
     @property
     def plan_summary(self) -> str:
         """The layout in one line."""
@@ -8587,64 +8587,64 @@ class SizeRow(Record):
         """Step time."""
     @property
     def step_time_interval(self) -> Interval:
-        """Between what bounds."""
+        """Interval in which a measurement of it is expected."""
     @property
     def tokens_per_second(self) -> float:
         """Tokens per second."""
     @property
     def mfu(self) -> float | None:
-        """Model FLOPs utilisation, attention counted in full, against the compute format's peak."""
+        """Model FLOPs utilisation in the full attention convention, against the compute format's peak."""
     @property
     def probability_of_fitting(self) -> float:
         """Probability that the layout fits."""
     @property
     def efficiency(self) -> float:
-        """Tokens per second and device over those of the smallest number of the same machine."""
+        """Tokens per second and device, relative to those of the smallest number of the same machine."""
     @property
     def on_hull(self) -> bool:
-        """Whether no mixture of a smaller and a larger number does more per device: rows off this hull divide badly."""
+        """True if the row is on the upper hull of throughput over devices. Rows below it divide badly."""
     @property
     def marginal_efficiency(self) -> float | None:
-        """What the devices beyond the next smaller number on the hull do, as a share of what those of the smallest number do. `None` for the smallest, and for numbers that are no faster than a smaller one."""
+        """Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None` for the smallest, and for numbers that are no faster than a smaller one."""
     @property
     def days_saved_per_device(self) -> float | None:
-        """Days saved by each of these added devices."""
+        """Days saved per added device."""
     @property
     def dollars_per_day_saved(self) -> float | None:
-        """Rent of each day that they save; negative where the larger number is the cheaper one."""
+        """Rent per saved day; negative if the larger number is cheaper."""
     @property
     def bill(self) -> Bill:
-        """Duration of the whole training."""
+        """Time and cost of the whole training."""
     @property
     def in_time(self) -> bool:
-        """Whether it ends by the deadline."""
+        """True if it ends by the deadline."""
     @property
     def in_budget(self) -> bool:
-        """Whether its rent stays within the budget."""
+        """True if its rent is within the budget."""
 
 class SizeImpossible(Record):
-    """A number of devices on which nothing can be trained."""
+    """A number of devices without a valid layout."""
     @property
     def machine(self) -> int:
         """Index of the kind of machine."""
     @property
     def devices(self) -> int:
-        """Devices."""
+        """Number of devices."""
     @property
     def reason(self) -> str:
         """Reason."""
 
 class SizeVerdict(Record):
-    """Selection."""
+    """The selected size."""
     @property
     def chosen(self) -> int | None:
-        """Index of the row to take; `None` when no row meets the goal, or nothing was asked."""
+        """Index of the selected row. `None` if no row meets the goal, or without a goal."""
     @property
     def is_no(self) -> bool:
-        """Whether a goal was set and no row meets it."""
+        """True if a goal was set and no row meets it."""
     @property
     def nearest(self) -> SizeMiss | None:
-        """The row nearest to the goal when none meets it."""
+        """The row nearest to the goal. `None` if a row meets it."""
     @property
     def stops(self) -> Rows[Stop]:
         """Largest efficient size, by kind of machine."""
@@ -8656,13 +8656,13 @@ class SizeMiss(Record):
         """Index of the row."""
     @property
     def late(self) -> float:
-        """Time beyond the deadline; 0 when it is kept."""
+        """Time beyond the deadline; 0 if it is met."""
     @property
     def over_budget(self) -> float:
-        """Rent beyond the budget; 0 when it is kept."""
+        """Rent above the budget; 0 if it is met."""
 
 class Stop(Record):
-    """The last number of a kind of machine whose enlargement pays."""
+    """The largest efficient number of a kind of machine."""
     @property
     def machine(self) -> int:
         """Index of the kind of machine."""
@@ -8671,7 +8671,7 @@ class Stop(Record):
         """Index of the row."""
     @property
     def is_reached(self) -> bool:
-        """Whether a larger number was tried and did not pay; otherwise it still pays at the end of the table."""
+        """True if a larger number was tried and was inefficient. Otherwise the end of the table is still efficient."""
 
 class Software(Answer):
     """The answer of kind `software`."""
@@ -8705,7 +8705,7 @@ class Stragglers(Answer):
     def culprits(self) -> Rows[StragglersNamed] | Rows[StragglersNamed2]: ...
     @property
     def replay_error(self) -> float | None:
-        """Nothing is replayed."""
+        """No replay."""
     @property
     def has_straggler(self) -> bool: ...
     @property
@@ -8996,7 +8996,7 @@ class Tune(Answer):
         """Rarely changed framework settings that the search keeps."""
     @property
     def is_complete(self) -> bool:
-        """Whether everything was searched."""
+        """True if the search covered everything."""
     @property
     def fit_probability(self) -> float:
         """Minimum probability of fitting."""
@@ -9014,13 +9014,13 @@ class Tune(Answer):
         """Layouts, best first."""
     @property
     def untouched(self) -> list[str]:
-        """Lines of the file that stay as they are because they are not understood."""
+        """Lines of the file that stay unchanged because they are not supported."""
     @property
     def level(self) -> Level | None:
         """Ratio of measured to predicted step times of the logs."""
     @property
     def run_next(self) -> int | None:
-        """Rank of the layout whose measurement reduces doubt most."""
+        """Rank of the layout whose measurement reduces the uncertainty most."""
 
 class RowFields(Record):
     @property
@@ -9031,7 +9031,7 @@ class RowFields(Record):
     def step_time(self) -> float: ...
     @property
     def step_time_interval(self) -> Interval:
-        """Bounds between which a measurement is expected."""
+        """Interval in which a measurement is expected."""
     @property
     def change(self) -> float:
         """Relative change of the step time from the file's layout."""
@@ -9053,7 +9053,7 @@ class RowFields(Record):
     def expected(self) -> ExpectedField | None: ...
     @property
     def changes(self) -> Rows[TuneChange] | None:
-        """Changes of the file; none where it cannot be changed."""
+        """Changes of the file; `None` if it cannot be changed."""
     @property
     def refused(self) -> TuneRefused | None:
         """Reason why the file cannot be changed."""
@@ -9083,10 +9083,10 @@ class TuneChange(Record):
         """The setting, in the framework's words: `--tensor-model-parallel-size`, `parallelism.tensor_parallel_degree`."""
     @property
     def before(self) -> str | None:
-        """What the file has; `None` where it leaves the setting out."""
+        """Value in the file; `None` if the setting is absent."""
     @property
     def after(self) -> str | None:
-        """What it is to have; `None` where the setting goes."""
+        """New value; `None` if the setting is removed."""
 
 class TuneRefused(Record):
     """An edit that was not made."""
@@ -9095,7 +9095,7 @@ class TuneRefused(Record):
         """Reason, as a lowercase fragment."""
     @property
     def by_hand(self) -> Rows[TuneChange]:
-        """The changes to make by hand, in the framework's words."""
+        """The manual changes, in the framework's words."""
 
 class OriginFields(Record):
     @property
@@ -9112,28 +9112,28 @@ class Level(Record):
     """Correction from measured layouts of a job: a common factor, and the deviation of each layout."""
     @property
     def factor(self) -> float:
-        """Measured over predicted, the geometric mean over layouts."""
+        """Measured over predicted time, geometric mean over layouts."""
     @property
     def departure(self) -> float:
-        """Standard deviation of the logarithm of one layout's own departure from the factor."""
+        """Standard deviation of the logarithm of a single layout's deviation from the factor."""
     @property
     def layouts(self) -> int:
-        """Measured layouts."""
+        """Number of measured layouts."""
 
 class Validation(Answer):
     """The answer of kind `validation`."""
     @property
     def file(self) -> str:
-        """The file that was read."""
+        """Name of the table's file."""
     @property
     def rows(self) -> Rows[RowResult]:
-        """Every row of it, in order."""
+        """Results of all rows, in order."""
     @property
     def summary(self) -> Summary:
-        """Totals."""
+        """Summary of the errors."""
     @property
     def calibration(self) -> Used | None:
-        """The calibration that was given, and which rows used it."""
+        """The given calibration, with the rows that used it. `None` without one."""
 
 class RowResult(Record):
     """One row."""
@@ -9154,10 +9154,10 @@ class RowResult(Record):
         """Upper end of the 90% interval."""
     @property
     def predicted_peak_memory_bytes(self) -> float | None:
-        """Predicted peak memory in bytes, of the kind that the row publishes."""
+        """Predicted peak memory in bytes, by the row's metric."""
     @property
     def predicted_fits(self) -> bool | None:
-        """Whether the run is predicted to fit."""
+        """True if the run is predicted to fit. `None` without a prediction."""
     @property
     def probability_of_fitting(self) -> float | None:
         """Probability that it fits."""
@@ -9169,43 +9169,43 @@ class RowResult(Record):
         """Measured peak memory in bytes."""
     @property
     def step_time_error(self) -> float | None:
-        """Predicted over measured step time, less one."""
+        """Predicted over measured step time, minus 1."""
     @property
     def peak_memory_error(self) -> float | None:
-        """Predicted over measured peak memory, less one."""
+        """Predicted over measured peak memory, minus 1."""
     @property
     def measured_out_of_memory(self) -> bool:
-        """Whether the run is known to have run out of memory."""
+        """True if the run is known to have run out of memory."""
     @property
     def software(self) -> str | None:
-        """The software generation that the row was taken for."""
+        """The software generation assigned to the row."""
     @property
     def mixture_of_experts(self) -> bool:
-        """Whether the model routes tokens to experts."""
+        """True if the model routes tokens to experts."""
     @property
     def calibrated(self) -> bool:
-        """Whether the calibration that was given changed its prediction."""
+        """True if the given calibration changed its prediction."""
     @property
     def skipped(self) -> str | None:
         """Reason why the row was not predicted."""
     @property
     def expected_step_time_s(self) -> float | None:
-        """Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by."""
+        """Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key of a search."""
 
 class Summary(Record):
     """Errors over all rows, by source and by group."""
     @property
     def overall(self) -> ValidationErrors:
-        """All rows."""
+        """Errors of all rows."""
     @property
     def sources(self) -> Record:
-        """By source, in alphabetical order."""
+        """Errors by source, in alphabetical order."""
     @property
     def groups(self) -> Record:
-        """By group of sources (`catalog/evidence/groups.toml`)."""
+        """Errors by group of sources (`catalog/evidence/groups.toml`)."""
     @property
     def out_of_memory(self) -> Verdicts | None:
-        """Out-of-memory verdicts, when the table has any such rows."""
+        """Out-of-memory verdicts. `None` if the table has no such rows."""
     @property
     def skipped(self) -> Record:
         """Number of rows per reason for skipping."""
@@ -9214,71 +9214,71 @@ class ValidationErrors(Record):
     """Errors over a set of rows."""
     @property
     def rows(self) -> int:
-        """Rows in the set."""
+        """Number of rows in the set."""
     @property
     def predicted(self) -> int:
-        """Rows predicted."""
+        """Number of predicted rows."""
     @property
     def skipped(self) -> int:
-        """Rows without a prediction; `Summary::skipped` lists the reasons."""
+        """Number of rows without a prediction; `Summary::skipped` lists the reasons."""
     @property
     def complete(self) -> int:
-        """Rows that publish every input of a prediction."""
+        """Number of rows that publish every input of a prediction."""
     @property
     def complete_predicted(self) -> int:
-        """Of these, predicted."""
+        """Number of these that are predicted."""
     @property
     def step_time(self) -> ErrorSummary | None:
-        """Step time."""
+        """Errors of the step time."""
     @property
     def peak_memory(self) -> ErrorSummary | None:
-        """Peak memory."""
+        """Errors of the peak memory."""
     @property
     def interval_coverage(self) -> float | None:
         """Share of measured step times inside the predicted 90% interval."""
     @property
     def rank_correlation(self) -> float | None:
-        """Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and format) of at least five rows, weighted by their rows."""
+        """Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps."""
 
 class Verdicts(Record):
     """Memory verdicts compared with outcomes."""
     @property
     def out_of_memory(self) -> int:
-        """Runs out of memory."""
+        """Number of runs out of memory."""
     @property
     def found(self) -> int:
-        """Of these, predicted not to fit."""
+        """Number of these that are predicted not to fit."""
     @property
     def ran(self) -> int:
-        """Runs that ran."""
+        """Number of runs that ran."""
     @property
     def false_alarms(self) -> int:
-        """Of these, predicted not to fit."""
+        """Number of these that are predicted not to fit."""
     @property
     def recall(self) -> float | None:
-        """Share of the runs out of memory that were predicted not to fit; `None` when the table labels no such run."""
+        """Share of the runs out of memory that were predicted not to fit. `None` if the table has no such run."""
 
 class Used(Record):
     """Use of a calibration."""
     @property
     def file(self) -> str:
-        """Its file."""
+        """File of the calibration."""
     @property
     def accelerator(self) -> str:
         """The accelerator whose rows use it."""
     @property
     def rows(self) -> int:
-        """Rows that it predicts otherwise than the catalogue."""
+        """Number of rows whose prediction it changes."""
     @property
     def unchanged(self) -> int:
-        """Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged."""
+        """Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged."""
     @property
     def other_software(self) -> int:
-        """Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply."""
+        """Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply to them."""
     # ['with']: ValidationErrors
     @property
     def without(self) -> ValidationErrors:
-        """Errors of the same rows without it."""
+        """Errors of the same rows without the calibration."""
 
 class Values(Answer):
     """The answer of kind `values`."""
@@ -9303,28 +9303,28 @@ class Whatif(Answer):
         """The model's name."""
     @property
     def before(self) -> WhatifSummary:
-        """The run as it is."""
+        """The run without changes."""
     @property
     def warnings(self) -> Rows[Warning]:
         """Warnings."""
     @property
     def alone(self) -> Rows[Rehearsal]:
-        """Each change alone, in the order in which they were asked."""
+        """Each change alone, in the given order."""
     @property
     def together(self) -> Rehearsal | None:
-        """All that are possible together, when there are several."""
+        """All possible changes combined. `None` for fewer than two."""
     @property
     def rivals(self) -> str | None:
-        """The key that two changes set to different values, so that there is no run with all of them."""
+        """The key that two changes set to different values, so that they cannot be combined. `None` without a conflict."""
     @property
     def interaction(self) -> Interaction | None:
-        """Whether the gains add up."""
+        """Combined gain compared with the single gains. `None` without a combination."""
     @property
     def chosen(self) -> list[str]:
         """Defaults of unspecified settings, as text."""
 
 class WhatifSummary(Record):
-    """One run in a few figures."""
+    """Main figures of one run."""
     @property
     def plan(self) -> str:
         """The plan in one line."""
@@ -9342,7 +9342,7 @@ class WhatifSummary(Record):
         """Time of one step."""
     @property
     def interval(self) -> Interval:
-        """Between what bounds a measurement of it is expected."""
+        """Interval in which a measurement of it is expected."""
     @property
     def tokens_per_step(self) -> int:
         """Tokens per step."""
@@ -9354,40 +9354,40 @@ class WhatifSummary(Record):
         """Tokens per second and device."""
     @property
     def model_flop_utilisation(self) -> float:
-        """Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format."""
+        """Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format."""
     @property
     def memory(self) -> float:
-        """Memory on the stage that needs most."""
+        """Memory on the stage with the largest need."""
     @property
     def worst_stage(self) -> int:
-        """That stage."""
+        """Index of that stage."""
     @property
     def device_memory(self) -> float:
         """Memory of a device."""
     @property
     def fit(self) -> Literal["fits", "at_risk", "does_not_fit"]:
-        """Whether it fits."""
+        """Verdict on the fit."""
     @property
     def dollars_per_million_tokens(self) -> float | None:
-        """Rent per million tokens; absent without a price."""
+        """Rent per million tokens. `None` without a price."""
     @property
     def rent(self) -> float | None:
-        """Rent of the whole token budget; absent without budget or price."""
+        """Rent of the whole token budget. `None` without a budget or price."""
     @property
     def calendar(self) -> float | None:
-        """Time on the calendar for the token budget; absent without one."""
+        """Time on the calendar for the token budget. `None` without one."""
     @property
     def parts(self) -> Rows[TimePart]:
-        """Where the step's time goes; the parts sum to it."""
+        """Step breakdown; the parts sum to the step."""
 
 class TimePart(Record):
     """A part of a step."""
     @property
     def id(self) -> str:
-        """The identifier that `railwright explain` knows, such as `compute.mlp`."""
+        """Identifier documented by `railwright explain`, such as `compute.mlp`."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def time(self) -> float:
         """Duration."""
@@ -9396,10 +9396,10 @@ class Rehearsal(Record):
     """Result of one change."""
     @property
     def name(self) -> str:
-        """The change as it was typed."""
+        """The change as given by the user."""
     @property
     def moved(self) -> Rows[Moved]:
-        """Keys whose values differ, those that follow from others included."""
+        """Keys whose values differ, including derived ones."""
     @property
     def evidence(self) -> WhatifEvidence | None:
         """Prediction error for changes of this kind, from pairs of measured runs."""
@@ -9417,10 +9417,10 @@ class Moved(Record):
         """The key of the run file."""
     @property
     def before(self) -> str | None:
-        """Its value before, in words; nothing where it had none."""
+        """Its value before, as text. `None` if it had none."""
     @property
     def after(self) -> str | None:
-        """Its value after."""
+        """Its value after, as text. `None` if it has none."""
 
 class WhatifEvidence(Record):
     """The errors of predicted ratios of step times over measured ones."""
@@ -9429,13 +9429,13 @@ class WhatifEvidence(Record):
         """Settings in which the runs of a pair differ."""
     @property
     def pairs(self) -> int:
-        """Pairs of measured runs."""
+        """Number of pairs of measured runs."""
     @property
     def median(self) -> float:
-        """Median of the ratios' errors."""
+        """Median of the errors."""
     @property
     def ninth(self) -> float:
-        """Nine of ten errors are at most so large."""
+        """90th percentile of the errors."""
 
 class Possible(Record):
     """A changed run that can be priced."""
@@ -9444,67 +9444,67 @@ class Possible(Record):
         """The changed run."""
     @property
     def difference(self) -> WhatifDifference:
-        """How it differs."""
+        """Difference from the run before."""
     @property
     def warnings(self) -> Rows[Warning]:
-        """Warnings about it and was not about the run before."""
+        """New warnings, which the run before did not have."""
     @property
     def resolved(self) -> list[str]:
-        """Identifiers of warnings that the change ends."""
+        """Identifiers of warnings that no longer apply."""
 
 class WhatifDifference(Record):
     """Difference of two runs."""
     @property
     def rescaled(self) -> bool:
-        """Whether the step trains on another number of tokens, so that times are for as many tokens as before."""
+        """True if the step has another number of tokens, so that times are scaled to the number before."""
     @property
     def step_time(self) -> float:
-        """Time for as many tokens as before, less the step before."""
+        """Step time scaled to the number of tokens before, minus the step time before."""
     @property
     def share(self) -> float:
-        """The same as a share of the step before; below 0 is faster."""
+        """The same difference as a share of the step before; below 0 is faster."""
     @property
     def speedup(self) -> float:
-        """Tokens per second over those before."""
+        """Tokens per second after over before."""
     @property
     def model_flop_utilisation(self) -> float:
         """Change of the utilisation. Runs of other compute formats have other peaks."""
     @property
     def memory(self) -> float:
-        """Change of the memory on the stage that needs most."""
+        """Change of the memory on the stage with the largest need."""
     @property
     def price_of_tokens(self) -> float | None:
-        """Change of the price of a token, as a share."""
+        """Change of the price per token, as a share. `None` without a price."""
     @property
     def stage(self) -> int | None:
-        """The stage on which both steps are taken apart; each on its own slowest if nothing."""
+        """The stage of both breakdowns. `None` if each is of its own slowest stage."""
     @property
     def parts(self) -> Rows[PartChange]:
-        """Change of each part of the step; they add up to the change of the step."""
+        """Change of each part of the step; they sum to the change of the step."""
 
 class PartChange(Record):
     """Change of a part of the step."""
     @property
     def id(self) -> str:
-        """The identifier that `railwright explain` knows."""
+        """Identifier documented by `railwright explain`."""
     @property
     def title(self) -> str:
-        """Title for people."""
+        """Title for display."""
     @property
     def before(self) -> float:
         """Its time before."""
     @property
     def after(self) -> float:
-        """Its time after, for as many tokens as before."""
+        """Its time after, scaled to the number of tokens before."""
     @property
     def change(self) -> float:
-        """After less before."""
+        """Time after minus time before."""
     @property
     def share(self) -> float:
         """The change as a share of the whole step before."""
 
 class WhatifOutcome(Record):
-    """The changed run cannot be; all reasons."""
+    """The changed run cannot be priced; all reasons."""
     @property
     def outcome(self) -> Literal["impossible"]: ...
     @property
@@ -9515,19 +9515,19 @@ class Interaction(Record):
     """Combined gain of changes relative to their single gains."""
     @property
     def product_alone(self) -> float:
-        """Product of the speed-ups alone: expected value of independent gains, each applied to the remaining time."""
+        """Product of the single speed-ups: expected value of independent gains, each applied to the remaining time."""
     @property
     def together(self) -> float:
-        """Speed-up together."""
+        """Combined speed-up."""
     @property
     def beyond(self) -> float:
-        """Together over the product, less 1: below 0 the changes compete for the same part of the step, above 0 they help each other."""
+        """Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each other."""
     @property
     def saved_alone(self) -> float:
-        """Time saved alone, summed."""
+        """Sum of the times saved by single changes."""
     @property
     def saved_together(self) -> float:
-        """Time saved together."""
+        """Time saved by the combination."""
     @property
     def verdict(self) -> str:
-        """In words."""
+        """Verdict as text."""

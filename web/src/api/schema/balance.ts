@@ -77,11 +77,11 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface BalanceAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'balance'
@@ -90,7 +90,7 @@ export interface BalanceAnswer {
    */
   railwright: string
   /**
-   * The run in one line.
+   * Title: the run in one line.
    */
   title: string
   balance: Answer
@@ -104,25 +104,25 @@ export interface BalanceAnswer {
   plan: Plan | null
 }
 /**
- * The answer.
+ * Result of the solver.
  */
 export interface Answer {
   before: Division
   /**
-   * The best; `None` where none fits.
+   * The best division. `None` if none fits.
    */
   best: Division | null
   /**
-   * Share of the step before that the best saves; below zero where the division before is faster but does not fit.
+   * Step time saved by the best division, as a share of the step before. Negative if the division before is faster but does not fit.
    */
   gain: number | null
   /**
-   * Share of the best's step that another division could save at most: zero where the best is proven to be; `None` where nothing
-   * is proven.
+   * Upper bound of the saving by any other division, as a share of the best step: zero if the best is proven optimal. `None` without a
+   * proof.
    */
   gap: number | null
   /**
-   * Divisions that were priced.
+   * Number of priced divisions.
    */
   priced: number
   /**
@@ -134,7 +134,7 @@ export interface Answer {
    */
   probability: number
   /**
-   * The most that a stage may take for that probability. Unit: B.
+   * Maximum memory of a stage for that probability. Unit: B.
    */
   limit: number
 }
@@ -155,15 +155,15 @@ export interface Division {
    */
   tokens_per_second: number
   /**
-   * Mean over stages of the share of the pipeline's duration in which they run no pass.
+   * Share of the pipeline's duration without a pass, mean over stages.
    */
   idle: number
   /**
-   * Longest time in passes of a stage over the mean, less one.
+   * Longest time in passes of a stage over the mean, minus 1.
    */
   imbalance: number
   /**
-   * Memory of the fullest stage, as in an estimate. Unit: B.
+   * Memory of the stage with the largest peak, as in an estimate. Unit: B.
    */
   memory: number
   /**
@@ -171,7 +171,7 @@ export interface Division {
    */
   probability_of_fitting: number
   /**
-   * Whether that is enough.
+   * True if that is at least the required probability.
    */
   fits: boolean
   /**
@@ -192,11 +192,11 @@ export interface StageRow {
    */
   layers: number[]
   /**
-   * Whether the word embedding lies on it.
+   * True if the word embedding is on it.
    */
   embedding: boolean
   /**
-   * Whether the head and the loss lie on it.
+   * True if the head and the loss are on it.
    */
   head: boolean
   /**
@@ -204,11 +204,11 @@ export interface StageRow {
    */
   recompute: string[]
   /**
-   * Passes of one micro-batch. Unit: s.
+   * Time of the passes of one micro-batch. Unit: s.
    */
   time: number
   /**
-   * Time in passes in a step. Unit: s.
+   * Time in passes per step. Unit: s.
    */
   busy: number
   /**
@@ -216,11 +216,11 @@ export interface StageRow {
    */
   bubble: number
   /**
-   * Share of the pipeline's duration in which it runs no pass. The estimate's bubble is that of the critical stage, over the step.
+   * Share of the pipeline's duration without a pass. The estimate's bubble is that of the critical stage, relative to the step.
    */
   idle: number
   /**
-   * Its memory, as in an estimate. Unit: B.
+   * Memory, as in an estimate. Unit: B.
    */
   memory: number
 }
@@ -302,13 +302,13 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload

@@ -19,11 +19,11 @@ export type CollectiveKind =
   'all_reduce' | 'all_gather' | 'reduce_scatter' | 'all_to_all' | 'broadcast' | 'send_receive'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface CalibrationAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'calibration'
@@ -40,17 +40,17 @@ export interface CalibrationAnswer {
    */
   cluster: string
   /**
-   * Whether this run fitted it.
+   * True if this run fitted the calibration, false if it was read from a file.
    */
   fitted: boolean
   calibration: Calibration
   /**
-   * Against the measurements that it was fitted to, or that judge it.
+   * Lines for the measurements of the fit, or of its evaluation.
    */
   lines: Line[]
   steps: StepLine[]
   /**
-   * Against measurements that it was not fitted to.
+   * Lines for held-out measurements.
    */
   held_out: Line[]
   remarks: string[]
@@ -61,7 +61,7 @@ export interface CalibrationAnswer {
  */
 export interface Calibration {
   /**
-   * `VERSION`.
+   * File version, see `VERSION`.
    */
   version: number
   /**
@@ -205,8 +205,8 @@ export interface HostCosts {
  */
 export interface StepTimes {
   /**
-   * Multiples of the predicted times of parts, in the order of `crate::software::Part::ALL`, of runs of other models and formats than
-   * those measured.
+   * Factors on the predicted times of the parts, in the order of `crate::software::Part::ALL`, for runs of models and formats without
+   * measurements.
    *
    * @minItems 4
    * @maxItems 4
@@ -252,7 +252,7 @@ export interface OwnRuns {
   parameters: number
   format: DataType
   /**
-   * Factors on the predicted times of the parts, as in [`StepTimes::factors`].
+   * Factors on the predicted times of the parts, as in `StepTimes::factors`.
    *
    * @minItems 4
    * @maxItems 4
@@ -278,7 +278,7 @@ export interface Rate {
   operators: Operators
   regime: Regime
   /**
-   * Work of one operator (in the unit of [`Operators`]) and the rate there, by growing work. The rate is the law's time over the
+   * Work of one operator (in the unit of `Operators`) and the rate there, by growing work. The rate is the law's time over the
    * measured time: linear in the logarithm of work between two points, constant beyond them.
    */
   points: [number, number][]
@@ -322,12 +322,12 @@ export interface CollectiveLaw {
  */
 export interface Line {
   /**
-   * What: `products.bf16`, `all_reduce x8`, ...
+   * Identifier: `products.bf16`, `all_reduce x8`, ...
    */
   name: string
   regime: Regime
   /**
-   * How many different shapes or sizes.
+   * Number of different shapes or sizes.
    */
   shapes: number
   /**
@@ -335,19 +335,19 @@ export interface Line {
    */
   samples: number
   /**
-   * The smallest work: FLOP of products and attention, else bytes.
+   * The smallest work: FLOP for GEMMs and attention, otherwise bytes.
    */
   from: number
   /**
-   * The largest.
+   * The largest work, in the same unit.
    */
   to: number
   /**
-   * How far measurements of one thing scatter (p90 - p10 over the median).
+   * Scatter of repeated measurements: (p90 - p10) / median.
    */
   spread: number
   /**
-   * All measured time. Unit: s.
+   * Sum of all measured times. Unit: s.
    */
   measured: number
   /**
@@ -355,25 +355,25 @@ export interface Line {
    */
   before: number
   /**
-   * And with it. Unit: s.
+   * The prediction with the calibration. Unit: s.
    */
   after: number
   /**
-   * Mean absolute error without, weighted by time.
+   * Mean absolute error without the calibration, weighted by time, as a share.
    */
   error_before: number
   /**
-   * And with it.
+   * Mean absolute error with the calibration, weighted by time, as a share.
    */
   error_after: number
   /**
-   * The error of fits that have not seen what they are judged by, each shape left out in turn; a figure is taken where this is below
-   * `Self::error_before`. `None` where nothing was fitted or nothing could be left out.
+   * Leave-one-shape-out error of the fit, as a share. A constant is used if this is below `Self::error_before`. `None` without a fit
+   * or without held-out measurements.
    */
   error_left_out: number | null
   /**
-   * Whether the measured times are bounds from above, since ranks that might have been waited for were not traced. Only what predictions are
-   * above them counts as an error.
+   * True if the measured times are upper bounds, because untraced ranks may have caused waits. Only the excess of a prediction over them
+   * then counts as an error.
    */
   is_bound: boolean
 }
@@ -382,15 +382,15 @@ export interface Line {
  */
 export interface StepLine {
   /**
-   * What: `step`, `products`, `host`, ...
+   * Identifier: `step`, `products`, `host`, ...
    */
   name: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
-   * Mean over ranks and steps. Unit: s.
+   * Measured time, mean over ranks and steps. Unit: s.
    */
   measured: number
   /**
@@ -398,7 +398,7 @@ export interface StepLine {
    */
   before: number
   /**
-   * And with it. Unit: s.
+   * The prediction with the calibration. Unit: s.
    */
   after: number
 }

@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/clusters.json by scripts/types.mjs.
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ClustersAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'clusters'
@@ -26,7 +26,7 @@ export interface ClusterFields {
   network: Network
   host: Host
   /**
-   * Origin of the figures.
+   * Origin of the data.
    */
   source: string
 }

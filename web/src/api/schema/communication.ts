@@ -3,7 +3,7 @@
 export type CommunicationAnswer =
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'communication'
@@ -41,7 +41,7 @@ export type CommunicationAnswer =
        */
       warnings: Warning[]
       /**
-       * Collectives, in order of time, or those with the longest waits of very many; `--all` lists all.
+       * Collectives, in order of time, or those with the longest waits if there are very many; `--all` lists all.
        */
       collectives: CollectiveRow[]
       /**
@@ -51,7 +51,7 @@ export type CommunicationAnswer =
     }
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'communication'

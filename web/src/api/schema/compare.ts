@@ -3,7 +3,7 @@
 export type CompareAnswer =
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'compare'
@@ -49,13 +49,13 @@ export type CompareAnswer =
       verdicts: Verdict[]
       shift_ns: Shift | null
       /**
-       * Whether the change is larger than the noise; none where that is unknown.
+       * True if the change is larger than the noise; `None` if unknown.
        */
       significant: boolean | null
     }
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'compare'
@@ -85,7 +85,7 @@ export type CompareAnswer =
        */
       interval: [number, number] | null
       /**
-       * Whether the change is larger than the noise; none where that is unknown.
+       * True if the change is larger than the noise; `None` if unknown.
        */
       significant: boolean | null
       shift_s: Shift | null
@@ -94,7 +94,7 @@ export type CompareAnswer =
     }
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'compare'
@@ -188,7 +188,7 @@ export type Side =
       framework: Framework | null
       times_from: TimesFrom
       /**
-       * Sequences of a step, where the log has them.
+       * Sequences per step; `None` if the log has no batch.
        */
       batch: number | null
       /**
@@ -200,7 +200,7 @@ export type Side =
        */
       step_time: number
       /**
-       * Between what bounds the median lies with 95% confidence, rounding of the log included; `None` for too few reports. Unit: s.
+       * Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports. Unit: s.
        *
        * @minItems 2
        * @maxItems 2
@@ -222,7 +222,7 @@ export type Side =
        */
       step_time: number
       /**
-       * Between what bounds a measurement of it is expected, and the share of runs for which it is. Unit: s.
+       * Bounds of an expected measurement, and their coverage of runs (0 to 1). Unit: s.
        *
        * @minItems 2
        * @maxItems 2
@@ -245,7 +245,7 @@ export type TimesFrom =
  */
 export interface Difference {
   /**
-   * Label.
+   * Subject.
    */
   name: string
   /**

@@ -36,11 +36,11 @@ export type Strength = 'weak' | 'likely' | 'certain'
 export type RemarkKind = 'conflict' | 'unresolved' | 'invalid' | 'unknown' | 'not_modelled' | 'assumed' | 'ignored'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface DetectAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'detect'
@@ -54,7 +54,7 @@ export interface DetectAnswer {
    */
   seen: Sighting[]
   /**
-   * The reader of traces and other records, where one reads the file.
+   * The reader of traces and other records; `None` if none reads the file.
    */
   records?: string | null
   format?: string
@@ -81,13 +81,13 @@ export interface DetectAnswer {
   run_file?: string
 }
 /**
- * A kind of file that a text looks like.
+ * A detected kind of file.
  */
 export interface Sighting {
   format: Format
   strength: Strength
   /**
-   * What was seen, such as "the keys `parallelism` and `tokens`".
+   * Evidence, such as "the keys `parallelism` and `tokens`".
    */
   why: string
 }
@@ -100,7 +100,7 @@ export interface Origin {
    */
   key: string
   /**
-   * Its value, as a run file has it.
+   * Value in the form of a run file.
    */
   value: string
   /**
@@ -112,7 +112,7 @@ export interface Origin {
    */
   line: number | null
   /**
-   * The file of that line, where it is not the launch file itself but one that it reads.
+   * The file of that line; `None` if it is the launch file itself.
    */
   file?: string | null
 }
@@ -134,7 +134,7 @@ export interface Remark {
    */
   message: string
   /**
-   * The file of that line, where it is not the launch file itself.
+   * The file of that line; `None` if it is the launch file itself.
    */
   file?: string | null
 }
@@ -143,7 +143,7 @@ export interface Remark {
  */
 export interface Open {
   /**
-   * The key of a run file that would hold it.
+   * The key of a run file for it.
    */
   key: string
   /**
@@ -155,7 +155,7 @@ export interface Open {
    */
   line: number | null
   /**
-   * The file of that line, where it is not the launch file itself.
+   * The file of that line; `None` if it is the launch file itself.
    */
   file?: string | null
   /**
@@ -203,11 +203,11 @@ export interface Measured {
    */
   tflops_per_device: number | null
   /**
-   * The largest memory that the allocator had handed out on a rank, in bytes. Unit: B.
+   * Maximum memory allocated on a rank, in bytes. Unit: B.
    */
   allocated: number | null
   /**
-   * The largest memory that the allocator held on a rank, in bytes. Unit: B.
+   * Maximum memory reserved by the allocator on a rank, in bytes. Unit: B.
    */
   reserved: number | null
 }

@@ -124,16 +124,16 @@ export type Module =
   | 'head'
   | 'multi_token_prediction'
 /**
- * Hours that devices are taken, summed over devices.
+ * Time for which devices are occupied, in hours, summed over devices.
  */
 export type DeviceHours = number
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface EstimateAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'estimate'
@@ -144,7 +144,7 @@ export interface EstimateAnswer {
   model: ModelIdentity
   cluster: ClusterIdentity
   /**
-   * How, in one line.
+   * Layout in one line.
    */
   plan_summary: string
   plan: Plan
@@ -158,11 +158,11 @@ export interface EstimateAnswer {
   efficiency: Efficiency
   time: Part
   /**
-   * Every pipeline stage.
+   * Rows of all pipeline stages.
    */
   stages: StageRow[]
   /**
-   * Every kind of collective of the stage that the others wait for.
+   * Collectives of the critical stage, by kind.
    */
   communication: CommunicationRow[]
   memory: MemoryEstimate
@@ -171,7 +171,7 @@ export interface EstimateAnswer {
    */
   money: Bill | null
   /**
-   * Evidence for the step time; the shares add up to 1.
+   * Evidence for the step time; the shares sum to 1.
    */
   provenance: Foundation[]
   /**
@@ -179,7 +179,7 @@ export interface EstimateAnswer {
    */
   warnings: Warning[]
   /**
-   * Reason why the main numbers are what they are.
+   * Derivations of the main numbers.
    */
   why: Explanation[]
   /**
@@ -222,7 +222,7 @@ export interface ModelIdentity {
    */
   hidden_size: number
   /**
-   * Words.
+   * Vocabulary size.
    */
   vocabulary: number
   parameters: ParameterCount
@@ -297,7 +297,7 @@ export interface ClusterIdentity {
    */
   domain_size: number
   /**
-   * The file of the calibration, if there is one.
+   * File of the calibration, if any.
    */
   calibration?: string | null
 }
@@ -362,13 +362,13 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -519,7 +519,7 @@ export interface SoftwareIdentity {
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   name: string
   /**
@@ -528,7 +528,7 @@ export interface SoftwareIdentity {
   source: string
 }
 /**
- * Bounds between which a measurement is expected.
+ * Interval in which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -540,15 +540,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements that lie between them.
+   * Share of measurements inside the interval.
    */
   coverage: number
   /**
-   * Measured runs that the width rests on.
+   * Number of measured runs behind the width.
    */
   runs: number
   /**
-   * Whether they are of the same software generation, or one's own.
+   * True if these runs are of the same software generation, or the user's own.
    */
   calibrated: boolean
   /**
@@ -590,19 +590,20 @@ export interface Throughput {
  */
 export interface Efficiency {
   /**
-   * The arithmetic that the model needs, by convention.
+   * Arithmetic of the model, by convention.
    */
   model_flop: ModelFlop[]
   /**
-   * Arithmetic that all devices execute in a step, recompute included and masked attention not: never less than the causal convention's. Unit: FLOP.
+   * Arithmetic that all devices execute in a step, including recompute and excluding masked attention. Never less than in the causal
+   * convention. Unit: FLOP.
    */
   hardware_flop: number
   /**
-   * The same per second and accelerator. Unit: FLOP/s.
+   * Executed arithmetic per second and accelerator. Unit: FLOP/s.
    */
   hardware_flop_rate: number
   /**
-   * Peaks, and what share of them is hardware arithmetic.
+   * HFU by peak.
    */
   hardware: Utilisation[]
 }
@@ -612,15 +613,15 @@ export interface Efficiency {
 export interface ModelFlop {
   convention: Convention
   /**
-   * Forward and backward for one token. Unit: FLOP.
+   * Forward and backward arithmetic of one token. Unit: FLOP.
    */
   per_token: number
   /**
-   * For a step. Unit: FLOP.
+   * Arithmetic of one step. Unit: FLOP.
    */
   per_step: number
   /**
-   * Achieved per second and accelerator. Unit: FLOP/s.
+   * Achieved arithmetic per second and accelerator. Unit: FLOP/s.
    */
   rate: number
   /**
@@ -634,11 +635,11 @@ export interface ModelFlop {
 export interface Utilisation {
   peak_format: DataType
   /**
-   * That peak per accelerator, dense. Unit: FLOP/s.
+   * Dense peak of that format per accelerator. Unit: FLOP/s.
    */
   peak: number
   /**
-   * The share.
+   * Utilisation (0 to 1).
    */
   share: number
 }
@@ -647,11 +648,11 @@ export interface Utilisation {
  */
 export interface Part {
   /**
-   * A stable identifier that `railwright explain` knows: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
+   * Stable identifier, documented by `railwright explain`: `step`, `compute`, `compute.mlp`, `compute.mlp.forward`.
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
@@ -659,11 +660,11 @@ export interface Part {
    */
   time: number
   /**
-   * Its share of the step.
+   * Share of the step (0 to 1).
    */
   share: number
   /**
-   * Its parts, which add up to it.
+   * Child parts, whose times sum to this one.
    */
   children: Part[]
 }
@@ -680,11 +681,11 @@ export interface StageRow {
    */
   layers: number
   /**
-   * Whether the word embedding lies on it.
+   * True if the word embedding is on it.
    */
   embedding: boolean
   /**
-   * Whether the head and the loss lie on it.
+   * True if the head and the loss are on it.
    */
   head: boolean
   /**
@@ -696,23 +697,23 @@ export interface StageRow {
    */
   backward: number
   /**
-   * Of that, recompute. Unit: s.
+   * Recompute part of the backward pass. Unit: s.
    */
   recompute: number
   /**
-   * Time in passes in a step. Unit: s.
+   * Time in passes per step. Unit: s.
    */
   busy: number
   /**
-   * Of that, exposed communication. Unit: s.
+   * Exposed communication in this time. Unit: s.
    */
   exposed: number
   /**
-   * The rest of the pipeline's duration: idle, and transfers that block. Unit: s.
+   * Rest of the pipeline's duration: idle time and blocking transfers. Unit: s.
    */
   bubble: number
   /**
-   * Reduction of gradients that is exposed on this stage. Unit: s.
+   * Exposed gradient reduction on this stage. Unit: s.
    */
   gradient_exposed: number
   /**
@@ -720,7 +721,7 @@ export interface StageRow {
    */
   memory: number
   /**
-   * Whether the breakdown describes this stage.
+   * True if the breakdown describes this stage.
    */
   critical: boolean
 }
@@ -741,7 +742,7 @@ export interface CommunicationRow {
    */
   operation: string
   /**
-   * Bytes of one, by nccl-tests' convention. Unit: B.
+   * Bytes of one call, by nccl-tests' convention. Unit: B.
    */
   bytes: number
   /**
@@ -749,19 +750,19 @@ export interface CommunicationRow {
    */
   ranks: number
   /**
-   * Scale-up domains that it spans.
+   * Number of scale-up domains of the group.
    */
   domains: number
   /**
-   * Calls per step; halves count halves of a collective.
+   * Calls per step; a half is half of a collective.
    */
   count: number
   /**
-   * Time of one. Unit: s.
+   * Time of one call. Unit: s.
    */
   time_each: number
   /**
-   * Time of all in a step, hidden or not. Unit: s.
+   * Time of all calls in a step, hidden or exposed. Unit: s.
    */
   time: number
   /**
@@ -769,7 +770,7 @@ export interface CommunicationRow {
    */
   exposed: number | null
   /**
-   * The least and the most that one may take, where no measurement covers it.
+   * Lower and upper bound of the time of one call. `None` if measurements cover it.
    *
    * @minItems 2
    * @maxItems 2
@@ -780,13 +781,13 @@ export interface CommunicationRow {
    */
   bus_bandwidth: number
   /**
-   * What the library is taken to run.
+   * Assumed algorithm of the library.
    */
   algorithm: string
   source: Source
 }
 /**
- * Memory against the device's.
+ * Memory of the run, compared with the device's.
  */
 export interface MemoryEstimate {
   /**
@@ -802,7 +803,7 @@ export interface MemoryEstimate {
    */
   margin: number
   /**
-   * The least that the worst stage runs with, once the allocator has given back. Unit: B.
+   * Minimum memory with which the worst stage runs, after the allocator releases unused memory. Unit: B.
    */
   least: number
   fit: Fit
@@ -811,15 +812,15 @@ export interface MemoryEstimate {
    */
   probability_of_fitting: number
   /**
-   * Whether the peak is so near the limit that the allocator will free and retry.
+   * True if the peak is close enough to the limit to cause allocator retries.
    */
   near_limit: boolean
   /**
-   * The stage that needs most.
+   * The stage with the largest need.
    */
   worst: number
   /**
-   * Every stage.
+   * Memory of every stage.
    */
   stages: StageMemory[]
   /**
@@ -837,11 +838,11 @@ export interface StageMemory {
   stage: number
   moment: Moment
   /**
-   * Micro batches alive, chunk by chunk.
+   * Micro-batches alive, chunk by chunk.
    */
   in_flight: number[]
   /**
-   * Bytes of tensors. Unit: B.
+   * Bytes allocated by tensors. Unit: B.
    */
   allocated: number
   /**
@@ -849,11 +850,11 @@ export interface StageMemory {
    */
   reserved: number
   /**
-   * Memory as shown by the device; the kinds add up to it. Unit: B.
+   * Memory reported by the device; the kinds sum to it. Unit: B.
    */
   device: number
   /**
-   * By kind, in the order of `Kind`.
+   * Memory by kind, in the order of `Kind`.
    */
   kinds: KindBytes[]
 }
@@ -894,11 +895,11 @@ export interface Bill {
    */
   steps: number
   /**
-   * Time in which steps make progress. Unit: s.
+   * Time of steps that make progress. Unit: s.
    */
   productive: number
   /**
-   * Share of the calendar in which steps make progress.
+   * Share of the calendar with progress.
    */
   availability: number
   /**
@@ -906,7 +907,7 @@ export interface Bill {
    */
   failures?: Failures | null
   /**
-   * Time on the calendar, failures and restarts included. Unit: s.
+   * Time on the calendar, including failures and restarts. Unit: s.
    */
   calendar: number
   device_hours: DeviceHours
@@ -915,7 +916,7 @@ export interface Bill {
    */
   rent: number | null
   /**
-   * The price of a device-hour that was used.
+   * The applied price of a device-hour.
    */
   device_price: DatedPrice | null
   /**
@@ -937,7 +938,7 @@ export interface Bill {
   warnings: Warning[]
 }
 /**
- * Origin of the goodput of a run.
+ * Failure model behind the goodput of a run.
  */
 export interface Failures {
   /**
@@ -945,7 +946,7 @@ export interface Failures {
    */
   lowest: number
   /**
-   * Goodput at the lowest.
+   * Goodput at the lowest published failure rate.
    */
   highest: number
   /**
@@ -957,11 +958,11 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint, where its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
-   * Time of training between checkpoints, the one with the highest goodput. Unit: s.
+   * Training time between checkpoints with the highest goodput. Unit: s.
    */
   interval: number
   /**
@@ -974,11 +975,11 @@ export interface Failures {
  */
 export interface Assumed {
   /**
-   * The setting, by its flag.
+   * The setting, as its flag.
    */
   setting: string
   /**
-   * Its value, in words.
+   * Its value, as text.
    */
   value: string
   /**
@@ -987,7 +988,7 @@ export interface Assumed {
   source: string
 }
 /**
- * A price and where it was read.
+ * A price with its source.
  */
 export interface DatedPrice {
   /**
@@ -995,14 +996,14 @@ export interface DatedPrice {
    */
   amount: number
   /**
-   * Lowest and highest that were seen, where a range is known.
+   * Lowest and highest observed price, if known.
    *
    * @minItems 2
    * @maxItems 2
    */
   range: [number, number] | null
   /**
-   * Date and source, or that the user gave it.
+   * Date and source; or the user's setting.
    */
   source: string
 }
@@ -1020,7 +1021,7 @@ export interface Warning {
   message: string
 }
 /**
- * A share of the step and what it rests on.
+ * A share of the step with its evidence.
  */
 export interface Foundation {
   /**
@@ -1029,15 +1030,15 @@ export interface Foundation {
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
-   * Share of the step. Unit: s.
+   * Time in the step with this evidence. Unit: s.
    */
   time: number
   /**
-   * As a share.
+   * Share of the step (0 to 1).
    */
   share: number
 }
@@ -1046,11 +1047,11 @@ export interface Foundation {
  */
 export interface Explanation {
   /**
-   * The identifier of what is explained, as the breakdown and `railwright explain` spell it.
+   * Identifier, as in the breakdown and in `railwright explain`.
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
@@ -1062,11 +1063,11 @@ export interface Explanation {
    */
   unit: string
   /**
-   * The number as people write it.
+   * The number as text.
    */
   text: string
   /**
-   * The equation, in the inputs' names.
+   * The equation, with the inputs' names.
    */
   formula: string
   /**
@@ -1083,11 +1084,11 @@ export interface Explanation {
  */
 export interface Input {
   /**
-   * As the equation names it.
+   * Name in the equation.
    */
   name: string
   /**
-   * The number.
+   * Value.
    */
   value: number
   /**
@@ -1168,11 +1169,11 @@ export interface Measured {
    */
   tflops_per_device: number | null
   /**
-   * The largest memory that the allocator had handed out on a rank, in bytes. Unit: B.
+   * Maximum memory allocated on a rank, in bytes. Unit: B.
    */
   allocated: number | null
   /**
-   * The largest memory that the allocator held on a rank, in bytes. Unit: B.
+   * Maximum memory reserved by the allocator on a rank, in bytes. Unit: B.
    */
   reserved: number | null
 }
@@ -1181,7 +1182,7 @@ export interface Measured {
  */
 export interface Comparison {
   /**
-   * Which: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated`, `reserved`.
+   * Name of the figure: `step_time`, `tokens_per_second_per_device`, `tflops_per_device`, `allocated` or `reserved`.
    */
   figure: string
   /**
@@ -1197,7 +1198,7 @@ export interface Comparison {
    */
   difference: number
   /**
-   * Whether the measurement lies in the interval, for figures that have one.
+   * True if the measurement lies in the interval. `None` for figures without one.
    */
   inside: boolean | null
 }
@@ -1206,7 +1207,7 @@ export interface Comparison {
  */
 export interface Item {
   /**
-   * As the report or `railwright explain` names it.
+   * Identifier, as in the report or `railwright explain`.
    */
   id: string
   /**
@@ -1214,7 +1215,7 @@ export interface Item {
    */
   topic?: Topic | null
   /**
-   * Its value here.
+   * Value in this run.
    */
   value: string
   /**

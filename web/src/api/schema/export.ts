@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/export.json by scripts/types.mjs.
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ExportAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'export'
@@ -18,7 +18,7 @@ export interface ExportAnswer {
    */
   to: string
   /**
-   * Its version, where one was named.
+   * The version; `None` if unspecified.
    */
   version: string | null
   files: WrittenFile[]
@@ -40,7 +40,7 @@ export interface WrittenFile {
    */
   text: string
   /**
-   * The version of the framework that it is for, such as `2026-08`; empty where all known versions read it.
+   * The version of the framework for this file, such as `2026-08`; empty if all known versions read it.
    */
   version?: string
 }
@@ -53,7 +53,7 @@ export interface Lost {
    */
   key: string
   /**
-   * What is lost and what holds instead, in a lowercase fragment.
+   * Lost setting and the value that applies instead, as a lowercase fragment.
    */
   message: string
 }

@@ -11,11 +11,11 @@ export type RootCause =
   'outside_of_collectives' | 'different_call' | 'no_dump' | 'members_unknown' | 'circle' | 'transfer'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface HangAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'hang'
@@ -24,15 +24,15 @@ export interface HangAnswer {
    */
   railwright: string
   /**
-   * Whether the job hangs; none where the records do not show it.
+   * True if the job hangs; `None` if the records do not show it.
    */
   hangs: boolean | null
   /**
-   * From flight records.
+   * Result from flight records.
    */
   hang: Hang | null
   /**
-   * From xpu_timer.
+   * Result from xpu_timer.
    */
   metrics: Metrics | null
 }

@@ -21,7 +21,7 @@ export type Key = {
    */
   default: string
   /**
-   * Whether `search` varies it and `--space` restricts it.
+   * True if `search` varies it and `--space` restricts it.
    */
   is_searched: boolean
 } & Key1
@@ -62,11 +62,11 @@ export type Key1 =
     }
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface KeysAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'keys'

@@ -15,11 +15,11 @@ export type TimesFrom =
 export type Measure = 'loss' | 'gradient_norm' | 'learning_rate'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface LogAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'log'
@@ -43,7 +43,7 @@ export interface LogAnswer {
    */
   curve: [number, number, number | null][]
   /**
-   * Loss, gradient norm and learning rate over the iterations, as far as they are reported.
+   * Loss, gradient norm and learning rate over the iterations, if reported.
    */
   measures: MeasureCurve[]
 }

@@ -59,11 +59,11 @@ export type MemoryKind =
 export type Time = number
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface MemoryAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'memory'
@@ -72,7 +72,7 @@ export interface MemoryAnswer {
    */
   railwright: string
   /**
-   * The run in one line.
+   * Title: the run in one line.
    */
   title: string
   memory: MemoryReport
@@ -83,15 +83,15 @@ export interface MemoryAnswer {
   over_time: OverTime
 }
 /**
- * Memory of all stages against the device's.
+ * Memory of all stages, compared with the device's.
  */
 export interface MemoryReport {
   /**
-   * Every stage.
+   * Reports of all stages.
    */
   stages: StageReport[]
   /**
-   * The one that needs most.
+   * Index of the stage with the largest need.
    */
   worst: number
   /**
@@ -103,8 +103,7 @@ export interface MemoryReport {
    */
   margin: number
   /**
-   * The least that the worst stage runs with: near the limit the allocator gives back what it only reserved, of which about half
-   * can be used. Unit: B.
+   * Minimum memory with which the worst stage runs. Near the limit the allocator releases unused memory, of which about half is usable. Unit: B.
    */
   least: number
   fit: Fit
@@ -113,7 +112,7 @@ export interface MemoryReport {
    */
   probability_of_fitting: number
   /**
-   * Whether the peak is so near the limit that the allocator will retry and the step slow down.
+   * True if the peak is close enough to the limit to cause allocator retries and slower steps.
    */
   near_limit: boolean
 }
@@ -126,20 +125,20 @@ export interface StageReport {
    */
   stage: number
   /**
-   * Its layers, chunk by chunk: first and count.
+   * Layers, chunk by chunk: first and count.
    */
   layers: [number, number][]
   /**
-   * Micro batches alive, chunk by chunk.
+   * Micro-batches alive, chunk by chunk.
    */
   in_flight: number[]
   moment: Moment
   /**
-   * Contents of memory at that time; adds up to `device`.
+   * Contents of memory at that time, which sum to `device`.
    */
   items: Item[]
   /**
-   * Bytes of tensors. Unit: B.
+   * Bytes allocated by tensors. Unit: B.
    */
   allocated: number
   /**
@@ -147,7 +146,7 @@ export interface StageReport {
    */
   reserved: number
   /**
-   * Memory as shown by the device. Unit: B.
+   * Memory reported by the device. Unit: B.
    */
   device: number
 }
@@ -161,7 +160,7 @@ export interface Item {
    */
   module: Module | null
   /**
-   * Of which layer of the model, from 0, if of one.
+   * Layer of the model, from 0. `None` for memory outside of layers.
    */
   layer: number | null
   /**

@@ -7,11 +7,11 @@ export type Use =
   'parameters' | 'optimizer' | 'backward' | 'activations' | 'communication' | 'workspace' | 'other' | 'unknown'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface MemorySnapshotAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'memory_snapshot'
@@ -201,7 +201,7 @@ export interface Leak {
   bytes_per_s: number | null
 }
 /**
- * The calculator's answer for the stage.
+ * The calculator's prediction for the stage.
  */
 export interface Predicted {
   stage: number

@@ -121,11 +121,11 @@ export type Usage =
   | 'table'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ModelAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'model'
@@ -236,9 +236,9 @@ export interface FlopFields {
   full_attention: number
 }
 /**
- * A model's whole structure.
+ * Complete structure of a model.
  *
- * Layers that are equal share one `Layer` value: `layers[i]` is an index into `layer_kinds`.
+ * Equal layers share one `Layer` value: `layers[i]` is an index into `layer_kinds`.
  */
 export interface Model {
   /**
@@ -543,7 +543,7 @@ export interface MultiTokenPrediction {
    */
   depth: number
   /**
-   * The layer that each module runs, an index into `Model::layer_kinds`.
+   * Layer of each module, an index into `Model::layer_kinds`.
    */
   layer_kind: number
   /**

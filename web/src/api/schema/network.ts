@@ -53,11 +53,11 @@ export type Medium = 'copper' | 'active-optical' | 'fibre'
 export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core' | 'local' | 'global' | 'torus'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network'
@@ -72,7 +72,7 @@ export interface NetworkAnswer {
    */
   oversubscription: number[]
   /**
-   * Most devices that the design can join.
+   * Maximum number of devices of the design.
    */
   largest: number
   /**
@@ -99,11 +99,11 @@ export interface Design {
    */
   nic_bandwidth: number
   /**
-   * Ports of a NIC, each in a plane of its own.
+   * Ports of a NIC, each in a separate plane.
    */
   planes: number
   /**
-   * Rails; 1 where they do not matter.
+   * Rails; 1 if irrelevant.
    */
   rails: number
   /**
@@ -135,7 +135,7 @@ export interface Design {
   seed: number
   forwarding: Forwarding
   /**
-   * Latency of each link with the switch behind it. Unit: s.
+   * Latency of each link with the following switch. Unit: s.
    */
   link_latency: number
   /**
@@ -147,7 +147,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * Scale-up domains, each taken as one switch that does not block.
+ * Scale-up domains, each modelled as one non-blocking switch.
  */
 export interface Domain {
   /**
@@ -173,15 +173,15 @@ export interface ClosNetwork {
    */
   fabrics_per_plane: number
   /**
-   * Fabrics that share one switch, where one switch is more than one needs.
+   * Fabrics that share one switch, if a switch is larger than needed for one.
    */
   fabrics_per_switch: number
   /**
-   * Rails whose leaves are shared: those of one group of the fabric.
+   * Rails that share leaves: those of one group of the fabric.
    */
   rails_per_group: number
   /**
-   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   * Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
    */
   kept_tiers: number
   /**
@@ -222,7 +222,7 @@ export interface Clos {
    */
   pods: number
   /**
-   * Leaves that a pod has room for; the last may have fewer.
+   * Maximum number of leaves of a pod; the last pod may have fewer.
    */
   leaves_per_pod: number
   /**
@@ -234,7 +234,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same places in their pods share one.
+   * Core groups: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -242,7 +242,7 @@ export interface Clos {
    */
   cores_per_group: number
   /**
-   * Whether leaves are numbered group by group instead of unit by unit.
+   * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
 }
@@ -327,11 +327,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
  *
- * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
- * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
- * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+ * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+ * over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -343,7 +343,7 @@ export interface Connection {
    */
   queue_pairs: number
   /**
-   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */
   plane_striping: boolean
 }
@@ -440,15 +440,15 @@ export interface Reach {
    */
   devices: number
   /**
-   * Links on the way, NICs included; the most where ways differ.
+   * Links of the route, NICs included; the maximum if routes differ.
    */
   links: number
   /**
-   * Latency of the way; the most where ways differ. Unit: s.
+   * Latency of the route; the maximum if routes differ. Unit: s.
    */
   latency: number
   /**
-   * Equally short ways.
+   * Number of equally short routes.
    */
   link_paths: number
 }

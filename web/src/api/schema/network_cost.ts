@@ -66,11 +66,11 @@ export type Item =
   | 'device'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkCostAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network_cost'
@@ -115,7 +115,7 @@ export interface NetworkCostAnswer {
    */
   cheapest_by_devices: Cheapest[]
   /**
-   * What each design buys for a larger network, now and later.
+   * Purchases of each design for a larger network, now and later.
    */
   growth: Growth[]
   /**
@@ -139,11 +139,11 @@ export interface Entry {
   design: Design
   bill: Bill
   /**
-   * Saving of the whole bill against the first design, NICs included.
+   * Saving of the whole bill over the first design (0 to 1), NICs included.
    */
   saving: number
   /**
-   * Saving of switch ports and transceivers against the first design, as published comparisons count.
+   * Saving of switch ports and transceivers over the first design (0 to 1), as in published comparisons.
    */
   saving_ports_and_transceivers: number
   share: Share
@@ -171,11 +171,11 @@ export interface Design {
    */
   nic_bandwidth: number
   /**
-   * Ports of a NIC, each in a plane of its own.
+   * Ports of a NIC, each in a separate plane.
    */
   planes: number
   /**
-   * Rails; 1 where they do not matter.
+   * Rails; 1 if irrelevant.
    */
   rails: number
   /**
@@ -207,7 +207,7 @@ export interface Design {
   seed: number
   forwarding: Forwarding
   /**
-   * Latency of each link with the switch behind it. Unit: s.
+   * Latency of each link with the following switch. Unit: s.
    */
   link_latency: number
   /**
@@ -219,7 +219,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * Scale-up domains, each taken as one switch that does not block.
+ * Scale-up domains, each modelled as one non-blocking switch.
  */
 export interface Domain {
   /**
@@ -245,15 +245,15 @@ export interface ClosNetwork {
    */
   fabrics_per_plane: number
   /**
-   * Fabrics that share one switch, where one switch is more than one needs.
+   * Fabrics that share one switch, if a switch is larger than needed for one.
    */
   fabrics_per_switch: number
   /**
-   * Rails whose leaves are shared: those of one group of the fabric.
+   * Rails that share leaves: those of one group of the fabric.
    */
   rails_per_group: number
   /**
-   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   * Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
    */
   kept_tiers: number
   /**
@@ -294,7 +294,7 @@ export interface Clos {
    */
   pods: number
   /**
-   * Leaves that a pod has room for; the last may have fewer.
+   * Maximum number of leaves of a pod; the last pod may have fewer.
    */
   leaves_per_pod: number
   /**
@@ -306,7 +306,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same places in their pods share one.
+   * Core groups: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -314,7 +314,7 @@ export interface Clos {
    */
   cores_per_group: number
   /**
-   * Whether leaves are numbered group by group instead of unit by unit.
+   * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
 }
@@ -399,11 +399,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
  *
- * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
- * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
- * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+ * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+ * over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -415,7 +415,7 @@ export interface Connection {
    */
   queue_pairs: number
   /**
-   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */
   plane_striping: boolean
 }
@@ -447,7 +447,7 @@ export interface Bill {
    */
   lines: Line[]
   /**
-   * Switch ports and transceivers alone: what published comparisons of rail-only count. Unit: USD.
+   * Dollars of switch ports and transceivers alone, as counted by published comparisons of rail-only. Unit: USD.
    */
   ports_and_transceivers: number
   /**
@@ -471,15 +471,15 @@ export interface Bill {
    */
   total_high: number
   /**
-   * Share of the total whose price has a range; the rest counts at its typical price in all three.
+   * Share of the total whose price has a range. The rest counts at its typical price in all three totals.
    */
   ranged_share: number
   /**
-   * Power of all whose power is known. Unit: W.
+   * Total power of the parts with known power. Unit: W.
    */
   watts: number
   /**
-   * Whether that is all.
+   * True if `watts` covers every part of the network.
    */
   has_all_watts: boolean
   /**
@@ -562,7 +562,7 @@ export interface Line {
    */
   place: string
   /**
-   * Its speed, one direction; `None` where the price has none. Unit: B/s.
+   * Its speed, one direction; `None` for prices without a speed. Unit: B/s.
    */
   speed: number | null
   /**
@@ -575,7 +575,7 @@ export interface Line {
    */
   dollars: number
   /**
-   * The same at the lowest price that is known; at the typical one where there is but one. Unit: USD.
+   * The same at the lowest known price; at the typical one if there is only one. Unit: USD.
    */
   dollars_low: number
   /**
@@ -583,7 +583,7 @@ export interface Line {
    */
   dollars_high: number
   /**
-   * `count x watts of one`; `None` is not known. Unit: W.
+   * `count x watts of one`; `None` if unknown. Unit: W.
    */
   watts: number | null
 }
@@ -596,7 +596,7 @@ export interface Price {
    */
   dollars: number
   /**
-   * The least that a public source has; none where there is but one. Unit: USD.
+   * Lowest price of a public source; `None` if there is only one. Unit: USD.
    */
   dollars_low: number | null
   /**
@@ -604,7 +604,7 @@ export interface Price {
    */
   dollars_high: number | null
   /**
-   * Watts of one; `None` is not known. Unit: W.
+   * Watts of one part; `None` if unknown. Unit: W.
    */
   watts: number | null
   /**
@@ -624,7 +624,7 @@ export interface Price {
    */
   watts_source: string
   /**
-   * `retrieved`, `recalled`, `inferred`, or what the user wrote.
+   * `retrieved`, `recalled`, `inferred`, or text of the user.
    */
   confidence: string
 }
@@ -646,11 +646,11 @@ export interface Warning {
  */
 export interface Share {
   /**
-   * Of the dollars of network and devices.
+   * Share of the dollars of network and devices (0 to 1).
    */
   of_dollars: number | null
   /**
-   * Of the watts of network and devices.
+   * Share of the watts of network and devices (0 to 1).
    */
   of_watts: number | null
   /**
@@ -717,7 +717,7 @@ export interface OnRun {
   tokens_per_second: number
 }
 /**
- * A design that cannot be built as asked, and why.
+ * A design that cannot be built as requested, with the reason.
  */
 export interface Refused {
   /**
@@ -786,7 +786,7 @@ export interface Remedy {
   value: string
 }
 /**
- * Savings against the first design over the ratio of port price to transceiver price.
+ * Savings over the first design, by ratio of port price to transceiver price.
  */
 export interface Sweep {
   /**
@@ -828,7 +828,7 @@ export interface Cheapest {
    */
   name: string
   /**
-   * Dollars of each design for each device, in the order of `Comparison::names`; none where it cannot be built.
+   * Dollars of each design per device, in the order of `Comparison::names`; `None` if it cannot be built.
    */
   per_device: (number | null)[]
 }
@@ -846,12 +846,12 @@ export interface Growth {
   devices: number
   as_needed: Purchase
   /**
-   * Upper switches of the larger network from the start; none where the topology has no tiers.
+   * Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers.
    */
   prepared: Purchase | null
 }
 /**
- * A way to the larger network.
+ * A plan for the larger network.
  */
 export interface Purchase {
   /**
@@ -859,20 +859,20 @@ export interface Purchase {
    */
   now: number
   /**
-   * Bought for the others. Unit: USD.
+   * Cost of the purchases for later devices. Unit: USD.
    */
   later: number
   /**
-   * Bought first, and without a place in the larger network. Unit: USD.
+   * Cost of parts bought first that have no place in the larger network. Unit: USD.
    */
   discarded: number
   /**
-   * Links of today whose ends move, at least; none where the topology has no rule for it.
+   * Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
    */
   moved_links: number | null
 }
 /**
- * What the rest of the cluster costs and draws, and for how long it is used.
+ * Cost and power of the rest of the cluster, and its time in use.
  */
 export interface Cluster {
   /**
@@ -884,7 +884,7 @@ export interface Cluster {
    */
   device_price: number | null
   /**
-   * Where that price comes from.
+   * Source of that price.
    */
   device_price_source: string
   /**
@@ -908,15 +908,15 @@ export interface Cluster {
    */
   power_usage_effectiveness: number
   /**
-   * Tokens a second of the whole run, if known.
+   * Tokens per second of the whole run; `None` if unknown.
    */
   tokens_per_second: number | null
   /**
-   * Tokens of the whole run, if known.
+   * Tokens of the whole run; `None` if unknown.
    */
   tokens: number | null
   /**
-   * Share of the calendar in which the run makes progress: what is owned is paid for in the rest, too.
+   * Share of the calendar time in which the run makes progress. An owner also pays for the rest.
    */
   availability: number
 }

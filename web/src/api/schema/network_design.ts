@@ -21,11 +21,11 @@ export type Kind =
 export type Searched = 'found' | 'nothing_fits' | 'not_searched'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkDesignAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network_design'
@@ -63,7 +63,7 @@ export interface NetworkDesignAnswer {
    */
   contenders: number[]
   /**
-   * Whether the fronts are of watts, too: only where the power of every design is known, or what is not known would count as 0.
+   * True if the fronts include watts. Requires the power of every design, because an unknown value would count as 0.
    */
   compares_power: boolean
   /**
@@ -75,7 +75,7 @@ export interface NetworkDesignAnswer {
    */
   chosen: string[]
   /**
-   * Whether everything was searched.
+   * True if the search covered everything.
    */
   complete: boolean
 }
@@ -85,7 +85,7 @@ export interface NetworkDesignAnswer {
 export interface Row {
   topology: Kind
   /**
-   * Devices of a scale-up domain.
+   * Devices per scale-up domain.
    */
   domain: number
   /**
@@ -97,35 +97,35 @@ export interface Row {
    */
   speed: number
   /**
-   * Tiers of switches.
+   * Number of switch tiers.
    */
   tiers: number
   /**
-   * Switches.
+   * Number of switches.
    */
   switches: number
   /**
-   * Dollars of the network, NICs included, and of larger domains where they have a price. Unit: USD.
+   * Dollars of the network, including NICs, and of larger domains if they have a price. Unit: USD.
    */
   dollars: number
   /**
-   * The same for each device. Unit: USD.
+   * Dollars per device. Unit: USD.
    */
   dollars_per_device: number
   /**
-   * Watts of the network; none where the power of a part is not known. Unit: W.
+   * Watts of the network. `None` if the power of a part is unknown. Unit: W.
    */
   watts: number | null
   /**
-   * Time of a step; none where its class has no plan. Unit: s.
+   * Time of a step. `None` if its class has no plan. Unit: s.
    */
   step_time: number | null
   /**
-   * Share of it that the network between domains takes.
+   * Share of it due to the network between domains.
    */
   network_share: number | null
   /**
-   * Tokens a second.
+   * Tokens per second.
    */
   tokens_per_second: number | null
   share: Share
@@ -134,23 +134,23 @@ export interface Row {
    */
   class: number
   /**
-   * Whether no other design of the same domain size is at least as good in time, dollars and watts and better in one.
+   * True if no other design of the same domain size is at least as good in time, dollars and watts and better in one.
    */
   on_front: boolean
   /**
-   * The same over all sizes; only if larger domains have a price.
+   * The same over all sizes. Only if larger domains have a price.
    */
   on_whole_front: boolean
   /**
-   * Whether a token costs least here, among designs that can be compared by it; once steps are simulated, beyond the doubt of all others.
+   * True for the lowest cost per token, among designs comparable by it. After simulation, only if its interval is below all others.
    */
   cheapest_token: boolean
   /**
-   * Whether it is what others are compared with: rail-optimized, nothing oversubscribed, the machine's own domains.
+   * True for references: rail-optimized, no oversubscription, the machine's own domains.
    */
   is_reference: boolean
   /**
-   * The simulated step, where it may be the cheapest or is a reference.
+   * The simulated step, for references and possible winners.
    */
   simulated: Simulated | null
 }
@@ -159,11 +159,11 @@ export interface Row {
  */
 export interface Share {
   /**
-   * Of the dollars of network and devices.
+   * Share of the dollars of network and devices (0 to 1).
    */
   of_dollars: number | null
   /**
-   * Of the watts of network and devices.
+   * Share of the watts of network and devices (0 to 1).
    */
   of_watts: number | null
   /**
@@ -213,7 +213,7 @@ export interface Whole {
   network_energy_per_million_tokens: number | null
 }
 /**
- * A simulated step on a network, and what a token costs there.
+ * A simulated step on a network, with its cost per token.
  */
 export interface Simulated {
   /**
@@ -221,31 +221,31 @@ export interface Simulated {
    */
   routing: string
   /**
-   * The step. Unit: s.
+   * Simulated step time. Unit: s.
    */
   step_time: number
   /**
-   * Whether groups of one kind that the network treats differently were simulated at the pace of the slowest. Its interval is wider.
+   * True if groups of one kind with different routes were simulated at the rate of the slowest. The interval is then wider.
    */
   is_merged: boolean
   /**
-   * Bounds of the step: the network's part of it shorter or longer by what flows miss packets by, over all hash seeds. Unit: s.
+   * Lower bound of the step. The interval changes the network's part by the error of flows, over all hash seeds. Unit: s.
    */
   step_low: number
   /**
-   * The upper bound. Unit: s.
+   * Upper bound of the step. Unit: s.
    */
   step_high: number
   /**
-   * With the simulated step. Unit: USD.
+   * Cost at the simulated step. Unit: USD.
    */
   dollars?: number
   /**
-   * Its bounds. Unit: USD.
+   * Lower bound. Unit: USD.
    */
   dollars_low?: number
   /**
-   * The upper bound. Unit: USD.
+   * Upper bound. Unit: USD.
    */
   dollars_high?: number
 }
@@ -255,11 +255,11 @@ export interface Simulated {
 export interface Class {
   searched: Searched
   /**
-   * The best plan's layout as flags; empty where there is none.
+   * The best plan's layout as flags; empty without a plan.
    */
   layout: string
   /**
-   * Reason why nothing fits; empty elsewhere.
+   * Reason why nothing fits; empty otherwise.
    */
   reason: string
 }
@@ -269,7 +269,7 @@ export interface Class {
 export interface Refused {
   kind: Kind
   /**
-   * Devices of a domain.
+   * Devices per domain.
    */
   domain: number
   /**

@@ -65,11 +65,11 @@ export type Draw =
     }
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkFailuresAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network_failures'
@@ -129,11 +129,11 @@ export interface Design {
    */
   nic_bandwidth: number
   /**
-   * Ports of a NIC, each in a plane of its own.
+   * Ports of a NIC, each in a separate plane.
    */
   planes: number
   /**
-   * Rails; 1 where they do not matter.
+   * Rails; 1 if irrelevant.
    */
   rails: number
   /**
@@ -165,7 +165,7 @@ export interface Design {
   seed: number
   forwarding: Forwarding
   /**
-   * Latency of each link with the switch behind it. Unit: s.
+   * Latency of each link with the following switch. Unit: s.
    */
   link_latency: number
   /**
@@ -177,7 +177,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * Scale-up domains, each taken as one switch that does not block.
+ * Scale-up domains, each modelled as one non-blocking switch.
  */
 export interface Domain {
   /**
@@ -203,15 +203,15 @@ export interface ClosNetwork {
    */
   fabrics_per_plane: number
   /**
-   * Fabrics that share one switch, where one switch is more than one needs.
+   * Fabrics that share one switch, if a switch is larger than needed for one.
    */
   fabrics_per_switch: number
   /**
-   * Rails whose leaves are shared: those of one group of the fabric.
+   * Rails that share leaves: those of one group of the fabric.
    */
   rails_per_group: number
   /**
-   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   * Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
    */
   kept_tiers: number
   /**
@@ -252,7 +252,7 @@ export interface Clos {
    */
   pods: number
   /**
-   * Leaves that a pod has room for; the last may have fewer.
+   * Maximum number of leaves of a pod; the last pod may have fewer.
    */
   leaves_per_pod: number
   /**
@@ -264,7 +264,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same places in their pods share one.
+   * Core groups: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -272,7 +272,7 @@ export interface Clos {
    */
   cores_per_group: number
   /**
-   * Whether leaves are numbered group by group instead of unit by unit.
+   * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
 }
@@ -357,11 +357,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
  *
- * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
- * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
- * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+ * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+ * over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -373,7 +373,7 @@ export interface Connection {
    */
   queue_pairs: number
   /**
-   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */
   plane_striping: boolean
 }
@@ -424,7 +424,7 @@ export interface Expectation {
    */
   mean_slowdown: number
   /**
-   * Devices out of work at a moment, on average.
+   * Mean number of idle devices.
    */
   mean_lost_devices: number
 }
@@ -453,11 +453,11 @@ export interface ClassLoss {
    */
   slowed: number
   /**
-   * Devices of all domains with a member that is cut off or slowed: what a job would have to do without.
+   * Devices of all domains with a member that is cut off or slowed: the devices that a job would have to drop.
    */
   touched: number
   /**
-   * Share of bandwidth that the most affected device keeps on its own NIC.
+   * Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
    */
   kept_alone: number
   /**
@@ -469,7 +469,7 @@ export interface ClassLoss {
    */
   kept_spread: number
   /**
-   * Assumptions of the figures.
+   * Assumptions behind the values.
    */
   remark: string
   rate: Rate
@@ -478,7 +478,7 @@ export interface ClassLoss {
    */
   failures_per_month: number
   /**
-   * Whether the job stops and starts again: connections of a device break.
+   * True if the job stops and restarts because connections of a device break.
    */
   interrupts: boolean
   /**
@@ -500,7 +500,7 @@ export interface ClassLoss {
   lost_hours_per_month: number
 }
 /**
- * One line: how often a part fails, and for how long.
+ * One line: failure rate and repair time of a part.
  */
 export interface Rate {
   /**
@@ -524,7 +524,7 @@ export interface Rate {
    */
   repair_source: string
   /**
-   * `retrieved`, `recalled`, `derived`, or what the user wrote.
+   * `retrieved`, `recalled`, `derived`, or text of the user.
    */
   confidence: string
 }
@@ -546,7 +546,7 @@ export interface Sampled {
    */
   mean_slowdown: number
   /**
-   * Its standard error.
+   * Standard error of the mean slowdown.
    */
   mean_slowdown_error: number
   /**
@@ -558,8 +558,9 @@ export interface Sampled {
    */
   stopped: number
   /**
-   * Its standard error; where no state or every state was stopped, the bound on the share's distance with 95% confidence: three over the
-   * number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249, 1983).
+   * Standard error of the share. If no state or every state was stopped, it is the bound on the share's distance with 95% confidence:
+   * three over the number of samples (J. A. Hanley and A. Lippman-Hand, "If nothing goes wrong, is everything all right?", JAMA 249,
+   * 1983).
    */
   stopped_error: number
   /**
@@ -567,7 +568,7 @@ export interface Sampled {
    */
   mean_cut_off: number
   /**
-   * Share of states in which nothing is missing.
+   * Share of states without any failure.
    */
   whole: number
 }
@@ -575,7 +576,7 @@ export interface NamedFields {
   failed: Part[]
   state: State
   /**
-   * Step time relative to the whole network; none where the job cannot finish.
+   * Step time relative to the whole network; `None` if the job cannot finish.
    */
   slowdown: number | null
   finishes: boolean
@@ -606,11 +607,11 @@ export interface State {
    */
   stranded: Range[]
   /**
-   * Whether all domains reach each other.
+   * True if all domains reach each other.
    */
   is_connected: boolean
   /**
-   * Share of bandwidth that the most affected device keeps on its own NIC.
+   * Share of bandwidth that the most affected device keeps on its own NIC (0 to 1).
    */
   kept_alone: number
   /**

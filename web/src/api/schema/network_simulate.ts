@@ -10,11 +10,11 @@ export type Recovery = 'alone' | 'neighbour' | 'spread'
 export type Order = 'contiguous' | 'given' | 'by_network' | 'swapped'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkSimulateAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network_simulate'
@@ -59,15 +59,15 @@ export interface NetworkSimulateAnswer {
    */
   over_seeds?: OverSeeds | null
   /**
-   * Where the ranks are, and what other orders of the hosts take, where hosts are given.
+   * Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are specified.
    */
   placed?: Placed | null
   /**
-   * This run and another on the same network, where another is given.
+   * This run and another on the same network; empty without another.
    */
   jobs?: SharedJob[]
   /**
-   * The step as `estimate` has it, in closed form. Unit: s.
+   * The step of `estimate`, in closed form. Unit: s.
    */
   closed_form: number
   /**
@@ -75,7 +75,7 @@ export interface NetworkSimulateAnswer {
    */
   changes: Change[]
   /**
-   * Every dimension that exchanges.
+   * Rows of all dimensions with exchanges.
    */
   dimensions: DimensionRow[]
   /**
@@ -83,20 +83,20 @@ export interface NetworkSimulateAnswer {
    */
   layers: LayerLoad[]
   /**
-   * Whether groups of each kind are equivalent in the network, so that replicas are synchronous.
+   * True if groups of each kind are equivalent in the network, so that replicas are synchronous.
    */
   is_exact: boolean
   /**
-   * Exchanges that go through third groups of a dragonfly, where its routing chooses.
+   * Exchanges through third groups of a dragonfly, if its routing selects these.
    */
   detours?: string[]
   over_time: OverTime
   /**
-   * Passes and exchanges that were played.
+   * Number of simulated passes and exchanges.
    */
   tasks: number
   /**
-   * Flows that stand for all of them.
+   * Number of flows that represent all of them.
    */
   flows: number
   title: string
@@ -106,15 +106,15 @@ export interface NetworkSimulateAnswer {
   chosen: string[]
 }
 /**
- * Devices that send all the time.
+ * Devices that send continuously.
  */
 export interface Background {
   /**
-   * Share of its network bandwidth that each uses if it can.
+   * Maximum share of its network bandwidth that each uses.
    */
   load: number
   /**
-   * Only devices that the run does not use; otherwise all, the run's own too.
+   * True for only those devices that the run does not use, false for all, including the run's own.
    */
   spare_only: boolean
 }
@@ -123,11 +123,11 @@ export interface Background {
  */
 export interface OverSeeds {
   /**
-   * Number.
+   * Number of seeds.
    */
   seeds: number
   /**
-   * The first.
+   * The first seed.
    */
   first: number
   /**
@@ -135,11 +135,11 @@ export interface OverSeeds {
    */
   least: number
   /**
-   * As many are faster as are slower. Unit: s.
+   * Median step. Unit: s.
    */
   median: number
   /**
-   * Nine in ten are no slower. Unit: s.
+   * 90th percentile. Unit: s.
    */
   p90: number
   /**
@@ -152,7 +152,7 @@ export interface OverSeeds {
  */
 export interface Placed {
   /**
-   * Location of its ranks.
+   * Placement of its ranks.
    */
   survey: Survey | null
   /**
@@ -161,7 +161,7 @@ export interface Placed {
   orders: Ordered[]
   best: Order
   /**
-   * How much of the given order's step the best one saves, as a share.
+   * Share of the given order's step that the best one saves.
    */
   gain: number
   /**
@@ -169,7 +169,7 @@ export interface Placed {
    */
   hosts: string[]
   /**
-   * Hash seeds whose median each step is; 1 where routes are not hashed.
+   * Number of hash seeds behind each median; 1 unless routes are hashed.
    */
   seeds: number
 }
@@ -182,11 +182,11 @@ export interface Survey {
    */
   hosts: number
   /**
-   * Leaf groups that the hosts are below: domains whose first device shares a leaf.
+   * Number of leaf groups of the hosts: domains whose first device shares a leaf.
    */
   leaf_groups: number
   /**
-   * The fewest leaf groups with as many domains.
+   * Minimum number of leaf groups with as many domains.
    */
   least_leaf_groups: number
   /**
@@ -194,7 +194,7 @@ export interface Survey {
    */
   pods: number
   /**
-   * The fewest pods with as many domains.
+   * Minimum number of pods with as many domains.
    */
   least_pods: number
   /**
@@ -229,11 +229,11 @@ export interface LeafGroupRow {
 export interface Ordered {
   order: Order
   /**
-   * The step; its median over hash seeds where routes are hashed. Unit: s.
+   * Step time, median over hash seeds if routes are hashed. Unit: s.
    */
   step_time: number
   /**
-   * Over the step with ranks on the first devices, minus 1; none where failed parts cut these off.
+   * Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect these.
    */
   over_contiguous?: number | null
   bytes: ByLevel
@@ -272,27 +272,27 @@ export interface SharedJob {
    */
   name: string
   /**
-   * Its ranks.
+   * Number of ranks.
    */
   ranks: number
   /**
-   * Its step with the network for itself. Unit: s.
+   * Its step without other traffic. Unit: s.
    */
   alone: number
   /**
-   * Counted steps with the other run.
+   * Number of counted steps with the other run.
    */
   steps: number
   /**
-   * Their mean. Unit: s.
+   * Mean of these steps. Unit: s.
    */
   mean: number
   /**
-   * The fastest. Unit: s.
+   * The fastest of these steps. Unit: s.
    */
   least: number
   /**
-   * The slowest. Unit: s.
+   * The slowest of these steps. Unit: s.
    */
   most: number
   /**
@@ -301,15 +301,15 @@ export interface SharedJob {
   slowdown: number
 }
 /**
- * One more circumstance, and the step with it.
+ * An additional effect, and the step with it.
  */
 export interface Change {
   /**
-   * Added effect.
+   * Name of the added effect.
    */
   what: string
   /**
-   * The step with it and everything before. Unit: s.
+   * Step time with it and all previous effects. Unit: s.
    */
   step_time: number
   /**
@@ -318,7 +318,7 @@ export interface Change {
   cost: number
 }
 /**
- * What one dimension's exchanges take, on the stage whose exchanges take longest.
+ * Time of one dimension's exchanges, on the stage with the longest.
  */
 export interface DimensionRow {
   /**
@@ -330,19 +330,19 @@ export interface DimensionRow {
    */
   stage: number
   /**
-   * Exchanges in the step.
+   * Number of exchanges in the step.
    */
   exchanges: number
   /**
-   * All of them in closed form, hidden or not, on a network without oversubscription. Unit: s.
+   * Time of all of them in closed form, hidden and exposed, on a network without oversubscription. Unit: s.
    */
   closed_form: number
   /**
-   * On the topology, each kind alone. Unit: s.
+   * Time on the topology, each kind alone. Unit: s.
    */
   alone: number
   /**
-   * In the step, with contention. Unit: s.
+   * Time in the step, with contention. Unit: s.
    */
   in_step: number
   /**
@@ -363,7 +363,7 @@ export interface LayerLoad {
    */
   links: number
   /**
-   * Of these, how many carried anything.
+   * Number of these links that carried bytes.
    */
   used: number
   /**
@@ -371,15 +371,15 @@ export interface LayerLoad {
    */
   capacity: number
   /**
-   * Share of its capacity that the average link carried.
+   * Mean utilization of the links (0 to 1).
    */
   mean: number
   /**
-   * The same of the busiest.
+   * Utilization of the busiest link (0 to 1).
    */
   busiest: number
   /**
-   * Place of the busiest.
+   * Place of the busiest link.
    */
   link: string
 }
@@ -405,7 +405,7 @@ export interface LinkOverTime {
    */
   layer: string
   /**
-   * The link; none for the mean of all links of the layer.
+   * The link; `None` for the mean of all links of the layer.
    */
   link: string | null
   /**

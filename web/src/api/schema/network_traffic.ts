@@ -83,7 +83,7 @@ export type Algorithm =
   | {
       dispatch: {
         /**
-         * Experts that each token goes to.
+         * Number of experts per token.
          */
         copies: number
         /**
@@ -102,11 +102,11 @@ export type Layer = 'scale_up' | 'host' | 'access' | 'leaf_spine' | 'spine_core'
 export type Direction = 'up' | 'down' | 'either'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface NetworkTrafficAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'network_traffic'
@@ -134,19 +134,19 @@ export interface NetworkTrafficAnswer {
    */
   inside_share: number
   /**
-   * Share of the pairs that send each other nothing.
+   * Share of the pairs without traffic (0 to 1).
    */
   silent_share: number
   /**
-   * By class of pairs, the nearest first.
+   * Rows by class of pairs, the nearest first.
    */
   pairs: PairRow[]
   /**
-   * By parallel dimension.
+   * Rows by parallel dimension.
    */
   dimensions: DimensionRow[]
   /**
-   * By exchange, the most bytes first.
+   * Rows by exchange, the most bytes first.
    */
   exchanges: ExchangeRow[]
   /**
@@ -179,7 +179,7 @@ export interface NetworkTrafficAnswer {
   side?: number
   links?: LinkFields[]
   /**
-   * Whether a row stands for several parallel links.
+   * True if a row represents several parallel links.
    */
   links_pooled?: boolean
   /**
@@ -206,11 +206,11 @@ export interface Design {
    */
   nic_bandwidth: number
   /**
-   * Ports of a NIC, each in a plane of its own.
+   * Ports of a NIC, each in a separate plane.
    */
   planes: number
   /**
-   * Rails; 1 where they do not matter.
+   * Rails; 1 if irrelevant.
    */
   rails: number
   /**
@@ -242,7 +242,7 @@ export interface Design {
   seed: number
   forwarding: Forwarding
   /**
-   * Latency of each link with the switch behind it. Unit: s.
+   * Latency of each link with the following switch. Unit: s.
    */
   link_latency: number
   /**
@@ -254,7 +254,7 @@ export interface Design {
   cabling: [Cabling, Cabling, Cabling]
 }
 /**
- * Scale-up domains, each taken as one switch that does not block.
+ * Scale-up domains, each modelled as one non-blocking switch.
  */
 export interface Domain {
   /**
@@ -280,15 +280,15 @@ export interface ClosNetwork {
    */
   fabrics_per_plane: number
   /**
-   * Fabrics that share one switch, where one switch is more than one needs.
+   * Fabrics that share one switch, if a switch is larger than needed for one.
    */
   fabrics_per_switch: number
   /**
-   * Rails whose leaves are shared: those of one group of the fabric.
+   * Rails that share leaves: those of one group of the fabric.
    */
   rails_per_group: number
   /**
-   * Tiers that are left; less than the fabric has where layers without traffic were taken away.
+   * Remaining tiers; fewer than those of the fabric if layers without traffic were removed.
    */
   kept_tiers: number
   /**
@@ -329,7 +329,7 @@ export interface Clos {
    */
   pods: number
   /**
-   * Leaves that a pod has room for; the last may have fewer.
+   * Maximum number of leaves of a pod; the last pod may have fewer.
    */
   leaves_per_pod: number
   /**
@@ -341,7 +341,7 @@ export interface Clos {
    */
   spine_uplinks: number
   /**
-   * Core groups: spines of the same places in their pods share one.
+   * Core groups: spines of the same index in their pods share one.
    */
   core_groups: number
   /**
@@ -349,7 +349,7 @@ export interface Clos {
    */
   cores_per_group: number
   /**
-   * Whether leaves are numbered group by group instead of unit by unit.
+   * True if leaves are numbered group by group instead of unit by unit.
    */
   by_group: boolean
 }
@@ -434,11 +434,11 @@ export interface Torus {
   cube: number | null
 }
 /**
- * How a connection between two devices divides over routes that hashes choose: `channels x queue pairs` on each port, with equal bytes.
+ * Routes of a connection between two devices with hashed routing: `channels x queue pairs` on each port, with equal bytes.
  *
- * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with 8
- * NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly over the
- * merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
+ * The defaults are NCCL's: two channels for each peer over the network (`NCCL_NCHANNELS_PER_NET_PEER`, src/graph/paths.cc; a DGX H100 with
+ * 8 NICs has 16 channels), one queue pair for each (`NCCL_IB_QPS_PER_CONNECTION`, src/transport/net_ib), and every message split evenly
+ * over the merged ports of a NIC (`nDataQps` is the number of ports; `NCCL_IB_MERGE_NICS`).
  */
 export interface Connection {
   /**
@@ -450,7 +450,7 @@ export interface Connection {
    */
   queue_pairs: number
   /**
-   * Whether bytes are split evenly over all ports; otherwise a hash chooses one for each queue pair, as bonded ports do.
+   * True if bytes are split evenly over all ports. Otherwise a hash chooses one for each queue pair, as with bonded ports.
    */
   plane_striping: boolean
 }
@@ -477,7 +477,7 @@ export interface Place {
    */
   domain: number
   /**
-   * Rails: devices of the same place in their domain, modulo this.
+   * Number of rails: devices of equal position in their domain, modulo this, share one.
    */
   rails: number
 }
@@ -491,7 +491,7 @@ export interface PairRow {
    */
   pairs: number
   /**
-   * Those of them in which the first sends to the second.
+   * Number of these pairs in which the first sends to the second.
    */
   talking: number
   /**
@@ -499,7 +499,7 @@ export interface PairRow {
    */
   bytes: number
   /**
-   * Its share of all bytes.
+   * Share of all bytes (0 to 1).
    */
   share: number
   /**
@@ -521,7 +521,7 @@ export interface DimensionRow {
    */
   bytes: number
   /**
-   * Its share of all bytes.
+   * Share of all bytes (0 to 1).
    */
   share: number
   by_class: ByClass
@@ -563,7 +563,7 @@ export interface ExchangeRow {
    */
   ranks: number
   /**
-   * Groups that make it.
+   * Number of groups.
    */
   groups: number
   /**
@@ -579,7 +579,7 @@ export interface ExchangeRow {
    */
   sent: number
   /**
-   * Its share of all bytes.
+   * Share of all bytes (0 to 1).
    */
   share: number
   by_class: ByClass
@@ -601,11 +601,11 @@ export interface Survey {
    */
   hosts: number
   /**
-   * Leaf groups that the hosts are below: domains whose first device shares a leaf.
+   * Number of leaf groups of the hosts: domains whose first device shares a leaf.
    */
   leaf_groups: number
   /**
-   * The fewest leaf groups with as many domains.
+   * Minimum number of leaf groups with as many domains.
    */
   least_leaf_groups: number
   /**
@@ -613,7 +613,7 @@ export interface Survey {
    */
   pods: number
   /**
-   * The fewest pods with as many domains.
+   * Minimum number of pods with as many domains.
    */
   least_pods: number
   /**
@@ -672,7 +672,7 @@ export interface ByLevel {
  */
 export interface DomainRow {
   /**
-   * Which; its devices are `domain x size` and on.
+   * Domain number; its devices begin at `domain x size`.
    */
   domain: number
   /**
@@ -680,11 +680,11 @@ export interface DomainRow {
    */
   inside: number
   /**
-   * To other domains. Unit: B.
+   * Bytes to other domains. Unit: B.
    */
   sent: number
   /**
-   * From other domains. Unit: B.
+   * Bytes from other domains. Unit: B.
    */
   received: number
 }
@@ -701,15 +701,15 @@ export interface RailRow {
    */
   devices: number
   /**
-   * To devices of this rail. Unit: B.
+   * Bytes to devices of this rail. Unit: B.
    */
   along: number
   /**
-   * To devices of other rails. Unit: B.
+   * Bytes to devices of other rails. Unit: B.
    */
   sent: number
   /**
-   * From devices of other rails. Unit: B.
+   * Bytes from devices of other rails. Unit: B.
    */
   received: number
 }
@@ -718,7 +718,7 @@ export interface RailRow {
  */
 export interface Square {
   /**
-   * Which; none is all together.
+   * Parallel dimension; `None` for all together.
    */
   dimension: Dimension | null
   /**
@@ -742,7 +742,7 @@ export interface LinkFields {
    */
   links: number
   /**
-   * Those of them that carry anything.
+   * Number of these links with traffic.
    */
   used: number
   /**

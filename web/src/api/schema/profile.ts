@@ -154,11 +154,11 @@ export type DamageKind =
 export type Certainty = 'replayed' | 'at_most' | 'unknown'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ProfileAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'profile'

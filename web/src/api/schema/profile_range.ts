@@ -22,11 +22,11 @@ export type Class =
   | 'waiting'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ProfileRangeAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'profile_range'

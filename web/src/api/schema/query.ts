@@ -6,11 +6,11 @@
 export type Cell = null | number | string
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface QueryAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'query'
@@ -23,7 +23,7 @@ export interface QueryAnswer {
    */
   columns: string[]
   /**
-   * The rows, each as long as `Self::columns`.
+   * Rows, each as long as `Self::columns`.
    */
   rows: Cell[][]
   /**

@@ -10,11 +10,11 @@ export type Kind = 'value' | 'construction' | 'above' | 'below' | 'statement' | 
 export type Status = 'reproduced' | 'by_construction' | 'variant' | 'not_reproduced' | 'not_attempted'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface RailOnlyAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'rail_only'
@@ -52,15 +52,15 @@ export interface RailOnlyAnswer {
   forwarding: ForwardingRow[]
 }
 /**
- * A claim and what comes out here.
+ * A claim and its result under this model.
  */
 export interface Target {
   /**
-   * Its name: the paper's version, the figure, what.
+   * Identifier: the paper's version, the figure, the quantity.
    */
   id: string
   /**
-   * In words.
+   * Claim in words.
    */
   claim: string
   /**
@@ -73,7 +73,7 @@ export interface Target {
   unit: string
   kind: Kind
   /**
-   * Largest distance: points of a percentage, else relative.
+   * Maximum distance: percentage points, else relative.
    */
   tolerance: number | null
   /**
@@ -85,7 +85,7 @@ export interface Target {
    */
   configuration: string
   /**
-   * Reason why it is not met, or how far it is founded.
+   * Reason why it is not met, or the extent of its evidence.
    */
   reason: string
   /**
@@ -97,11 +97,11 @@ export interface Target {
    */
   variants: number[]
   /**
-   * What each of these changes.
+   * Change made by each of these variants.
    */
   variant_names: string[]
   /**
-   * Distance of the plain model: points of a percentage, else relative.
+   * Distance of the plain model: percentage points, else relative.
    */
   error: number | null
   status: Status
@@ -116,7 +116,7 @@ export interface WorkloadRow {
   workload: string
   rail_only: Iteration
   /**
-   * Its sum. Unit: s.
+   * Sum of the terms, in seconds. Unit: s.
    */
   total: number
   /**
@@ -137,7 +137,7 @@ export interface WorkloadRow {
   optimum_by_search: number
   traffic: Traffic
   /**
-   * Share of pairs that exchange nothing.
+   * Share of pairs without traffic (0 to 1).
    */
   silent_pairs: number
   /**
@@ -212,7 +212,7 @@ export interface SweepRow {
    */
   domains: number[]
   /**
-   * Iteration times; none where the optimal group exceeds the domain, so that the model does not hold.
+   * Iteration times; `None` if the optimal group exceeds the domain, so that the model does not apply.
    */
   times: (number | null)[]
   /**
@@ -229,7 +229,7 @@ export interface BatchRow {
    */
   sequences: number
   /**
-   * For each domain of the sweep.
+   * Relative performance for each domain of the sweep.
    */
   relative: number[]
   /**

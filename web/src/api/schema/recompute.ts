@@ -94,11 +94,11 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface RecomputeAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'recompute'
@@ -107,7 +107,7 @@ export interface RecomputeAnswer {
    */
   railwright: string
   /**
-   * The run in one line.
+   * Title: the run in one line.
    */
   title: string
   recompute: Answer
@@ -121,7 +121,7 @@ export interface RecomputeAnswer {
   plan: Plan | null
 }
 /**
- * The answer.
+ * Result of the solver.
  */
 export interface Answer {
   /**
@@ -129,11 +129,11 @@ export interface Answer {
    */
   layers: LayerTable[]
   /**
-   * Memory of the fullest stage without recompute.
+   * Memory by kind without recompute, on the stage with the largest peak.
    */
   kinds: KindShare[]
   /**
-   * The stage.
+   * Index of that stage.
    */
   fullest: number
   /**
@@ -151,7 +151,7 @@ export interface Answer {
   none: Variant
   full: Variant
   /**
-   * The plan as it was given, where that is neither.
+   * The original plan. `None` if it is one of the two.
    */
   given: Variant | null
   /**
@@ -163,7 +163,7 @@ export interface Answer {
    */
   uniform_any: Variant | null
   /**
-   * The best.
+   * The best variant. `None` if none fits.
    */
   best: Variant | null
   /**
@@ -171,15 +171,15 @@ export interface Answer {
    */
   stages: StageRow[]
   /**
-   * What the step could still gain at most over the best, as a share: zero where it is proven to be the best.
+   * Upper bound of the remaining gain over the best, as a share of the step: zero if it is proven optimal.
    */
   gap: number
   /**
-   * Throughput of the best over that of full recompute, less one.
+   * Throughput of the best over that of full recompute, minus 1.
    */
   gain_over_full: number | null
   /**
-   * Changes that would make it fit, if nothing fits.
+   * Changes that make it fit; empty if something fits.
    */
   remedies: Remedy[]
 }
@@ -188,7 +188,7 @@ export interface Answer {
  */
 export interface LayerTable {
   /**
-   * The kind, as the model numbers them.
+   * Index of the kind in the model.
    */
   kind: number
   /**
@@ -196,15 +196,15 @@ export interface LayerTable {
    */
   first: number
   /**
-   * Layers of the kind.
+   * Number of layers of the kind.
    */
   layers: number
   /**
-   * What one keeps of one micro-batch when nothing is recomputed. Unit: B.
+   * Memory of one layer for one micro-batch without recompute. Unit: B.
    */
   kept: number
   /**
-   * What its forward and backward passes take for one micro-batch then. Unit: s.
+   * Time of its forward and backward passes for one micro-batch without recompute. Unit: s.
    */
   time: number
   /**
@@ -217,32 +217,32 @@ export interface LayerTable {
  */
 export interface ModuleRow {
   /**
-   * As plans write it.
+   * Policy, as in plans.
    */
   policy: string
   /**
-   * Bytes that are not kept, of one micro-batch. Unit: B.
+   * Memory saved for one micro-batch. Unit: B.
    */
   saved: number
   /**
-   * Of what the layer keeps.
+   * Share of the layer's kept memory (0 to 1).
    */
   share: number
   /**
-   * Time that is added, of one micro-batch. Unit: s.
+   * Additional time of one micro-batch. Unit: s.
    */
   cost: number
   /**
-   * Of the layer's time.
+   * Share of the layer's time.
    */
   cost_share: number
   /**
-   * Seconds for each GiB: what is worth recomputing first. `None` where nothing is saved.
+   * Seconds per GiB: the lowest is recomputed first. `None` without a saving.
    */
   seconds_per_gib: number | null
 }
 /**
- * Share of one kind of memory on the fullest stage.
+ * Share of one kind of memory on the stage with the largest peak.
  */
 export interface KindShare {
   kind: Kind
@@ -251,12 +251,12 @@ export interface KindShare {
    */
   bytes: number
   /**
-   * Of what the stage needs.
+   * Share of the stage's need (0 to 1).
    */
   share: number
 }
 /**
- * A way to recompute, priced.
+ * A recompute setting with its price.
  */
 export interface Variant {
   /**
@@ -272,7 +272,7 @@ export interface Variant {
    */
   tokens_per_second: number
   /**
-   * Memory of the fullest stage, as in an estimate. Unit: B.
+   * Memory of the stage with the largest peak, as in an estimate. Unit: B.
    */
   memory: number
   /**
@@ -280,12 +280,12 @@ export interface Variant {
    */
   probability_of_fitting: number
   /**
-   * Whether that is enough.
+   * True if that is at least the required probability.
    */
   fits: boolean
 }
 /**
- * One stage of the answer.
+ * One stage of the result.
  */
 export interface StageRow {
   /**
@@ -301,7 +301,7 @@ export interface StageRow {
    */
   choice: string[]
   /**
-   * Recompute of one micro-batch. Unit: s.
+   * Recompute time of one micro-batch. Unit: s.
    */
   recompute: number
   /**
@@ -317,11 +317,11 @@ export interface StageRow {
    */
   memory_full: number
   /**
-   * As chosen. Unit: B.
+   * Memory with the selected recompute. Unit: B.
    */
   memory: number
   /**
-   * Probability that it fits, as chosen.
+   * Probability that it fits with the selected recompute.
    */
   probability_of_fitting: number
 }
@@ -330,7 +330,7 @@ export interface StageRow {
  */
 export interface Remedy {
   /**
-   * The change, in words.
+   * The change, as text.
    */
   change: string
 }
@@ -412,13 +412,13 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload

@@ -96,7 +96,7 @@ export type Family =
   | 'head'
   | 'loss'
 /**
- * A dimension of parallelism that communicates.
+ * A parallel dimension with communication.
  */
 export type Dimension = 'tensor' | 'context' | 'expert' | 'shard' | 'host'
 /**
@@ -115,11 +115,11 @@ export type Oddity =
   | 'whole_optimizer'
   | 'tight_memory'
 /**
- * Hours that devices are taken, summed over devices.
+ * Time for which devices are occupied, in hours, summed over devices.
  */
 export type DeviceHours = number
 /**
- * A part of the step on the critical stage. The parts add up to the step.
+ * A part of the step on the critical stage. The parts sum to the step.
  */
 export type Share =
   'compute' | 'recompute' | 'tensor' | 'context' | 'expert' | 'data' | 'bubble' | 'host' | 'optimizer' | 'other'
@@ -136,7 +136,7 @@ export type Change =
   | 'offload_both'
   | 'more_devices'
 /**
- * Reason why not.
+ * Verdict on a strategy that is not the result.
  */
 export type WhyNot =
   | {
@@ -145,7 +145,7 @@ export type WhyNot =
   | {
       verdict: 'impossible'
       /**
-       * What is wrong with it.
+       * Reasons for its rejection.
        */
       problems: Problem[]
     }
@@ -204,11 +204,11 @@ export type Outcome =
     }
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface SearchAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'search'
@@ -229,12 +229,12 @@ export interface SearchAnswer {
    */
   pareto: [Objective, Objective] | null
   /**
-   * Minimum probability of fitting.
+   * Required probability of fitting, 0 to below 1.
    */
   fit_probability: number
   counters: Counters
   /**
-   * Whether everything was searched.
+   * True if the whole space was searched.
    */
   complete: boolean
   /**
@@ -297,7 +297,7 @@ export interface SearchAnswer {
 /**
  * Strategies of a search by outcome. Every valid strategy is counted once as enumerated and once below.
  *
- * What pruning left out depends on which thread was first. It is not serialized: the same question has the same answer.
+ * The numbers pruned depend on the order of threads. They are not serialized: the same search has the same result.
  */
 export interface Counters {
   /**
@@ -305,7 +305,7 @@ export interface Counters {
    */
   enumerated: number
   /**
-   * Combinations that are no strategies (refused degrees, batches, schedules), each counted once however much hangs below it.
+   * Invalid combinations (rejected sizes, batches, schedules), each counted once, regardless of the number of strategies below it.
    */
   invalid: number
 }
@@ -336,11 +336,11 @@ export interface Shown {
   run_file: string
 }
 /**
- * A candidate in its place.
+ * A candidate with its rank.
  */
 export interface Ranked {
   /**
-   * From 1.
+   * Rank, from 1.
    */
   rank: number
   candidate: Candidate
@@ -349,24 +349,24 @@ export interface Ranked {
    */
   plan_summary: string
   /**
-   * Time per token over that of the first, less 1; negative where a slower one is first for another reason.
+   * Time per token over that of the first, minus 1. Negative if a slower one is first for another reason.
    */
   behind: number
   /**
-   * The same of rent per token.
+   * Rent per token over that of the first, minus 1. `None` without a price.
    */
   costlier: number | null
   step_time_interval: Interval
   /**
-   * Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+   * Model FLOPs utilisation in the full attention convention, against the compute format's peak.
    */
   mfu: number | null
   /**
-   * Rent for a trillion tokens. Unit: USD.
+   * Rent for a trillion tokens. `None` without a price. Unit: USD.
    */
   dollars_per_trillion_tokens: number | null
   /**
-   * Cost of the whole training; absent without a token budget.
+   * Cost of the whole training. `None` without a token budget.
    */
   bill: Bill | null
   /**
@@ -391,16 +391,16 @@ export interface Candidate {
    */
   cluster: string
   /**
-   * Its devices.
+   * Number of devices.
    */
   devices: number
   plan: Plan
   /**
-   * Time of a step as the calculator predicts it. Unit: s.
+   * Predicted step time. Unit: s.
    */
   step_time: number
   /**
-   * The same, slowed down where memory is so tight that the allocator retries: what candidates are ranked by. Unit: s.
+   * Predicted step time including the slowdown by allocator retries near the memory limit: the sort key of candidates. Unit: s.
    */
   expected_time: number
   time: TimeBreakdown
@@ -430,7 +430,7 @@ export interface Candidate {
    */
   oddities: Oddity[]
   /**
-   * Whether its lead or lag on the best is within what the model may be wrong about two layouts.
+   * True if its difference from the best is within the error of the model between two layouts.
    */
   tied_with_best: boolean
 }
@@ -495,13 +495,13 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -644,7 +644,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * Step breakdown on the critical rank. The parts add up to `total`.
+ * Step breakdown on the critical rank. The parts sum to `total`.
  */
 export interface TimeBreakdown {
   /**
@@ -656,7 +656,7 @@ export interface TimeBreakdown {
    */
   compute: [Family, number][]
   /**
-   * Of the compute, what is recomputed. Unit: s.
+   * Recomputed part of the compute. Unit: s.
    */
   recompute: number
   /**
@@ -664,11 +664,11 @@ export interface TimeBreakdown {
    */
   exposed: [Dimension, number][]
   /**
-   * Waiting for the host to launch. Unit: s.
+   * Waiting for the host's kernel launches. Unit: s.
    */
   host: number
   /**
-   * Idle in the pipeline, transfers between stages included. Unit: s.
+   * Idle time in the pipeline, including transfers between stages. Unit: s.
    */
   bubble: number
   /**
@@ -684,7 +684,7 @@ export interface TimeBreakdown {
    */
   fixed: number
   /**
-   * Unequal chips and network noise, growing with the number of devices. Unit: s.
+   * Jitter allowance: unequal devices and network noise, growing with the number of devices. Unit: s.
    */
   jitter: number
 }
@@ -698,7 +698,7 @@ export interface Peak {
   stage: number
   moment: Moment
   /**
-   * Bytes of tensors (torch's `max_memory_allocated`). Unit: B.
+   * Bytes allocated by tensors (torch's `max_memory_allocated`). Unit: B.
    */
   allocated: number
   /**
@@ -706,12 +706,12 @@ export interface Peak {
    */
   reserved: number
   /**
-   * Memory as shown by the device: reserved, the driver's context and the communicators. Unit: B.
+   * Memory reported by the device: reserved, the driver's context and the communicators. Unit: B.
    */
   device: number
 }
 /**
- * Bounds between which a measurement is expected.
+ * Interval in which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -723,15 +723,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements that lie between them.
+   * Share of measurements inside the interval.
    */
   coverage: number
   /**
-   * Measured runs that the width rests on.
+   * Number of measured runs behind the width.
    */
   runs: number
   /**
-   * Whether they are of the same software generation, or one's own.
+   * True if these runs are of the same software generation, or the user's own.
    */
   calibrated: boolean
   /**
@@ -752,11 +752,11 @@ export interface Bill {
    */
   steps: number
   /**
-   * Time in which steps make progress. Unit: s.
+   * Time of steps that make progress. Unit: s.
    */
   productive: number
   /**
-   * Share of the calendar in which steps make progress.
+   * Share of the calendar with progress.
    */
   availability: number
   /**
@@ -764,7 +764,7 @@ export interface Bill {
    */
   failures?: Failures | null
   /**
-   * Time on the calendar, failures and restarts included. Unit: s.
+   * Time on the calendar, including failures and restarts. Unit: s.
    */
   calendar: number
   device_hours: DeviceHours
@@ -773,7 +773,7 @@ export interface Bill {
    */
   rent: number | null
   /**
-   * The price of a device-hour that was used.
+   * The applied price of a device-hour.
    */
   device_price: DatedPrice | null
   /**
@@ -795,7 +795,7 @@ export interface Bill {
   warnings: Warning[]
 }
 /**
- * Origin of the goodput of a run.
+ * Failure model behind the goodput of a run.
  */
 export interface Failures {
   /**
@@ -803,7 +803,7 @@ export interface Failures {
    */
   lowest: number
   /**
-   * Goodput at the lowest.
+   * Goodput at the lowest published failure rate.
    */
   highest: number
   /**
@@ -815,11 +815,11 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint, where its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
-   * Time of training between checkpoints, the one with the highest goodput. Unit: s.
+   * Training time between checkpoints with the highest goodput. Unit: s.
    */
   interval: number
   /**
@@ -832,11 +832,11 @@ export interface Failures {
  */
 export interface Assumed {
   /**
-   * The setting, by its flag.
+   * The setting, as its flag.
    */
   setting: string
   /**
-   * Its value, in words.
+   * Its value, as text.
    */
   value: string
   /**
@@ -845,7 +845,7 @@ export interface Assumed {
   source: string
 }
 /**
- * A price and where it was read.
+ * A price with its source.
  */
 export interface DatedPrice {
   /**
@@ -853,14 +853,14 @@ export interface DatedPrice {
    */
   amount: number
   /**
-   * Lowest and highest that were seen, where a range is known.
+   * Lowest and highest observed price, if known.
    *
    * @minItems 2
    * @maxItems 2
    */
   range: [number, number] | null
   /**
-   * Date and source, or that the user gave it.
+   * Date and source; or the user's setting.
    */
   source: string
 }
@@ -887,12 +887,12 @@ export interface Spent {
    */
   time: number
   /**
-   * Of the step.
+   * Share of the step (0 to 1).
    */
   share: number
 }
 /**
- * A step on the timeline against the fast path.
+ * A step on the timeline compared with the fast path.
  */
 export interface Retimed {
   /**
@@ -900,11 +900,11 @@ export interface Retimed {
    */
   timeline: number
   /**
-   * Over the fast path's step time, less 1.
+   * Length of the timeline over the fast path's step time, minus 1.
    */
   difference: number
   /**
-   * Whether the schedule runs steps into each other, so that one step alone is longer than the cycle at which they follow.
+   * True if the schedule overlaps steps, so that one isolated step is longer than their interval.
    */
   steps_overlap: boolean
 }
@@ -957,7 +957,7 @@ export interface Missed {
   layout: string
 }
 /**
- * A strategy that does not fit, but nearly.
+ * A strategy that almost fits.
  */
 export interface Miss {
   /**
@@ -965,7 +965,7 @@ export interface Miss {
    */
   cluster: string
   /**
-   * Its devices.
+   * Number of devices.
    */
   devices: number
   plan: Plan
@@ -975,11 +975,11 @@ export interface Miss {
    */
   device_memory: number
   /**
-   * Probability that it fits all the same.
+   * Probability that it fits.
    */
   probability_of_fitting: number
   /**
-   * By how much a device would have to be larger. Unit: B.
+   * Additional device memory required. Unit: B.
    */
   missing: number
 }
@@ -1079,30 +1079,30 @@ export interface Remedy {
   value: string
 }
 /**
- * Excess.
+ * Figures of a strategy that does not fit.
  */
 export interface TooLarge {
   miss: Miss
   /**
-   * The stage that needs most.
+   * The stage with the largest need.
    */
   stage: number
   /**
-   * By how much a device would have to be larger for the wanted probability of fitting. Unit: B.
+   * Additional device memory for the required probability of fitting. Unit: B.
    */
   lacks: number
 }
 /**
- * Slowdown.
+ * Figures of a slower strategy.
  */
 export interface Slower {
   candidate: Candidate
   /**
-   * Its time per token over the winner's, less 1.
+   * Its time per token over the winner's, minus 1.
    */
   behind: number
   /**
-   * Whether that is within what the model may be wrong about two layouts.
+   * True if that is within the error of the model between two layouts.
    */
   is_tie: boolean
   /**
@@ -1116,7 +1116,7 @@ export interface Slower {
 export interface Difference {
   on: Share
   /**
-   * Additional amount. Unit: s.
+   * Additional time. Unit: s.
    */
   more: number
 }

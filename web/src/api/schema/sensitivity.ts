@@ -10,11 +10,11 @@ export type Kind = 'hardware' | 'host' | 'software'
 export type Fit = 'fits' | 'at_risk' | 'does_not_fit'
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface SensitivityAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'sensitivity'
@@ -39,7 +39,7 @@ export interface SensitivityAnswer {
    */
   plan: string
   /**
-   * The step as it is. Unit: s.
+   * Step time of the unchanged run. Unit: s.
    */
   step_time: number
   /**
@@ -51,7 +51,7 @@ export interface SensitivityAnswer {
    */
   swing: number
   /**
-   * Every figure, the one that swings the step most first.
+   * All parameters, the one with the largest effect first.
    */
   figures: Figure[]
   sum: SumRule
@@ -62,24 +62,24 @@ export interface SensitivityAnswer {
   chosen: string[]
 }
 /**
- * One figure.
+ * One parameter.
  */
 export interface Figure {
   /**
-   * A stable identifier: the key of the run file where there is one.
+   * Stable identifier: the key of the run file if there is one.
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   kind: Kind
   /**
-   * Its value, in words.
+   * Its value, as text.
    */
   now: string
   /**
-   * Whether a greater value is faster (a bandwidth) or slower (a latency).
+   * True if a greater value is faster (a bandwidth), false if it is slower (a latency).
    */
   greater_is_faster: boolean
   /**
@@ -87,41 +87,41 @@ export interface Figure {
    */
   elasticity: number
   /**
-   * Change of the step when the figure is 10% smaller, as a share.
+   * Change of the step with a 10% smaller value, as a share.
    */
   less: number
   /**
-   * The same when it is 10% greater.
+   * Change of the step with a 10% greater value, as a share.
    */
   more: number
   /**
-   * The same when it costs nothing any more: a rate without limit, a latency of zero.
+   * Change of the step with an ideal value, as a share: an unlimited rate, a latency of zero.
    */
   best: number
   /**
-   * The part of the step that shrinks most then.
+   * The part of the step with the largest reduction in that case.
    */
   through: string | null
 }
 /**
- * The elasticities of everything that takes time, summed.
+ * Sums of the elasticities of all rates and times.
  */
 export interface SumRule {
   /**
-   * Of rates: peaks and bandwidths; below 0.
+   * Sum over rates: peaks and bandwidths; below 0.
    */
   rates: number
   /**
-   * Of times: latencies, floors, launches; above 0.
+   * Sum over times: latencies, floors, launches; above 0.
    */
   times: number
   /**
-   * What is left to 1 of times less rates: constants that have no knob, and kinks within the step of the difference.
+   * Difference to 1 of times minus rates: constants without a parameter, and kinks within the step of the difference.
    */
   rest: number
 }
 /**
- * Memory against what the run needs.
+ * Memory of the device and of the run.
  */
 export interface Capacity {
   /**
@@ -129,11 +129,11 @@ export interface Capacity {
    */
   device: number
   /**
-   * Memory of the fullest stage. Unit: B.
+   * Memory of the stage with the largest peak. Unit: B.
    */
   peak: number
   /**
-   * The least that the run can do with: below, it does not fit; above, capacity changes nothing. Unit: B.
+   * Minimum device memory of the run. Below it does not fit; above it capacity has no effect. Unit: B.
    */
   least: number
   fit: Fit

@@ -76,16 +76,16 @@ export type Schedule = 'gpipe' | '1f1b' | 'zb_h1' | 'zb_h2' | 'zb_v' | 'dual_pip
  */
 export type AttentionKernel = 'auto' | 'unfused' | 'flash1' | 'flash2' | 'flash3'
 /**
- * Hours that devices are taken, summed over devices.
+ * Time for which devices are occupied, in hours, summed over devices.
  */
 export type DeviceHours = number
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface SizeAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'size'
@@ -111,11 +111,11 @@ export interface SizeAnswer {
    */
   tokens: number
   /**
-   * Sequences of a step.
+   * Global batch size in sequences.
    */
   global_batch: number
   /**
-   * Tokens of a sequence.
+   * Sequence length in tokens.
    */
   sequence_length: number
   /**
@@ -127,12 +127,12 @@ export interface SizeAnswer {
    */
   chosen: string[]
   /**
-   * Whether everything was searched.
+   * True if the whole space was searched.
    */
   complete: boolean
 }
 /**
- * The whole answer.
+ * Result of cluster sizing.
  */
 export interface Sized {
   goal: Goal
@@ -141,11 +141,11 @@ export interface Sized {
    */
   machines: Machine[]
   /**
-   * Every number that was tried and can train the model, by machine, rising.
+   * All tried numbers that can train the model, by machine, ascending.
    */
   rows: Row[]
   /**
-   * Those that cannot.
+   * Tried numbers that cannot.
    */
   impossible: Impossible[]
   verdict: Verdict
@@ -159,11 +159,11 @@ export interface Goal {
    */
   deadline: number | null
   /**
-   * Most that the devices' rent may come to. Unit: USD.
+   * Maximum rent of the devices. Unit: USD.
    */
   budget: number | null
   /**
-   * Least work that an added device must do, as a share of what a device of the smallest number does, to be worth adding.
+   * Minimum marginal efficiency for adding devices: work of an added device as a share of that of a device of the smallest number.
    */
   worth: number
 }
@@ -176,20 +176,20 @@ export interface Machine {
    */
   name: string
   /**
-   * Devices in one machine: what numbers are multiples of.
+   * Devices in one machine: all numbers are multiples of it.
    */
   devices: number
   /**
-   * The numbers to try first, rising.
+   * The numbers to try first, ascending.
    */
   numbers: number[]
   /**
-   * No more than this makes sense: some replica would have no sequence to train on.
+   * Maximum number of devices: above it, some replica would have no sequence.
    */
   most: number
 }
 /**
- * One number of devices of one kind, with the best layout that was found for it.
+ * One number of devices of one kind, with its best layout.
  */
 export interface Row {
   /**
@@ -205,11 +205,11 @@ export interface Row {
    */
   accelerator: string
   /**
-   * Devices.
+   * Number of devices.
    */
   devices: number
   /**
-   * Machines that hold them.
+   * Number of machines.
    */
   machines: number
   /**
@@ -227,7 +227,7 @@ export interface Row {
    */
   tokens_per_second: number
   /**
-   * Model FLOPs utilisation, attention counted in full, against the compute format's peak.
+   * Model FLOPs utilisation in the full attention convention, against the compute format's peak.
    */
   mfu: number | null
   /**
@@ -235,33 +235,33 @@ export interface Row {
    */
   probability_of_fitting: number
   /**
-   * Tokens per second and device over those of the smallest number of the same machine.
+   * Tokens per second and device, relative to those of the smallest number of the same machine.
    */
   efficiency: number
   /**
-   * Whether no mixture of a smaller and a larger number does more per device: rows off this hull divide badly.
+   * True if the row is on the upper hull of throughput over devices. Rows below it divide badly.
    */
   on_hull: boolean
   /**
-   * What the devices beyond the next smaller number on the hull do, as a share of what those of the smallest number do. `None` for the
-   * smallest, and for numbers that are no faster than a smaller one.
+   * Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None`
+   * for the smallest, and for numbers that are no faster than a smaller one.
    */
   marginal_efficiency: number | null
   /**
-   * Days saved by each of these added devices.
+   * Days saved per added device.
    */
   days_saved_per_device: number | null
   /**
-   * Rent of each day that they save; negative where the larger number is the cheaper one. Unit: USD.
+   * Rent per saved day; negative if the larger number is cheaper. Unit: USD.
    */
   dollars_per_day_saved: number | null
   bill: Bill
   /**
-   * Whether it ends by the deadline.
+   * True if it ends by the deadline.
    */
   in_time: boolean
   /**
-   * Whether its rent stays within the budget.
+   * True if its rent is within the budget.
    */
   in_budget: boolean
 }
@@ -326,13 +326,13 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA's adapters; `None` where all weights are trained. `Plan::adapters` reads it.
+   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * What each pipeline stage (or each virtual stage, in pipeline order) recomputes and offloads, where they differ; `None` is
-   * `Plan::recompute` on all of them.
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
@@ -475,7 +475,7 @@ export interface Overlap {
   expert: boolean
 }
 /**
- * Bounds between which a measurement is expected.
+ * Interval in which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -487,15 +487,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements that lie between them.
+   * Share of measurements inside the interval.
    */
   coverage: number
   /**
-   * Measured runs that the width rests on.
+   * Number of measured runs behind the width.
    */
   runs: number
   /**
-   * Whether they are of the same software generation, or one's own.
+   * True if these runs are of the same software generation, or the user's own.
    */
   calibrated: boolean
   /**
@@ -516,11 +516,11 @@ export interface Bill {
    */
   steps: number
   /**
-   * Time in which steps make progress. Unit: s.
+   * Time of steps that make progress. Unit: s.
    */
   productive: number
   /**
-   * Share of the calendar in which steps make progress.
+   * Share of the calendar with progress.
    */
   availability: number
   /**
@@ -528,7 +528,7 @@ export interface Bill {
    */
   failures?: Failures | null
   /**
-   * Time on the calendar, failures and restarts included. Unit: s.
+   * Time on the calendar, including failures and restarts. Unit: s.
    */
   calendar: number
   device_hours: DeviceHours
@@ -537,7 +537,7 @@ export interface Bill {
    */
   rent: number | null
   /**
-   * The price of a device-hour that was used.
+   * The applied price of a device-hour.
    */
   device_price: DatedPrice | null
   /**
@@ -559,7 +559,7 @@ export interface Bill {
   warnings: Warning[]
 }
 /**
- * Origin of the goodput of a run.
+ * Failure model behind the goodput of a run.
  */
 export interface Failures {
   /**
@@ -567,7 +567,7 @@ export interface Failures {
    */
   lowest: number
   /**
-   * Goodput at the lowest.
+   * Goodput at the lowest published failure rate.
    */
   highest: number
   /**
@@ -579,11 +579,11 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint, where its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
-   * Time of training between checkpoints, the one with the highest goodput. Unit: s.
+   * Training time between checkpoints with the highest goodput. Unit: s.
    */
   interval: number
   /**
@@ -596,11 +596,11 @@ export interface Failures {
  */
 export interface Assumed {
   /**
-   * The setting, by its flag.
+   * The setting, as its flag.
    */
   setting: string
   /**
-   * Its value, in words.
+   * Its value, as text.
    */
   value: string
   /**
@@ -609,7 +609,7 @@ export interface Assumed {
   source: string
 }
 /**
- * A price and where it was read.
+ * A price with its source.
  */
 export interface DatedPrice {
   /**
@@ -617,14 +617,14 @@ export interface DatedPrice {
    */
   amount: number
   /**
-   * Lowest and highest that were seen, where a range is known.
+   * Lowest and highest observed price, if known.
    *
    * @minItems 2
    * @maxItems 2
    */
   range: [number, number] | null
   /**
-   * Date and source, or that the user gave it.
+   * Date and source; or the user's setting.
    */
   source: string
 }
@@ -642,7 +642,7 @@ export interface Warning {
   message: string
 }
 /**
- * A number of devices on which nothing can be trained.
+ * A number of devices without a valid layout.
  */
 export interface Impossible {
   /**
@@ -650,7 +650,7 @@ export interface Impossible {
    */
   machine: number
   /**
-   * Devices.
+   * Number of devices.
    */
   devices: number
   /**
@@ -659,19 +659,19 @@ export interface Impossible {
   reason: string
 }
 /**
- * Selection.
+ * The selected size.
  */
 export interface Verdict {
   /**
-   * Index of the row to take; `None` when no row meets the goal, or nothing was asked.
+   * Index of the selected row. `None` if no row meets the goal, or without a goal.
    */
   chosen: number | null
   /**
-   * Whether a goal was set and no row meets it.
+   * True if a goal was set and no row meets it.
    */
   is_no: boolean
   /**
-   * The row nearest to the goal when none meets it.
+   * The row nearest to the goal. `None` if a row meets it.
    */
   nearest: Miss | null
   /**
@@ -688,16 +688,16 @@ export interface Miss {
    */
   row: number
   /**
-   * Time beyond the deadline; 0 when it is kept. Unit: s.
+   * Time beyond the deadline; 0 if it is met. Unit: s.
    */
   late: number
   /**
-   * Rent beyond the budget; 0 when it is kept. Unit: USD.
+   * Rent above the budget; 0 if it is met. Unit: USD.
    */
   over_budget: number
 }
 /**
- * The last number of a kind of machine whose enlargement pays.
+ * The largest efficient number of a kind of machine.
  */
 export interface Stop {
   /**
@@ -709,7 +709,7 @@ export interface Stop {
    */
   row: number
   /**
-   * Whether a larger number was tried and did not pay; otherwise it still pays at the end of the table.
+   * True if a larger number was tried and was inefficient. Otherwise the end of the table is still efficient.
    */
   is_reached: boolean
 }

@@ -3,7 +3,7 @@
 export type StragglersAnswer =
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'stragglers'
@@ -15,7 +15,7 @@ export type StragglersAnswer =
       reasons: string[]
       culprits: Named[]
       /**
-       * Nothing is replayed.
+       * No replay.
        */
       replay_error: number | null
       has_straggler: boolean
@@ -30,7 +30,7 @@ export type StragglersAnswer =
     }
   | {
       /**
-       * Grows when a field changes or goes; new fields may come at any time.
+       * Increases if a field changes or is removed; new fields may appear at any time.
        */
       schema_version: 2
       kind: 'stragglers'

@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/topics.json by scripts/types.mjs.
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface TopicsAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'topics'

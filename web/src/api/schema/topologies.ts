@@ -20,19 +20,19 @@ export type Kind =
  */
 export type Key = {
   /**
-   * The section: `model`, `cluster`, `plan`, `training`, `cost`.
+   * Section: `model`, `cluster`, `plan`, `training`, `cost`.
    */
   section: string
   /**
-   * The rest of the dotted key.
+   * Key inside the section, dotted.
    */
   name: string
   /**
-   * Meaning.
+   * Documentation: a noun phrase for a value, a verb phrase for a switch.
    */
   doc: string
   /**
-   * What holds without it, in words.
+   * Default in words.
    */
   default: string
 } & Key1
@@ -73,11 +73,11 @@ export type Key1 =
     }
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface TopologiesAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'topologies'

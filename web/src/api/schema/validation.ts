@@ -1,11 +1,11 @@
 // Made from docs/reference/schema/validation.json by scripts/types.mjs.
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface ValidationAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'validation'
@@ -14,16 +14,16 @@ export interface ValidationAnswer {
    */
   railwright: string
   /**
-   * The file that was read.
+   * Name of the table's file.
    */
   file: string
   /**
-   * Every row of it, in order.
+   * Results of all rows, in order.
    */
   rows: RowResult[]
   summary: Summary
   /**
-   * The calibration that was given, and which rows used it.
+   * The given calibration, with the rows that used it. `None` without one.
    */
   calibration?: Used | null
 }
@@ -52,11 +52,11 @@ export interface RowResult {
    */
   predicted_step_time_high_s: number | null
   /**
-   * Predicted peak memory in bytes, of the kind that the row publishes.
+   * Predicted peak memory in bytes, by the row's metric.
    */
   predicted_peak_memory_bytes: number | null
   /**
-   * Whether the run is predicted to fit.
+   * True if the run is predicted to fit. `None` without a prediction.
    */
   predicted_fits: boolean | null
   /**
@@ -72,27 +72,27 @@ export interface RowResult {
    */
   measured_peak_memory_bytes: number | null
   /**
-   * Predicted over measured step time, less one.
+   * Predicted over measured step time, minus 1.
    */
   step_time_error: number | null
   /**
-   * Predicted over measured peak memory, less one.
+   * Predicted over measured peak memory, minus 1.
    */
   peak_memory_error: number | null
   /**
-   * Whether the run is known to have run out of memory.
+   * True if the run is known to have run out of memory.
    */
   measured_out_of_memory: boolean
   /**
-   * The software generation that the row was taken for.
+   * The software generation assigned to the row.
    */
   software: string | null
   /**
-   * Whether the model routes tokens to experts.
+   * True if the model routes tokens to experts.
    */
   mixture_of_experts: boolean
   /**
-   * Whether the calibration that was given changed its prediction.
+   * True if the given calibration changed its prediction.
    */
   calibrated?: boolean
   /**
@@ -100,7 +100,7 @@ export interface RowResult {
    */
   skipped: string | null
   /**
-   * Predicted step time in seconds with what nearness to the memory limit is expected to cost: what a search orders by.
+   * Predicted step time in seconds, including the expected slowdown near the memory limit: the sort key of a search.
    */
   expected_step_time_s: number | null
 }
@@ -110,19 +110,19 @@ export interface RowResult {
 export interface Summary {
   overall: Errors
   /**
-   * By source, in alphabetical order.
+   * Errors by source, in alphabetical order.
    */
   sources: {
     [k: string]: Errors
   }
   /**
-   * By group of sources (`catalog/evidence/groups.toml`).
+   * Errors by group of sources (`catalog/evidence/groups.toml`).
    */
   groups: {
     [k: string]: Errors
   }
   /**
-   * Out-of-memory verdicts, when the table has any such rows.
+   * Out-of-memory verdicts. `None` if the table has no such rows.
    */
   out_of_memory: Verdicts | null
   /**
@@ -137,31 +137,31 @@ export interface Summary {
  */
 export interface Errors {
   /**
-   * Rows in the set.
+   * Number of rows in the set.
    */
   rows: number
   /**
-   * Rows predicted.
+   * Number of predicted rows.
    */
   predicted: number
   /**
-   * Rows without a prediction; `Summary::skipped` lists the reasons.
+   * Number of rows without a prediction; `Summary::skipped` lists the reasons.
    */
   skipped: number
   /**
-   * Rows that publish every input of a prediction.
+   * Number of rows that publish every input of a prediction.
    */
   complete: number
   /**
-   * Of these, predicted.
+   * Number of these that are predicted.
    */
   complete_predicted: number
   /**
-   * Step time.
+   * Errors of the step time.
    */
   step_time: ErrorSummary | null
   /**
-   * Peak memory.
+   * Errors of the peak memory.
    */
   peak_memory: ErrorSummary | null
   /**
@@ -170,7 +170,7 @@ export interface Errors {
   interval_coverage: number | null
   /**
    * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format) of at least five rows, weighted by their rows.
+   * format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps.
    */
   rank_correlation: number | null
 }
@@ -179,7 +179,7 @@ export interface Errors {
  */
 export interface ErrorSummary {
   /**
-   * Rows compared.
+   * Number of compared rows.
    */
   n: number
   /**
@@ -187,11 +187,11 @@ export interface ErrorSummary {
    */
   median_absolute: number
   /**
-   * Mean of the same.
+   * Mean of the same values.
    */
   mean_absolute: number
   /**
-   * 90th percentile of the same.
+   * 90th percentile of the same values.
    */
   p90_absolute: number
   /**
@@ -204,23 +204,23 @@ export interface ErrorSummary {
  */
 export interface Verdicts {
   /**
-   * Runs out of memory.
+   * Number of runs out of memory.
    */
   out_of_memory: number
   /**
-   * Of these, predicted not to fit.
+   * Number of these that are predicted not to fit.
    */
   found: number
   /**
-   * Runs that ran.
+   * Number of runs that ran.
    */
   ran: number
   /**
-   * Of these, predicted not to fit.
+   * Number of these that are predicted not to fit.
    */
   false_alarms: number
   /**
-   * Share of the runs out of memory that were predicted not to fit; `None` when the table labels no such run.
+   * Share of the runs out of memory that were predicted not to fit. `None` if the table has no such run.
    */
   recall: number | null
 }
@@ -229,7 +229,7 @@ export interface Verdicts {
  */
 export interface Used {
   /**
-   * Its file.
+   * File of the calibration.
    */
   file: string
   /**
@@ -237,15 +237,16 @@ export interface Used {
    */
   accelerator: string
   /**
-   * Rows that it predicts otherwise than the catalogue.
+   * Number of rows whose prediction it changes.
    */
   rows: number
   /**
-   * Rows that ran on its accelerator and use nothing that it calibrates, so that their prediction is unchanged.
+   * Number of rows on its accelerator without any calibrated operation, so that their prediction is unchanged.
    */
   unchanged: number
   /**
-   * Rows on its accelerator of another software generation than its own, to which its constants of the host and of streams do not apply.
+   * Number of rows on its accelerator of another software generation. Its constants of the host and of element-wise kernels do not apply
+   * to them.
    */
   other_software: number
   with: Errors

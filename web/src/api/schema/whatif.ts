@@ -20,11 +20,11 @@ export type Outcome =
     }
 
 /**
- * Common fields of every answer.
+ * Common fields of every result.
  */
 export interface WhatifAnswer {
   /**
-   * Grows when a field changes or goes; new fields may come at any time.
+   * Increases if a field changes or is removed; new fields may appear at any time.
    */
   schema_version: 2
   kind: 'whatif'
@@ -42,19 +42,19 @@ export interface WhatifAnswer {
    */
   warnings: Warning[]
   /**
-   * Each change alone, in the order in which they were asked.
+   * Each change alone, in the given order.
    */
   alone: Rehearsal[]
   /**
-   * All that are possible together, when there are several.
+   * All possible changes combined. `None` for fewer than two.
    */
   together: Rehearsal | null
   /**
-   * The key that two changes set to different values, so that there is no run with all of them.
+   * The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
    */
   rivals: string | null
   /**
-   * Whether the gains add up.
+   * Combined gain compared with the single gains. `None` without a combination.
    */
   interaction: Interaction | null
   /**
@@ -63,7 +63,7 @@ export interface WhatifAnswer {
   chosen: string[]
 }
 /**
- * One run in a few figures.
+ * Main figures of one run.
  */
 export interface Summary {
   /**
@@ -100,15 +100,15 @@ export interface Summary {
    */
   tokens_per_second_per_device: number
   /**
-   * Model FLOP utilisation as every report has it: in the reported convention, of the peak of the compute format.
+   * Model FLOP utilisation as in every report: in the reported convention, of the peak of the compute format.
    */
   model_flop_utilisation: number
   /**
-   * Memory on the stage that needs most. Unit: B.
+   * Memory on the stage with the largest need. Unit: B.
    */
   memory: number
   /**
-   * That stage.
+   * Index of that stage.
    */
   worst_stage: number
   /**
@@ -117,24 +117,24 @@ export interface Summary {
   device_memory: number
   fit: Fit
   /**
-   * Rent per million tokens; absent without a price. Unit: USD.
+   * Rent per million tokens. `None` without a price. Unit: USD.
    */
   dollars_per_million_tokens: number | null
   /**
-   * Rent of the whole token budget; absent without budget or price. Unit: USD.
+   * Rent of the whole token budget. `None` without a budget or price. Unit: USD.
    */
   rent: number | null
   /**
-   * Time on the calendar for the token budget; absent without one. Unit: s.
+   * Time on the calendar for the token budget. `None` without one. Unit: s.
    */
   calendar: number | null
   /**
-   * Where the step's time goes; the parts sum to it.
+   * Step breakdown; the parts sum to the step.
    */
   parts: TimePart[]
 }
 /**
- * Bounds between which a measurement is expected.
+ * Interval in which a measurement is expected.
  */
 export interface Interval {
   /**
@@ -146,15 +146,15 @@ export interface Interval {
    */
   high: number
   /**
-   * Share of measurements that lie between them.
+   * Share of measurements inside the interval.
    */
   coverage: number
   /**
-   * Measured runs that the width rests on.
+   * Number of measured runs behind the width.
    */
   runs: number
   /**
-   * Whether they are of the same software generation, or one's own.
+   * True if these runs are of the same software generation, or the user's own.
    */
   calibrated: boolean
   /**
@@ -167,11 +167,11 @@ export interface Interval {
  */
 export interface TimePart {
   /**
-   * The identifier that `railwright explain` knows, such as `compute.mlp`.
+   * Identifier documented by `railwright explain`, such as `compute.mlp`.
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
@@ -197,11 +197,11 @@ export interface Warning {
  */
 export interface Rehearsal {
   /**
-   * The change as it was typed.
+   * The change as given by the user.
    */
   name: string
   /**
-   * Keys whose values differ, those that follow from others included.
+   * Keys whose values differ, including derived ones.
    */
   moved: Moved[]
   /**
@@ -223,11 +223,11 @@ export interface Moved {
    */
   key: string
   /**
-   * Its value before, in words; nothing where it had none.
+   * Its value before, as text. `None` if it had none.
    */
   before: string | null
   /**
-   * Its value after.
+   * Its value after, as text. `None` if it has none.
    */
   after: string | null
 }
@@ -240,15 +240,15 @@ export interface Evidence {
    */
   what: string
   /**
-   * Pairs of measured runs.
+   * Number of pairs of measured runs.
    */
   pairs: number
   /**
-   * Median of the ratios' errors.
+   * Median of the errors.
    */
   median: number
   /**
-   * Nine of ten errors are at most so large.
+   * 90th percentile of the errors.
    */
   ninth: number
 }
@@ -259,11 +259,11 @@ export interface Possible {
   after: Summary
   difference: Difference
   /**
-   * Warnings about it and was not about the run before.
+   * New warnings, which the run before did not have.
    */
   warnings: Warning[]
   /**
-   * Identifiers of warnings that the change ends.
+   * Identifiers of warnings that no longer apply.
    */
   resolved: string[]
 }
@@ -272,19 +272,19 @@ export interface Possible {
  */
 export interface Difference {
   /**
-   * Whether the step trains on another number of tokens, so that times are for as many tokens as before.
+   * True if the step has another number of tokens, so that times are scaled to the number before.
    */
   rescaled: boolean
   /**
-   * Time for as many tokens as before, less the step before. Unit: s.
+   * Step time scaled to the number of tokens before, minus the step time before. Unit: s.
    */
   step_time: number
   /**
-   * The same as a share of the step before; below 0 is faster.
+   * The same difference as a share of the step before; below 0 is faster.
    */
   share: number
   /**
-   * Tokens per second over those before.
+   * Tokens per second after over before.
    */
   speedup: number
   /**
@@ -292,19 +292,19 @@ export interface Difference {
    */
   model_flop_utilisation: number
   /**
-   * Change of the memory on the stage that needs most. Unit: B.
+   * Change of the memory on the stage with the largest need. Unit: B.
    */
   memory: number
   /**
-   * Change of the price of a token, as a share.
+   * Change of the price per token, as a share. `None` without a price.
    */
   price_of_tokens: number | null
   /**
-   * The stage on which both steps are taken apart; each on its own slowest if nothing.
+   * The stage of both breakdowns. `None` if each is of its own slowest stage.
    */
   stage: number | null
   /**
-   * Change of each part of the step; they add up to the change of the step.
+   * Change of each part of the step; they sum to the change of the step.
    */
   parts: PartChange[]
 }
@@ -313,11 +313,11 @@ export interface Difference {
  */
 export interface PartChange {
   /**
-   * The identifier that `railwright explain` knows.
+   * Identifier documented by `railwright explain`.
    */
   id: string
   /**
-   * Title for people.
+   * Title for display.
    */
   title: string
   /**
@@ -325,11 +325,11 @@ export interface PartChange {
    */
   before: number
   /**
-   * Its time after, for as many tokens as before. Unit: s.
+   * Its time after, scaled to the number of tokens before. Unit: s.
    */
   after: number
   /**
-   * After less before. Unit: s.
+   * Time after minus time before. Unit: s.
    */
   change: number
   /**
@@ -401,28 +401,28 @@ export interface Remedy {
  */
 export interface Interaction {
   /**
-   * Product of the speed-ups alone: expected value of independent gains, each applied to the remaining
-   * time.
+   * Product of the single speed-ups: expected value of independent gains, each applied to the remaining time.
    */
   product_alone: number
   /**
-   * Speed-up together.
+   * Combined speed-up.
    */
   together: number
   /**
-   * Together over the product, less 1: below 0 the changes compete for the same part of the step, above 0 they help each other.
+   * Combined speed-up over the product, minus 1. Below 0 the changes affect the same part of the step, above 0 they reinforce each
+   * other.
    */
   beyond: number
   /**
-   * Time saved alone, summed. Unit: s.
+   * Sum of the times saved by single changes. Unit: s.
    */
   saved_alone: number
   /**
-   * Time saved together. Unit: s.
+   * Time saved by the combination. Unit: s.
    */
   saved_together: number
   /**
-   * In words.
+   * Verdict as text.
    */
   verdict: string
 }
