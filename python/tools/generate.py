@@ -36,6 +36,7 @@ def camel(name: str) -> str:
 
 
 def doc(text: str) -> str:
+    text = text.replace("`null`", "`None`")
     return " ".join(text.replace("\\", "\\\\").replace('"""', "'''").split())
 
 

@@ -200,7 +200,7 @@ fn weights_and_moments_without_copies() {
     );
 }
 
-/// pytorch/torchtitan `models/kimi_k2_7/config_registry.py`: Adam for norms and embeddings beside Muon.
+/// pytorch/torchtitan `models/kimi_k2_7/config_registry.py`: Adam for norms and embeddings, Muon for matrices.
 #[test]
 fn groups_of_parameters_name_the_optimizer() {
     let found = launch(

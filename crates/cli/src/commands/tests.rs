@@ -62,14 +62,14 @@ impl Kinds {
     }
 }
 
-/// Descriptions without the links of rustdoc.
+/// Descriptions without the links of rustdoc, in terms of JSON.
 fn plain(value: &mut Value) {
     match value {
         Value::Object(map) => {
             for (key, inner) in map {
                 match inner {
                     Value::String(text) if key == "description" => {
-                        *text = text.replace("[`", "`").replace("`]", "`");
+                        *text = text.replace("[`", "`").replace("`]", "`").replace("`None`", "`null`");
                     }
                     other => plain(other),
                 }

@@ -8,8 +8,11 @@ use super::meaning::Filler;
 use crate::RemarkKind;
 use serde_json::{Map, Value, json};
 
-/// Layers that a pattern may have.
+/// Maximum number of layers of a pattern.
 const MOST_LAYERS: usize = 4096;
+
+/// Specifications of layers that start as Mamba layers only.
+const STACKS: [&str; 2] = ["mamba_stack_spec", "hybrid_stack_spec"];
 
 /// The model as a `config.json`, if no simpler form can describe it. Returns its number of layers.
 pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
@@ -19,7 +22,7 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let (config, field) = if let Some(field) = pattern {
         let text = f.arguments.word(field)?.to_owned();
         (letters(f, field, &text)?, field)
-    } else if let Some((field, text)) = allocation::pattern(f) {
+    } else if let Some((field, text)) = of_shares(f) {
         (letters(f, field, &text)?, field)
     } else {
         match f.arguments.word("experimental_attention_variant") {
@@ -35,6 +38,24 @@ pub(crate) fn read(f: &mut Filler<'_>) -> Option<u64> {
     let multiple = f.count("make_vocab_size_divisible_by").filter(|n| *n > 0).unwrap_or(128);
     f.set("plan.vocabulary_multiple", &multiple, "make_vocab_size_divisible_by");
     Some(layers)
+}
+
+/// Pattern of a model whose layers are given by shares, with the field that decides it. `None` without shares and such a specification.
+fn of_shares(f: &mut Filler<'_>) -> Option<(&'static str, String)> {
+    let layers = f.count("num_layers").filter(|layers| *layers > 0 && *layers <= MOST_LAYERS as u64)?;
+    let mut share =
+        |name: &str| f.arguments.number(name, f.draft).filter(|share| *share > 0.0 && *share <= 1.0);
+    let (attention, mlp) = (share("hybrid_attention_ratio"), share("hybrid_mlp_ratio"));
+    let field = match (attention, mlp) {
+        (Some(_), _) => "hybrid_attention_ratio",
+        (None, Some(_)) => "hybrid_mlp_ratio",
+        (None, None) => {
+            let spec = f.arguments.get("spec")?;
+            spec.values.iter().find(|word| STACKS.contains(&word.as_str()))?;
+            "spec"
+        }
+    };
+    Some((field, allocation::allocated(layers as usize, attention.unwrap_or(0.0), mlp.unwrap_or(0.0))))
 }
 
 /// Properties common to all hybrid models.

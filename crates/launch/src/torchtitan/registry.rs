@@ -79,7 +79,7 @@ fn classes(document: &mut Document, name: &str) {
             put("optimizer.name", text(known), &from);
         }
     }
-    // Norms and embeddings keep Adam beside Muon; the optimizer of the matrices decides time and memory.
+    // Norms and embeddings keep Adam; the optimizer of the matrices determines time and memory.
     let groups: Vec<Entry> = document.entries.iter().filter(|e| is_group(&e.path)).cloned().collect();
     let is_adam = |entry: &Entry| entry.data.shown().to_ascii_lowercase().contains("adam");
     if let Some(from) = groups.iter().find(|entry| !is_adam(entry)).or(groups.first()) {

@@ -367,7 +367,7 @@ export interface Line {
    */
   error_after: number
   /**
-   * Leave-one-shape-out error of the fit, as a share. A constant is used if this is below `Self::error_before`. `None` without a fit
+   * Leave-one-shape-out error of the fit, as a share. A constant is used if this is below `Self::error_before`. `null` without a fit
    * or without held-out measurements.
    */
   error_left_out: number | null

@@ -76,7 +76,7 @@ export interface Accelerator {
     [k: string]: number
   }
   /**
-   * Best measured dense bf16 rate over a sweep of shapes; `None` if not measured. Unit: FLOP/s.
+   * Best measured dense bf16 rate over a sweep of shapes; `null` if not measured. Unit: FLOP/s.
    */
   measured_matmul: number | null
   /**
@@ -92,19 +92,19 @@ export interface Accelerator {
    */
   scale_up_domain: number
   /**
-   * Usual network bandwidth per device, one direction; `None` if unknown. Unit: B/s.
+   * Usual network bandwidth per device, one direction; `null` if unknown. Unit: B/s.
    */
   network_bandwidth: number | null
   /**
-   * Bandwidth to the host, one direction; `None` if unknown. Unit: B/s.
+   * Bandwidth to the host, one direction; `null` if unknown. Unit: B/s.
    */
   host_bandwidth: number | null
   /**
-   * Design power in watts; `None` if unknown. Unit: W.
+   * Design power in watts; `null` if unknown. Unit: W.
    */
   power: number | null
   /**
-   * Price per device-hour; `None` if not in the catalogue.
+   * Price per device-hour; `null` if not in the catalogue.
    */
   price: HourlyPrice | null
   /**

@@ -160,11 +160,11 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
+   * Lower bound of the offset by causality, in nanoseconds; `null` without a bound.
    */
   least_ns: number | null
   /**
-   * Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
+   * Upper bound of the offset by causality, in nanoseconds; `null` without a bound.
    */
   greatest_ns: number | null
   /**
@@ -276,7 +276,7 @@ export interface GroupCommunication {
    */
   count: number
   /**
-   * Total bytes; `None` if sizes are not recorded.
+   * Total bytes; `null` if sizes are not recorded.
    */
   bytes: number | null
   /**
@@ -361,7 +361,7 @@ export interface Warning {
  */
 export interface CollectiveRow {
   /**
-   * Index of its communicator in the job; `None` without one.
+   * Index of its communicator in the job; `null` without one.
    */
   communicator: number | null
   /**
@@ -385,7 +385,7 @@ export interface CollectiveRow {
    */
   last_start_ns: number
   /**
-   * The rank that entered last; `None` unless all traced ranks take part.
+   * The rank that entered last; `null` unless all traced ranks take part.
    */
   last_rank: number | null
   /**
@@ -512,7 +512,7 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `null` with fewer than
    * three.
    */
   of_peers: number | null
@@ -580,11 +580,11 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
    */
   communication_speed: number | null
   /**

@@ -49,7 +49,7 @@ export type CompareAnswer =
       verdicts: Verdict[]
       shift_ns: Shift | null
       /**
-       * True if the change is larger than the noise; `None` if unknown.
+       * True if the change is larger than the noise; `null` if unknown.
        */
       significant: boolean | null
     }
@@ -85,7 +85,7 @@ export type CompareAnswer =
        */
       interval: [number, number] | null
       /**
-       * True if the change is larger than the noise; `None` if unknown.
+       * True if the change is larger than the noise; `null` if unknown.
        */
       significant: boolean | null
       shift_s: Shift | null
@@ -188,7 +188,7 @@ export type Side =
       framework: Framework | null
       times_from: TimesFrom
       /**
-       * Sequences per step; `None` if the log has no batch.
+       * Sequences per step; `null` if the log has no batch.
        */
       batch: number | null
       /**
@@ -200,7 +200,7 @@ export type Side =
        */
       step_time: number
       /**
-       * Bounds of the median at 95% confidence, rounding of the log included; `None` for too few reports. Unit: s.
+       * Bounds of the median at 95% confidence, rounding of the log included; `null` for too few reports. Unit: s.
        *
        * @minItems 2
        * @maxItems 2
@@ -261,7 +261,7 @@ export interface Difference {
    */
   change: number
   /**
-   * Change relative to the first; `None` if the first is zero.
+   * Change relative to the first; `null` if the first is zero.
    */
   relative: number | null
 }
@@ -286,7 +286,7 @@ export interface KernelDifference {
    */
   change: number
   /**
-   * Change relative to the first; `None` if the first is zero.
+   * Change relative to the first; `null` if the first is zero.
    */
   relative: number | null
   phase: Phase
@@ -321,7 +321,7 @@ export interface OperatorDifference {
    */
   change: number
   /**
-   * Change relative to the first; `None` if the first is zero.
+   * Change relative to the first; `null` if the first is zero.
    */
   relative: number | null
   /**
@@ -374,7 +374,7 @@ export interface Verdict {
    */
   met: boolean
   /**
-   * True if the change exceeds the noise; `None` if the noise is unknown.
+   * True if the change exceeds the noise; `null` if the noise is unknown.
    */
   significant: boolean | null
 }
@@ -407,7 +407,7 @@ export interface Shift {
    */
   shift: number
   /**
-   * 95% confidence interval of the shift; `None` for too few steps.
+   * 95% confidence interval of the shift; `null` for too few steps.
    *
    * @minItems 2
    * @maxItems 2

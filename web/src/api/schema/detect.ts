@@ -54,7 +54,7 @@ export interface DetectAnswer {
    */
   seen: Sighting[]
   /**
-   * The reader of traces and other records; `None` if none reads the file.
+   * The reader of traces and other records; `null` if none reads the file.
    */
   records?: string | null
   format?: string
@@ -108,11 +108,11 @@ export interface Origin {
    */
   source: string
   /**
-   * The line, from 1; `None` for a default of the framework.
+   * The line, from 1; `null` for a default of the framework.
    */
   line: number | null
   /**
-   * The file of that line; `None` if it is the launch file itself.
+   * The file of that line; `null` if it is the launch file itself.
    */
   file?: string | null
 }
@@ -134,7 +134,7 @@ export interface Remark {
    */
   message: string
   /**
-   * The file of that line; `None` if it is the launch file itself.
+   * The file of that line; `null` if it is the launch file itself.
    */
   file?: string | null
 }
@@ -155,7 +155,7 @@ export interface Open {
    */
   line: number | null
   /**
-   * The file of that line; `None` if it is the launch file itself.
+   * The file of that line; `null` if it is the launch file itself.
    */
   file?: string | null
   /**

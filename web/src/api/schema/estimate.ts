@@ -51,14 +51,14 @@ export type Recompute =
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
@@ -343,7 +343,7 @@ export interface Plan {
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices used per scale-up domain; `None`: all.
+   * Devices used per scale-up domain; `null`: all.
    */
   segment?: number | null
   rank_order: RankOrder
@@ -362,19 +362,19 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
    * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None`: even division.
+   * Layers per virtual stage in pipeline order; `null`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
@@ -392,11 +392,11 @@ export interface Plan {
    */
   expert_imbalance: number
   /**
-   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `null` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
    * sequence.
    */
   document_length: number | null
@@ -414,7 +414,7 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
@@ -431,7 +431,7 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None`: none are kept.
+   * Master weights; `null`: none are kept.
    */
   master: DataType | null
   moments: DataType
@@ -464,7 +464,7 @@ export interface StageRecompute {
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `null`: the plan's.
    */
   offload: number | null
 }
@@ -770,7 +770,7 @@ export interface CommunicationRow {
    */
   exposed: number | null
   /**
-   * Lower and upper bound of the time of one call. `None` if measurements cover it.
+   * Lower and upper bound of the time of one call. `null` if measurements cover it.
    *
    * @minItems 2
    * @maxItems 2
@@ -912,7 +912,7 @@ export interface Bill {
   calendar: number
   device_hours: DeviceHours
   /**
-   * Rent of the devices; `None` without a price. Unit: USD.
+   * Rent of the devices; `null` without a price. Unit: USD.
    */
   rent: number | null
   /**
@@ -958,7 +958,7 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `null` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
@@ -1198,7 +1198,7 @@ export interface Comparison {
    */
   difference: number
   /**
-   * True if the measurement lies in the interval. `None` for figures without one.
+   * True if the measurement lies in the interval. `null` for figures without one.
    */
   inside: boolean | null
 }

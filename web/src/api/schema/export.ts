@@ -18,7 +18,7 @@ export interface ExportAnswer {
    */
   to: string
   /**
-   * The version; `None` if unspecified.
+   * The version; `null` if unspecified.
    */
   version: string | null
   files: WrittenFile[]

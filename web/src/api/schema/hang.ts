@@ -24,7 +24,7 @@ export interface HangAnswer {
    */
   railwright: string
   /**
-   * True if the job hangs; `None` if the records do not show it.
+   * True if the job hangs; `null` if the records do not show it.
    */
   hangs: boolean | null
   /**
@@ -254,11 +254,11 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
    */
   communication_speed: number | null
   /**

@@ -80,7 +80,7 @@ export interface Judged {
    */
   segments: Segment[]
   /**
-   * Relative change of the step time over the last segment, by a robust line; `None` with too few reports.
+   * Relative change of the step time over the last segment, by a robust line; `null` with too few reports.
    */
   drift: number | null
   /**
@@ -141,11 +141,11 @@ export interface Segment {
    */
   batch: number | null
   /**
-   * MFU (0 to 1); `None` if unknown.
+   * MFU (0 to 1); `null` if unknown.
    */
   mfu: number | null
   /**
-   * Model TFLOP/s of one device; `None` if unknown. Unit: TFLOP/s.
+   * Model TFLOP/s of one device; `null` if unknown. Unit: TFLOP/s.
    */
   tflops: number | null
 }

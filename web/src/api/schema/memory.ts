@@ -160,7 +160,7 @@ export interface Item {
    */
   module: Module | null
   /**
-   * Layer of the model, from 0. `None` for memory outside of layers.
+   * Layer of the model, from 0. `null` for memory outside of layers.
    */
   layer: number | null
   /**
@@ -185,7 +185,7 @@ export interface OverTime {
    */
   duration: number
   /**
-   * Peak with its time; `None` without events.
+   * Peak with its time; `null` without events.
    */
   peak: Peak | null
 }

@@ -66,11 +66,11 @@ export interface DeviceReport {
    */
   reserved_bytes: number
   /**
-   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `None` without segments.
+   * Bytes of free blocks in segments that also contain tensors, which cannot be released. `null` without segments.
    */
   fragmented_bytes: number | null
   /**
-   * Bytes of free segments, which can be released. `None` without segments.
+   * Bytes of free segments, which can be released. `null` without segments.
    */
   cached_bytes: number | null
   /**
@@ -196,7 +196,7 @@ export interface Leak {
    */
   parts: number
   /**
-   * Growth in bytes per second; `None` if events have no times.
+   * Growth in bytes per second; `null` if events have no times.
    */
   bytes_per_s: number | null
 }

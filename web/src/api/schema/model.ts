@@ -166,7 +166,7 @@ export interface CatalogueEntry {
    */
   notes: string
   /**
-   * Published pre-training; `None` unless the publication has batch and sequence length.
+   * Published pre-training; `null` unless the publication has batch and sequence length.
    */
   training?: PublishedTraining | null
 }
@@ -287,7 +287,7 @@ export interface Model {
    */
   head: Weight[]
   /**
-   * Multi-token-prediction modules; `None` if the model has none.
+   * Multi-token-prediction modules; `null` if the model has none.
    */
   multi_token_prediction: MultiTokenPrediction | null
   /**
@@ -366,7 +366,7 @@ export interface LatentAttention {
    */
   heads: number
   /**
-   * Rank of the query latent; `None` if queries are projected directly.
+   * Rank of the query latent; `null` if queries are projected directly.
    */
   q_lora_rank: number | null
   /**
@@ -560,11 +560,11 @@ export interface Tower {
    */
   name: string
   /**
-   * Positions per sample in the stack, from the configuration; `None` if they depend on the data (a text encoder).
+   * Positions per sample in the stack, from the configuration; `null` if they depend on the data (a text encoder).
    */
   tokens: number | null
   /**
-   * Positions per sample passed to the main stack, fewer if patches are merged; `None` if they depend on the data.
+   * Positions per sample passed to the main stack, fewer if patches are merged; `null` if they depend on the data.
    */
   handed_on: number | null
   stack: Model

@@ -322,7 +322,7 @@ export interface Torus {
    */
   dimensions: number[]
   /**
-   * Edge of a cube within which links are copper; `None` without cubes.
+   * Edge of a cube within which links are copper; `null` without cubes.
    */
   cube: number | null
 }

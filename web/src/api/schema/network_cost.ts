@@ -394,7 +394,7 @@ export interface Torus {
    */
   dimensions: number[]
   /**
-   * Edge of a cube within which links are copper; `None` without cubes.
+   * Edge of a cube within which links are copper; `null` without cubes.
    */
   cube: number | null
 }
@@ -562,7 +562,7 @@ export interface Line {
    */
   place: string
   /**
-   * Its speed, one direction; `None` for prices without a speed. Unit: B/s.
+   * Its speed, one direction; `null` for prices without a speed. Unit: B/s.
    */
   speed: number | null
   /**
@@ -583,7 +583,7 @@ export interface Line {
    */
   dollars_high: number
   /**
-   * `count x watts of one`; `None` if unknown. Unit: W.
+   * `count x watts of one`; `null` if unknown. Unit: W.
    */
   watts: number | null
 }
@@ -596,7 +596,7 @@ export interface Price {
    */
   dollars: number
   /**
-   * Lowest price of a public source; `None` if there is only one. Unit: USD.
+   * Lowest price of a public source; `null` if there is only one. Unit: USD.
    */
   dollars_low: number | null
   /**
@@ -604,7 +604,7 @@ export interface Price {
    */
   dollars_high: number | null
   /**
-   * Watts of one part; `None` if unknown. Unit: W.
+   * Watts of one part; `null` if unknown. Unit: W.
    */
   watts: number | null
   /**
@@ -735,11 +735,11 @@ export interface Problem {
    */
   message: string
   /**
-   * Place in the input; `None` if unknown.
+   * Place in the input; `null` if unknown.
    */
   place: Place | null
   /**
-   * Action or nearest valid name; `None` without one.
+   * Action or nearest valid name; `null` without one.
    */
   hint: string | null
   /**
@@ -756,19 +756,19 @@ export interface Place {
    */
   file: string
   /**
-   * Line from 1; `None` if unknown.
+   * Line from 1; `null` if unknown.
    */
   line: number | null
   /**
-   * Column from 1; `None` if unknown.
+   * Column from 1; `null` if unknown.
    */
   column: number | null
   /**
-   * Dotted key; `None` if unknown.
+   * Dotted key; `null` if unknown.
    */
   key: string | null
   /**
-   * Line of text with the problem; `None` if unknown.
+   * Line of text with the problem; `null` if unknown.
    */
   text: string | null
 }
@@ -828,7 +828,7 @@ export interface Cheapest {
    */
   name: string
   /**
-   * Dollars of each design per device, in the order of `Comparison::names`; `None` if it cannot be built.
+   * Dollars of each design per device, in the order of `Comparison::names`; `null` if it cannot be built.
    */
   per_device: (number | null)[]
 }
@@ -846,7 +846,7 @@ export interface Growth {
   devices: number
   as_needed: Purchase
   /**
-   * Purchase with the upper switches of the larger network from the start; `None` if the topology has no tiers.
+   * Purchase with the upper switches of the larger network from the start; `null` if the topology has no tiers.
    */
   prepared: Purchase | null
 }
@@ -867,7 +867,7 @@ export interface Purchase {
    */
   discarded: number
   /**
-   * Lower bound on links of today whose ends move; `None` if the topology has no rule for it.
+   * Lower bound on links of today whose ends move; `null` if the topology has no rule for it.
    */
   moved_links: number | null
 }
@@ -908,11 +908,11 @@ export interface Cluster {
    */
   power_usage_effectiveness: number
   /**
-   * Tokens per second of the whole run; `None` if unknown.
+   * Tokens per second of the whole run; `null` if unknown.
    */
   tokens_per_second: number | null
   /**
-   * Tokens of the whole run; `None` if unknown.
+   * Tokens of the whole run; `null` if unknown.
    */
   tokens: number | null
   /**

@@ -113,11 +113,11 @@ export interface Row {
    */
   dollars_per_device: number
   /**
-   * Watts of the network. `None` if the power of a part is unknown. Unit: W.
+   * Watts of the network. `null` if the power of a part is unknown. Unit: W.
    */
   watts: number | null
   /**
-   * Time of a step. `None` if its class has no plan. Unit: s.
+   * Time of a step. `null` if its class has no plan. Unit: s.
    */
   step_time: number | null
   /**
@@ -287,11 +287,11 @@ export interface Problem {
    */
   message: string
   /**
-   * Place in the input; `None` if unknown.
+   * Place in the input; `null` if unknown.
    */
   place: Place | null
   /**
-   * Action or nearest valid name; `None` without one.
+   * Action or nearest valid name; `null` without one.
    */
   hint: string | null
   /**
@@ -308,19 +308,19 @@ export interface Place {
    */
   file: string
   /**
-   * Line from 1; `None` if unknown.
+   * Line from 1; `null` if unknown.
    */
   line: number | null
   /**
-   * Column from 1; `None` if unknown.
+   * Column from 1; `null` if unknown.
    */
   column: number | null
   /**
-   * Dotted key; `None` if unknown.
+   * Dotted key; `null` if unknown.
    */
   key: string | null
   /**
-   * Line of text with the problem; `None` if unknown.
+   * Line of text with the problem; `null` if unknown.
    */
   text: string | null
 }

@@ -352,7 +352,7 @@ export interface Torus {
    */
   dimensions: number[]
   /**
-   * Edge of a cube within which links are copper; `None` without cubes.
+   * Edge of a cube within which links are copper; `null` without cubes.
    */
   cube: number | null
 }
@@ -482,7 +482,7 @@ export interface ClassLoss {
    */
   interrupts: boolean
   /**
-   * Step slowdown until the repair; `None` if the step cannot finish.
+   * Step slowdown until the repair; `null` if the step cannot finish.
    */
   slowdown: number | null
   response: Response
@@ -576,7 +576,7 @@ export interface NamedFields {
   failed: Part[]
   state: State
   /**
-   * Step time relative to the whole network; `None` if the job cannot finish.
+   * Step time relative to the whole network; `null` if the job cannot finish.
    */
   slowdown: number | null
   finishes: boolean

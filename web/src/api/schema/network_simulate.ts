@@ -59,7 +59,7 @@ export interface NetworkSimulateAnswer {
    */
   over_seeds?: OverSeeds | null
   /**
-   * Placement of the ranks, and step times of other orders of the hosts. `None` unless hosts are specified.
+   * Placement of the ranks, and step times of other orders of the hosts. `null` unless hosts are specified.
    */
   placed?: Placed | null
   /**
@@ -233,7 +233,7 @@ export interface Ordered {
    */
   step_time: number
   /**
-   * Step time over that with ranks on the first devices, minus 1. `None` if failed parts disconnect these.
+   * Step time over that with ranks on the first devices, minus 1. `null` if failed parts disconnect these.
    */
   over_contiguous?: number | null
   bytes: ByLevel
@@ -405,7 +405,7 @@ export interface LinkOverTime {
    */
   layer: string
   /**
-   * The link; `None` for the mean of all links of the layer.
+   * The link; `null` for the mean of all links of the layer.
    */
   link: string | null
   /**

@@ -429,7 +429,7 @@ export interface Torus {
    */
   dimensions: number[]
   /**
-   * Edge of a cube within which links are copper; `None` without cubes.
+   * Edge of a cube within which links are copper; `null` without cubes.
    */
   cube: number | null
 }
@@ -718,7 +718,7 @@ export interface RailRow {
  */
 export interface Square {
   /**
-   * Parallel dimension; `None` for all together.
+   * Parallel dimension; `null` for all together.
    */
   dimension: Dimension | null
   /**

@@ -305,7 +305,7 @@ export interface ProfileAnswer {
    */
   findings: Finding[]
   /**
-   * Joint cost of the findings with a known cost; `None` with fewer than two.
+   * Joint cost of the findings with a known cost; `null` with fewer than two.
    */
   joint: Joint | null
   /**
@@ -355,7 +355,7 @@ export interface WarmUp {
 export interface CauseRow {
   cause: Cause
   /**
-   * The innermost frame of the launching thread. `None` if no frame was recorded, and for the rest of a cause.
+   * The innermost frame of the launching thread. `null` if no frame was recorded, and for the rest of a cause.
    */
   frame: string | null
   /**
@@ -439,23 +439,23 @@ export interface ModeRow {
    */
   longest_ns: number
   /**
-   * Mean requests in prefill per step; `None` if not recorded.
+   * Mean requests in prefill per step; `null` if not recorded.
    */
   context_requests: number | null
   /**
-   * Mean prompt tokens per step; `None` if not recorded.
+   * Mean prompt tokens per step; `null` if not recorded.
    */
   context_tokens: number | null
   /**
-   * Mean requests in decode per step; `None` if not recorded.
+   * Mean requests in decode per step; `null` if not recorded.
    */
   generation_requests: number | null
   /**
-   * Mean tokens computed per step for requests in decode; `None` if not recorded.
+   * Mean tokens computed per step for requests in decode; `null` if not recorded.
    */
   generation_tokens: number | null
   /**
-   * Computed tokens per second of these steps: prompt tokens and those of decode. `None` if an annotation lacks them.
+   * Computed tokens per second of these steps: prompt tokens and those of decode. `null` if an annotation lacks them.
    */
   tokens_per_s: number | null
   /**
@@ -687,7 +687,7 @@ export interface Totals {
   idle_ns: number
 }
 /**
- * Ranks by steps; times in nanoseconds, `None` if the rank was not recorded in the step.
+ * Ranks by steps; times in nanoseconds, `null` if the rank was not recorded in the step.
  */
 export interface RankSteps {
   /**
@@ -863,7 +863,7 @@ export interface Origins {
  */
 export interface OriginRow {
   /**
-   * Path of module classes, or file, line and function; `None` if not recorded.
+   * Path of module classes, or file, line and function; `null` if not recorded.
    */
   place: string | null
   /**
@@ -974,7 +974,7 @@ export interface Counter {
    */
   own: number
   /**
-   * Median of the other ranks; `None` without other ranks.
+   * Median of the other ranks; `null` without other ranks.
    */
   others: number | null
 }

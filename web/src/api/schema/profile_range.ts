@@ -134,7 +134,7 @@ export interface Node {
    */
   name: string
   /**
-   * Class of its spans; `None` for a row.
+   * Class of its spans; `null` for a row.
    */
   class: Class | null
   /**

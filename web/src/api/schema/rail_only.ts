@@ -212,7 +212,7 @@ export interface SweepRow {
    */
   domains: number[]
   /**
-   * Iteration times; `None` if the optimal group exceeds the domain, so that the model does not apply.
+   * Iteration times; `null` if the optimal group exceeds the domain, so that the model does not apply.
    */
   times: (number | null)[]
   /**

@@ -68,14 +68,14 @@ export type Recompute =
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
@@ -116,7 +116,7 @@ export interface RecomputeAnswer {
    */
   flags: Flags[]
   /**
-   * Best plan; `None` if nothing fits.
+   * Best plan; `null` if nothing fits.
    */
   plan: Plan | null
 }
@@ -151,7 +151,7 @@ export interface Answer {
   none: Variant
   full: Variant
   /**
-   * The original plan. `None` if it is one of the two.
+   * The original plan. `null` if it is one of the two.
    */
   given: Variant | null
   /**
@@ -163,7 +163,7 @@ export interface Answer {
    */
   uniform_any: Variant | null
   /**
-   * The best variant. `None` if none fits.
+   * The best variant. `null` if none fits.
    */
   best: Variant | null
   /**
@@ -237,7 +237,7 @@ export interface ModuleRow {
    */
   cost_share: number
   /**
-   * Seconds per GiB: the lowest is recomputed first. `None` without a saving.
+   * Seconds per GiB: the lowest is recomputed first. `null` without a saving.
    */
   seconds_per_gib: number | null
 }
@@ -393,7 +393,7 @@ export interface Plan {
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices used per scale-up domain; `None`: all.
+   * Devices used per scale-up domain; `null`: all.
    */
   segment?: number | null
   rank_order: RankOrder
@@ -412,19 +412,19 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
    * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None`: even division.
+   * Layers per virtual stage in pipeline order; `null`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
@@ -442,11 +442,11 @@ export interface Plan {
    */
   expert_imbalance: number
   /**
-   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `null` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
    * sequence.
    */
   document_length: number | null
@@ -464,7 +464,7 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
@@ -481,7 +481,7 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None`: none are kept.
+   * Master weights; `null`: none are kept.
    */
   master: DataType | null
   moments: DataType
@@ -514,7 +514,7 @@ export interface StageRecompute {
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `null`: the plan's.
    */
   offload: number | null
 }

@@ -55,14 +55,14 @@ export type Recompute =
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
@@ -246,7 +246,7 @@ export interface SearchAnswer {
    */
   own: Shown[]
   /**
-   * Free and fixed settings of the launch file, as text; `None` without one.
+   * Free and fixed settings of the launch file, as text; `null` without one.
    */
   freed: string | null
   /**
@@ -254,7 +254,7 @@ export interface SearchAnswer {
    */
   found: number
   /**
-   * Fastest layout, if rows are families and it is not the first; else `None`.
+   * Fastest layout, if rows are families and it is not the first; else `null`.
    */
   fastest: Shown | null
   /**
@@ -266,7 +266,7 @@ export interface SearchAnswer {
    */
   impossible: Impossible[]
   /**
-   * Closest layouts and remedies, if nothing fits; else `None`.
+   * Closest layouts and remedies, if nothing fits; else `null`.
    */
   nothing_fits: Nothing | null
   /**
@@ -353,7 +353,7 @@ export interface Ranked {
    */
   behind: number
   /**
-   * Rent per token over that of the first, minus 1. `None` without a price.
+   * Rent per token over that of the first, minus 1. `null` without a price.
    */
   costlier: number | null
   step_time_interval: Interval
@@ -362,11 +362,11 @@ export interface Ranked {
    */
   mfu: number | null
   /**
-   * Rent for a trillion tokens. `None` without a price. Unit: USD.
+   * Rent for a trillion tokens. `null` without a price. Unit: USD.
    */
   dollars_per_trillion_tokens: number | null
   /**
-   * Cost of the whole training. `None` without a token budget.
+   * Cost of the whole training. `null` without a token budget.
    */
   bill: Bill | null
   /**
@@ -378,7 +378,7 @@ export interface Ranked {
    */
   warnings: Warning[]
   /**
-   * The step on the timeline; `None` if not requested or too long.
+   * The step on the timeline; `null` if not requested or too long.
    */
   retimed: Retimed | null
 }
@@ -422,7 +422,7 @@ export interface Candidate {
    */
   tokens_per_second: number
   /**
-   * Rent of the devices for a billion tokens; `None` without a price. Unit: USD.
+   * Rent of the devices for a billion tokens; `null` without a price. Unit: USD.
    */
   dollars_per_billion_tokens: number | null
   /**
@@ -476,7 +476,7 @@ export interface Plan {
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices used per scale-up domain; `None`: all.
+   * Devices used per scale-up domain; `null`: all.
    */
   segment?: number | null
   rank_order: RankOrder
@@ -495,19 +495,19 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
    * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None`: even division.
+   * Layers per virtual stage in pipeline order; `null`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
@@ -525,11 +525,11 @@ export interface Plan {
    */
   expert_imbalance: number
   /**
-   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `null` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
    * sequence.
    */
   document_length: number | null
@@ -547,7 +547,7 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
@@ -564,7 +564,7 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None`: none are kept.
+   * Master weights; `null`: none are kept.
    */
   master: DataType | null
   moments: DataType
@@ -597,7 +597,7 @@ export interface StageRecompute {
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `null`: the plan's.
    */
   offload: number | null
 }
@@ -769,7 +769,7 @@ export interface Bill {
   calendar: number
   device_hours: DeviceHours
   /**
-   * Rent of the devices; `None` without a price. Unit: USD.
+   * Rent of the devices; `null` without a price. Unit: USD.
    */
   rent: number | null
   /**
@@ -815,7 +815,7 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `null` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
@@ -1011,11 +1011,11 @@ export interface Answer {
   named: string
   why_not: WhyNot
   /**
-   * Examined layout, as flags; `None` if none is possible.
+   * Examined layout, as flags; `null` if none is possible.
    */
   layout: string
   /**
-   * Reason why the layout is outside of the search space; `None` if it is inside.
+   * Reason why the layout is outside of the search space; `null` if it is inside.
    */
   outside: string | null
 }
@@ -1028,11 +1028,11 @@ export interface Problem {
    */
   message: string
   /**
-   * Place in the input; `None` if unknown.
+   * Place in the input; `null` if unknown.
    */
   place: Place | null
   /**
-   * Action or nearest valid name; `None` without one.
+   * Action or nearest valid name; `null` without one.
    */
   hint: string | null
   /**
@@ -1049,19 +1049,19 @@ export interface Place {
    */
   file: string
   /**
-   * Line from 1; `None` if unknown.
+   * Line from 1; `null` if unknown.
    */
   line: number | null
   /**
-   * Column from 1; `None` if unknown.
+   * Column from 1; `null` if unknown.
    */
   column: number | null
   /**
-   * Dotted key; `None` if unknown.
+   * Dotted key; `null` if unknown.
    */
   key: string | null
   /**
-   * Line of text with the problem; `None` if unknown.
+   * Line of text with the problem; `null` if unknown.
    */
   text: string | null
 }

@@ -51,14 +51,14 @@ export type Recompute =
        */
       modules: RecomputeModule[]
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
   | {
       mode: 'full'
       /**
-       * Layers per stage with recompute; `None`: all.
+       * Layers per stage with recompute; `null`: all.
        */
       layers: number | null
     }
@@ -103,7 +103,7 @@ export interface SizeAnswer {
    */
   layouts: string[]
   /**
-   * Command that estimates the chosen row; `None` if no row is chosen.
+   * Command that estimates the chosen row; `null` if no row is chosen.
    */
   command: string | null
   /**
@@ -243,7 +243,7 @@ export interface Row {
    */
   on_hull: boolean
   /**
-   * Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `None`
+   * Marginal efficiency of the devices added to the next smaller number on the hull, relative to those of the smallest number. `null`
    * for the smallest, and for numbers that are no faster than a smaller one.
    */
   marginal_efficiency: number | null
@@ -307,7 +307,7 @@ export interface Plan {
   expert_tensor_parallel: number
   sharding: Sharding
   /**
-   * Devices used per scale-up domain; `None`: all.
+   * Devices used per scale-up domain; `null`: all.
    */
   segment?: number | null
   rank_order: RankOrder
@@ -326,19 +326,19 @@ export interface Plan {
   precision: Precision
   optimizer: Optimizer
   /**
-   * Rank and targets of LoRA adapters; `None` if all weights are trained. Read through `Plan::adapters`.
+   * Rank and targets of LoRA adapters; `null` if all weights are trained. Read through `Plan::adapters`.
    */
   lora?: Lora | null
   recompute: Recompute
   /**
-   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `None`: `Plan::recompute` on all
+   * Recompute and offload of each pipeline stage (or of each virtual stage, in pipeline order); `null`: `Plan::recompute` on all
    * stages.
    */
   stage_recompute?: StageRecompute[] | null
   offload: Offload
   schedule: Schedule
   /**
-   * Layers per virtual stage in pipeline order; `None`: even division.
+   * Layers per virtual stage in pipeline order; `null`: even division.
    */
   layers_per_stage: number[] | null
   overlap: Overlap
@@ -356,11 +356,11 @@ export interface Plan {
    */
   expert_imbalance: number
   /**
-   * Expert capacity factor: maximum tokens per expert relative to the mean; `None` is dropless.
+   * Expert capacity factor: maximum tokens per expert relative to the mean; `null` is dropless.
    */
   expert_capacity: number | null
   /**
-   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
+   * Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `null`: one document per
    * sequence.
    */
   document_length: number | null
@@ -378,7 +378,7 @@ export interface Sharding {
    */
   zero_stage: number
   /**
-   * Ranks that share one copy; `None`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
+   * Ranks that share one copy; `null`: all data-parallel ranks. Smaller groups are hybrid sharding, with a replica per group.
    */
   group: number | null
   /**
@@ -395,7 +395,7 @@ export interface Precision {
   gradients: DataType
   gradient_reduce: DataType
   /**
-   * Master weights; `None`: none are kept.
+   * Master weights; `null`: none are kept.
    */
   master: DataType | null
   moments: DataType
@@ -428,7 +428,7 @@ export interface StageRecompute {
    */
   segments: Recompute[]
   /**
-   * Share of the stage's activations in host memory, 0 to 1; `None`: the plan's.
+   * Share of the stage's activations in host memory, 0 to 1; `null`: the plan's.
    */
   offload: number | null
 }
@@ -533,7 +533,7 @@ export interface Bill {
   calendar: number
   device_hours: DeviceHours
   /**
-   * Rent of the devices; `None` without a price. Unit: USD.
+   * Rent of the devices; `null` without a price. Unit: USD.
    */
   rent: number | null
   /**
@@ -579,7 +579,7 @@ export interface Failures {
    */
   checkpoint: number
   /**
-   * Bytes of a checkpoint. `None` unless its time follows from the bandwidth of the storage. Unit: B.
+   * Bytes of a checkpoint. `null` unless its time follows from the bandwidth of the storage. Unit: B.
    */
   checkpoint_bytes?: number | null
   /**
@@ -663,7 +663,7 @@ export interface Impossible {
  */
 export interface Verdict {
   /**
-   * Index of the selected row. `None` if no row meets the goal, or without a goal.
+   * Index of the selected row. `null` if no row meets the goal, or without a goal.
    */
   chosen: number | null
   /**
@@ -671,7 +671,7 @@ export interface Verdict {
    */
   is_no: boolean
   /**
-   * The row nearest to the goal. `None` if a row meets it.
+   * The row nearest to the goal. `null` if a row meets it.
    */
   nearest: Miss | null
   /**

@@ -85,7 +85,7 @@ export type StragglersAnswer =
        */
       replay_error: number
       /**
-       * Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `None` if all
+       * Reason why costs are upper bounds ("at most"): untraced ranks may have absorbed them. `null` if all
        * were traced.
        */
       bounds_only: string | null
@@ -232,7 +232,7 @@ export interface Row {
    */
   bus_bandwidth: number
   /**
-   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `None` with fewer than
+   * Median of that over similar communicators (equal numbers of ranks and nodes, same collective and size); `null` with fewer than
    * three.
    */
   of_peers: number | null
@@ -313,11 +313,11 @@ export interface RankSpeed {
    */
   rank: number
   /**
-   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `None` without one.
+   * GEMM rate relative to the median of all ranks in the same size class, mean over classes; `null` without one.
    */
   matrix_product_speed: number | null
   /**
-   * Rate of its communication relative to the median of all ranks in the same size class; `None` without one.
+   * Rate of its communication relative to the median of all ranks in the same size class; `null` without one.
    */
   communication_speed: number | null
   /**
@@ -392,7 +392,7 @@ export interface Counter {
    */
   own: number
   /**
-   * Median of the other ranks; `None` without other ranks.
+   * Median of the other ranks; `null` without other ranks.
    */
   others: number | null
 }
@@ -624,11 +624,11 @@ export interface RankClock {
    */
   collectives: number
   /**
-   * Lower bound of the offset by causality, in nanoseconds; `None` without a bound.
+   * Lower bound of the offset by causality, in nanoseconds; `null` without a bound.
    */
   least_ns: number | null
   /**
-   * Upper bound of the offset by causality, in nanoseconds; `None` without a bound.
+   * Upper bound of the offset by causality, in nanoseconds; `null` without a bound.
    */
   greatest_ns: number | null
   /**

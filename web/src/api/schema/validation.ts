@@ -23,7 +23,7 @@ export interface ValidationAnswer {
   rows: RowResult[]
   summary: Summary
   /**
-   * The given calibration, with the rows that used it. `None` without one.
+   * The given calibration, with the rows that used it. `null` without one.
    */
   calibration?: Used | null
 }
@@ -56,7 +56,7 @@ export interface RowResult {
    */
   predicted_peak_memory_bytes: number | null
   /**
-   * True if the run is predicted to fit. `None` without a prediction.
+   * True if the run is predicted to fit. `null` without a prediction.
    */
   predicted_fits: boolean | null
   /**
@@ -122,7 +122,7 @@ export interface Summary {
     [k: string]: Errors
   }
   /**
-   * Out-of-memory verdicts. `None` if the table has no such rows.
+   * Out-of-memory verdicts. `null` if the table has no such rows.
    */
   out_of_memory: Verdicts | null
   /**
@@ -170,7 +170,7 @@ export interface Errors {
   interval_coverage: number | null
   /**
    * Spearman's correlation of predicted and measured step times within sweeps (one source, model, accelerator, number of devices and
-   * format). Sweeps have at least five rows, and are weighted by their rows. `None` without such sweeps.
+   * format). Sweeps have at least five rows, and are weighted by their rows. `null` without such sweeps.
    */
   rank_correlation: number | null
 }
@@ -220,7 +220,7 @@ export interface Verdicts {
    */
   false_alarms: number
   /**
-   * Share of the runs out of memory that were predicted not to fit. `None` if the table has no such run.
+   * Share of the runs out of memory that were predicted not to fit. `null` if the table has no such run.
    */
   recall: number | null
 }

@@ -46,15 +46,15 @@ export interface WhatifAnswer {
    */
   alone: Rehearsal[]
   /**
-   * All possible changes combined. `None` for fewer than two.
+   * All possible changes combined. `null` for fewer than two.
    */
   together: Rehearsal | null
   /**
-   * The key that two changes set to different values, so that they cannot be combined. `None` without a conflict.
+   * The key that two changes set to different values, so that they cannot be combined. `null` without a conflict.
    */
   rivals: string | null
   /**
-   * Combined gain compared with the single gains. `None` without a combination.
+   * Combined gain compared with the single gains. `null` without a combination.
    */
   interaction: Interaction | null
   /**
@@ -117,15 +117,15 @@ export interface Summary {
   device_memory: number
   fit: Fit
   /**
-   * Rent per million tokens. `None` without a price. Unit: USD.
+   * Rent per million tokens. `null` without a price. Unit: USD.
    */
   dollars_per_million_tokens: number | null
   /**
-   * Rent of the whole token budget. `None` without a budget or price. Unit: USD.
+   * Rent of the whole token budget. `null` without a budget or price. Unit: USD.
    */
   rent: number | null
   /**
-   * Time on the calendar for the token budget. `None` without one. Unit: s.
+   * Time on the calendar for the token budget. `null` without one. Unit: s.
    */
   calendar: number | null
   /**
@@ -223,11 +223,11 @@ export interface Moved {
    */
   key: string
   /**
-   * Its value before, as text. `None` if it had none.
+   * Its value before, as text. `null` if it had none.
    */
   before: string | null
   /**
-   * Its value after, as text. `None` if it has none.
+   * Its value after, as text. `null` if it has none.
    */
   after: string | null
 }
@@ -296,11 +296,11 @@ export interface Difference {
    */
   memory: number
   /**
-   * Change of the price per token, as a share. `None` without a price.
+   * Change of the price per token, as a share. `null` without a price.
    */
   price_of_tokens: number | null
   /**
-   * The stage of both breakdowns. `None` if each is of its own slowest stage.
+   * The stage of both breakdowns. `null` if each is of its own slowest stage.
    */
   stage: number | null
   /**
@@ -346,11 +346,11 @@ export interface Problem {
    */
   message: string
   /**
-   * Place in the input; `None` if unknown.
+   * Place in the input; `null` if unknown.
    */
   place: Place | null
   /**
-   * Action or nearest valid name; `None` without one.
+   * Action or nearest valid name; `null` without one.
    */
   hint: string | null
   /**
@@ -367,19 +367,19 @@ export interface Place {
    */
   file: string
   /**
-   * Line from 1; `None` if unknown.
+   * Line from 1; `null` if unknown.
    */
   line: number | null
   /**
-   * Column from 1; `None` if unknown.
+   * Column from 1; `null` if unknown.
    */
   column: number | null
   /**
-   * Dotted key; `None` if unknown.
+   * Dotted key; `null` if unknown.
    */
   key: string | null
   /**
-   * Line of text with the problem; `None` if unknown.
+   * Line of text with the problem; `null` if unknown.
    */
   text: string | null
 }

@@ -1,36 +1,12 @@
-//! The order of layers of a hybrid model that is given by shares: `--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5`.
+//! Order of the layers of a hybrid model given by shares: `--hybrid-attention-ratio 0.08 --hybrid-mlp-ratio 0.5`.
 //!
-//! Responsible for: the places that Megatron-Core gives to attention and MLP layers. Refuses more layers than any model has.
-
-use super::super::meaning::Filler;
-
-/// Specifications of layers that begin as Mamba layers alone.
-const STACKS: [&str; 2] = ["mamba_stack_spec", "hybrid_stack_spec"];
-
-/// The pattern of a model whose layers are given by shares, and the field that decides it.
-pub(super) fn pattern(f: &mut Filler<'_>) -> Option<(&'static str, String)> {
-    let layers =
-        f.count("num_layers").filter(|layers| *layers > 0 && *layers <= super::MOST_LAYERS as u64)?;
-    let mut share =
-        |name: &str| f.arguments.number(name, f.draft).filter(|share| *share > 0.0 && *share <= 1.0);
-    let (attention, mlp) = (share("hybrid_attention_ratio"), share("hybrid_mlp_ratio"));
-    let field = match (attention, mlp) {
-        (Some(_), _) => "hybrid_attention_ratio",
-        (None, Some(_)) => "hybrid_mlp_ratio",
-        (None, None) => {
-            let spec = f.arguments.get("spec")?;
-            spec.values.iter().find(|word| STACKS.contains(&word.as_str()))?;
-            "spec"
-        }
-    };
-    Some((field, allocated(layers as usize, attention.unwrap_or(0.0), mlp.unwrap_or(0.0))))
-}
+//! Responsible for: the places that Megatron-Core gives to attention and MLP layers. Independent of the arguments of a script.
 
 /// Attention layers divide the others into equal sections, and MLP layers the Mamba layers that are left.
 ///
 /// With `a = round(n x attention)`, sections have `(n - a) / (a + 1)` layers; with `m = round(n x mlp)`, an MLP layer
 /// follows each `(n - a - m) / m` Mamba layers. Source: Megatron-Core, `ssm/mamba_hybrid_layer_allocation.py`.
-fn allocated(layers: usize, attention: f64, mlp: f64) -> String {
+pub(super) fn allocated(layers: usize, attention: f64, mlp: f64) -> String {
     let mut kinds = vec!['M'; layers];
     let share = |share: f64| (layers as f64 * share).round_ties_even();
     let of_attention = share(attention);
