@@ -41,8 +41,8 @@ fn rail_only_is_slower_by_what_was_published_of_an_all_to_all() {
     }
 }
 
-/// J. Kim et al. (ISCA 2008), figure 8 (a): under uniform random traffic a balanced dragonfly (`a = 2 p = 2 h`) with minimal routes carries almost the
-/// whole bandwidth of its hosts, as a Clos without oversubscription does. An all-to-all is that traffic without its noise.
+/// J. Kim et al. (ISCA 2008), section 3.1: `a = 2 p = 2 h` balances the load of channels on load-balanced traffic. An all-to-all is such traffic, so
+/// a balanced dragonfly carries it at the bandwidth of the hosts, like a Clos without oversubscription. The paper has no figure for an all-to-all.
 #[test]
 fn a_balanced_dragonfly_is_as_fast_as_a_clos_for_an_all_to_all() {
     for routing in [Routing::Spray, Routing::Adaptive] {
