@@ -12,6 +12,11 @@ cargo build --locked --profile playground --target wasm32-unknown-unknown -p rai
 built=${CARGO_TARGET_DIR:-target}/wasm32-unknown-unknown/playground
 wasm=$built/railwright.wasm
 optimizer=${WASM_OPT:-$(command -v wasm-opt || true)}
+# Older versions lack features that rustc uses.
+if [ -n "$optimizer" ] && ! "$optimizer" --help | grep -q enable-call-indirect-overlong; then
+    echo "note: $optimizer is too old and not used" >&2
+    optimizer=
+fi
 if [ -n "$optimizer" ]; then
     # What rustc uses by default, no more: browsers lack some of the rest.
     features=(--enable-bulk-memory --enable-bulk-memory-opt --enable-call-indirect-overlong --enable-multivalue --enable-mutable-globals

@@ -24,26 +24,40 @@ interface Props {
 
 export function Combobox(props: Props) {
   const id = useId()
-  const [text, setText] = useState<string | null>(null)
+  const [text, showText] = useState<string | null>(null)
+  // The typed text before it is shown: keys may be faster than rendering.
+  const latest = useRef<string | null>(null)
+  const setText = (next: string | null) => {
+    latest.current = next
+    showText(next)
+  }
   const [active, setActive] = useState(0)
   const holder = useRef<HTMLSpanElement>(null)
   const open = text !== null
-  const found = useMemo(() => {
-    const typed = (text ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const matching = (text: string) => {
+    const typed = text.toLowerCase().split(/\s+/).filter(Boolean)
     const matches = props.options.filter((option) => {
       const all = `${option.title} ${option.value} ${option.group ?? ''} ${option.note ?? ''} ${option.words ?? ''}`.toLowerCase()
       return typed.every((word) => all.includes(word))
     })
     const free = text ? props.free?.(text) : null
     return free ? [...matches, free] : matches
-  }, [text, props.options])
+  }
+  const found = useMemo(() => matching(text ?? ''), [text, props.options])
   const current = props.options.find((option) => option.value === props.value)
   const [place, setPlace] = useState<Place | null>(null)
   useLayoutEffect(() => {
     if (!open) return
     setPlace(placeOf(holder.current))
-    // The list has a fixed position, so it closes when its field moves.
-    const moved = (event: Event) => !holder.current?.querySelector('.listbox')?.contains(event.target as Node) && setText(null)
+    // The list has a fixed position, so it follows its field: new results above it move the page while it is open. It closes with the field
+    // out of sight.
+    const moved = (event: Event) => {
+      const list = holder.current?.querySelector('.listbox')
+      if (event.target instanceof Node && list?.contains(event.target)) return
+      const box = holder.current?.getBoundingClientRect()
+      if (!box || box.bottom < 0 || box.top > window.innerHeight) setText(null)
+      else setPlace(placeOf(holder.current))
+    }
     window.addEventListener('scroll', moved, true)
     window.addEventListener('resize', moved)
     return () => {
@@ -69,9 +83,9 @@ export function Combobox(props: Props) {
       if (!open) return start()
       const by = event.key === 'ArrowDown' ? 1 : -1
       setActive((active + by + found.length) % Math.max(found.length, 1))
-    } else if (event.key === 'Enter' && open) {
+    } else if (event.key === 'Enter' && latest.current !== null) {
       event.preventDefault()
-      choose(found[active])
+      choose(latest.current === text ? found[active] : matching(latest.current)[0])
     } else if (event.key === 'Escape' && open) {
       event.preventDefault()
       event.stopPropagation()
@@ -79,6 +93,7 @@ export function Combobox(props: Props) {
     }
   }
   const start = () => {
+    if (latest.current !== null) return
     setText('')
     setActive(
       Math.max(

@@ -47,8 +47,13 @@ pub(super) fn next(asked: &dyn Question, shown: &[Shown]) -> Result<Vec<Measure>
     let measures = worth.into_iter().filter(|worth| worth.width < width_now).map(|worth| Measure {
         rank: shown[worth.index].ranked.rank,
         layout: asked.settings()[first.setting].step_layout(&shown[worth.index].ranked.candidate.plan),
-        width_now,
-        width_afterwards: worth.width,
+        width_now: written(width_now),
+        width_afterwards: written(worth.width),
     });
     Ok(measures.collect())
+}
+
+/// Rounds a width for answers: logarithms of WebAssembly and of the system's library differ in the last bit, and answers must not.
+fn written(width: f64) -> f64 {
+    (width * 1e9).round() / 1e9
 }
