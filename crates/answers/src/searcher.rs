@@ -18,7 +18,6 @@ use railwright_spec::human;
 use railwright_spec::plan::PlanSpec;
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use railwright_spec::software::front_end;
 use railwright_tuner::search::{Candidate, Incumbent, Options, Results, Runners, Search, Space, Worker};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -223,8 +222,7 @@ impl<'a> Searcher<'a> {
     ) -> Result<Space, Vec<Problem>> {
         let run = &setting.run;
         let one = |problem: Problem| vec![setting.spec.placed(problem)];
-        let front = setting.spec.front_end.as_deref().and_then(front_end);
-        let space = match front {
+        let space = match setting.spec.front_end() {
             _ if self.effort.unlimited => Space::unlimited(specified, &run.model, &run.cluster),
             Some(front) => Space::through(front, specified, &run.model, &run.cluster),
             None => Space::new(specified, &run.model, &run.cluster),

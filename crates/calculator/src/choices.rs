@@ -141,27 +141,27 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn cost(&self, chunk: usize, chunks: usize, parts: &[Part], beside: usize) -> LayerCost {
+    fn cost(&self, chunk: usize, chunks: usize, parts: &[Part], treatment: usize) -> LayerCost {
         let mut cost = LayerCost::default();
         for part in parts.iter().filter(|part| part.count > 0) {
             cost.add(&self.costs[part.kind][part.treatment], part.count as f64);
         }
         let layer = self.costing.model.multi_token_prediction.as_ref();
-        let layer = layer.map_or_else(LayerCost::default, |mtp| self.costs[mtp.layer_kind][beside]);
+        let layer = layer.map_or_else(LayerCost::default, |mtp| self.costs[mtp.layer_kind][treatment]);
         stage::ends(self.costing, chunk, chunks - 1, &layer, &mut cost);
         cost
     }
 
-    /// Times of a virtual stage of these layers, including embedding and head on the first and last of `chunks`. `beside` is the treatment
+    /// Times of a virtual stage of these layers, including embedding and head on the first and last of `chunks`. `treatment` is that
     /// of multi-token prediction.
-    pub fn time(&self, chunk: usize, chunks: usize, parts: &[Part], beside: usize) -> ChunkCost {
-        stage::chunk_time(self.costing, &self.cost(chunk, chunks, parts, beside))
+    pub fn time(&self, chunk: usize, chunks: usize, parts: &[Part], treatment: usize) -> ChunkCost {
+        stage::chunk_time(self.costing, &self.cost(chunk, chunks, parts, treatment))
     }
 
     /// Device and host time of the same virtual stage.
-    pub fn chunk_load(&self, chunk: usize, chunks: usize, parts: &[Part], beside: usize) -> Load {
+    pub fn chunk_load(&self, chunk: usize, chunks: usize, parts: &[Part], treatment: usize) -> Load {
         let fixed = Seconds::from_micros(self.costing.software.host_us_per_micro_batch / 2.0);
-        self.load_of(&self.cost(chunk, chunks, parts, beside), fixed)
+        self.load_of(&self.cost(chunk, chunks, parts, treatment), fixed)
     }
 
     /// Memory of each stage available for its layers, for a number of layers on each virtual stage.

@@ -142,13 +142,14 @@ fn monotonic_runs() -> impl Strategy<Value = Run> {
 /// Most random settings contradict each other, so a large number of rejected ones is no failure.
 /// `PROPTEST_CASES` sets another number of cases.
 fn some(cases: u32) -> ProptestConfig {
-    let asked = std::env::var("PROPTEST_CASES").ok().and_then(|number| number.parse().ok());
+    // The default reads the environment.
+    let default = ProptestConfig::default();
     ProptestConfig {
-        cases: asked.unwrap_or(cases),
+        cases: if std::env::var_os("PROPTEST_CASES").is_some() { default.cases } else { cases },
         max_local_rejects: u32::MAX,
         max_global_rejects: u32::MAX,
         failure_persistence: None,
-        ..ProptestConfig::default()
+        ..default
     }
 }
 

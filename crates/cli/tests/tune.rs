@@ -359,8 +359,8 @@ fn the_command_of_a_row_has_the_fewest_flags() {
     let _ = fs::remove_file(&file);
 }
 
-/// Transformers' Trainer has neither stages nor tensor parallelism nor recompute of some layers: no such layout is ranked for its files,
-/// by `tune` and `search` alike.
+/// Transformers' Trainer has neither stages nor tensor parallelism nor recompute of some layers: neither `tune` nor `search` ranks
+/// such a layout for its files.
 #[test]
 fn a_trainers_script_is_tuned_within_what_the_trainer_has() {
     let file = scratch("trainer.sh");

@@ -42,6 +42,7 @@ impl Draft {
     /// Sets the program of the file, which passes on only a part of its generation's choices.
     pub(crate) fn front_end(&mut self, id: &str) {
         self.launch.spec.front_end = Some(id.to_owned());
+        debug_assert!(self.launch.spec.front_end().is_some(), "{id} is not in catalog/front_ends.toml");
     }
 
     /// Numbers lines through several files from now on.

@@ -38,10 +38,10 @@ fn forks_of_megatron_have_heads_and_positions_of_their_own() {
     let rotated =
         launch(&format!("{GPT} --position-embedding-type deepseek4 --spec fork.models.spec layer_spec\n"));
     check(&rotated, &[("model.position", "\"rotary\"")]);
-    let told = remarks(&rotated, RemarkKind::NotModelled);
+    let listed = remarks(&rotated, RemarkKind::NotModelled);
     assert!(
-        told.contains("--position-embedding-type deepseek4") && told.contains("--spec fork.models.spec"),
-        "{told}"
+        listed.contains("--position-embedding-type deepseek4") && listed.contains("--spec fork.models.spec"),
+        "{listed}"
     );
     let own = launch(&format!("{GPT} --spec megatron.core.models.gpt.gpt_layer_specs get_spec\n"));
     assert_eq!(remarks(&own, RemarkKind::NotModelled), "");

@@ -280,7 +280,7 @@ pub fn simulate_watched(
         layers: busy,
         over_time,
         // Other jobs may differ: no rank waits for them.
-        is_exact: bundle.alike.iter().take(own_classes).all(|alike| *alike),
+        is_exact: bundle.uniform.iter().take(own_classes).all(|uniform| *uniform),
         detours: detours(&bundle, classes.get(..own_classes).unwrap_or_default()),
         tasks: staged.script.len(),
         flows: bundle.units.len(),

@@ -1,7 +1,7 @@
 // Answers of changing questions: a new question starts with each change of the arguments, the old answer is kept meanwhile, and an older
 // answer never replaces a newer one. There is no queue: of several waiting questions only the newest is sent.
 import { effect, type ReadonlySignal, type Signal, signal, untracked } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type Answer, type Arguments, type Problem, Refusal, ask, identity } from './ask'
 import { unuse, use, usedOnce } from './used'
 
@@ -49,6 +49,22 @@ export async function askOnce<T>(command: string, values: Arguments = {}): Promi
   if (!known) remember(key, answer)
   usedOnce(key, { command, arguments: values, outcome: answer.outcome, command_line: answer.commandLine, answer: answer.answer })
   return answer
+}
+
+/** A list of the program, such as its keys or a catalogue; `none` until it is known, and after an error: views work without it. */
+export function useListed<A, T>(command: string, pick: (answer: A) => T, none: T): T {
+  const [listed, setListed] = useState<T>(none)
+  useEffect(() => {
+    let here = true
+    askOnce<A>(command).then(
+      ({ answer }) => here && setListed(() => pick(answer)),
+      () => undefined,
+    )
+    return () => {
+      here = false
+    }
+  }, [])
+  return listed
 }
 
 /** A changing question. `ask(command, values)` sets it, `null` clears it, and `state` follows. */

@@ -10,7 +10,7 @@ use railwright_spec::human;
 use railwright_spec::plan::{Plan, PlanSpec};
 use railwright_spec::problem::Problem;
 use railwright_spec::run::Section as _;
-use railwright_spec::software::front_end;
+use railwright_spec::software::FrontEnd;
 use railwright_tuner::search::{Candidate, DIMENSIONS, Options, Space};
 use railwright_tuner::why_not::{WhyNot, against, too_large};
 use serde::Serialize;
@@ -152,21 +152,18 @@ impl Named {
         };
         let (model, cluster) = (&setting.run.model, &setting.run.cluster);
         let is_within = |space: Result<Space, Problem>| space.is_ok_and(|space| space.contains(plan).is_ok());
-        let front = setting.spec.front_end.as_deref().and_then(front_end);
-        if is_within(Space::new(&open, model, cluster))
-            && let Some(front) =
-                front.filter(|front| !is_within(Space::through(front, &open, model, cluster)))
-        {
-            return Some(format!("not searched: {} does not set this `{key}`; add --unlimited", front.title));
-        }
-        let is_offered = is_within(Space::new(&open, model, cluster));
-        Some(if is_offered {
-            format!("not searched: `{key}` is fixed by a setting or restricted by --space")
-        } else {
-            format!(
+        if !is_within(Space::new(&open, model, cluster)) {
+            return Some(format!(
                 "not searched: {} does not support this `{key}`, or the value is unusual; add --unlimited or --space",
                 plan.software
-            )
+            ));
+        }
+        let narrows = |front: &&FrontEnd| !is_within(Space::through(front, &open, model, cluster));
+        Some(match setting.spec.front_end().filter(narrows) {
+            Some(front) => {
+                format!("not searched: {} does not set this `{key}`; add --unlimited", front.title)
+            }
+            None => format!("not searched: `{key}` is fixed by a setting or restricted by --space"),
         })
     }
 

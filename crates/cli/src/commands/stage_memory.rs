@@ -63,11 +63,17 @@ pub(super) fn probability(p: f64) -> String {
     }
 }
 
-/// Description of the fit in words.
-pub(super) fn verdict(fit: Fit) -> Cell {
+/// Description of the fit in words, with their tone.
+pub(super) const fn fit_words(fit: Fit) -> (&'static str, Tone) {
     match fit {
-        Fit::DoesNotFit => Cell::new("does not fit", Tone::Bad),
-        Fit::AtRisk => Cell::new("at risk", Tone::Doubtful),
-        Fit::Fits => Cell::new("fits", Tone::Good),
+        Fit::DoesNotFit => ("does not fit", Tone::Bad),
+        Fit::AtRisk => ("at risk", Tone::Doubtful),
+        Fit::Fits => ("fits", Tone::Good),
     }
+}
+
+/// Description of the fit as a cell.
+pub(super) fn verdict(fit: Fit) -> Cell {
+    let (words, tone) = fit_words(fit);
+    Cell::new(words, tone)
 }

@@ -201,25 +201,24 @@ fn batch(fields: &mut Fields<'_>) {
         let message = "all samples are estimated at the maximum length, an upper bound of time and memory";
         fields.remark(RemarkKind::Assumed, lengths[1], message);
     }
-    let (dynamic, tokens) = (DYNAMIC, TOKENS);
     let micro = "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu";
     let count = fields.count(micro).filter(|&n| n > 0);
-    let tokens_count = fields.count(tokens);
-    if fields.flag(dynamic) == Some(true) {
+    let tokens_count = fields.count(TOKENS);
+    if fields.flag(DYNAMIC) == Some(true) {
         match (tokens_count, fields.draft.spec().plan.sequence_length) {
             (Some(tokens_count), Some(length)) if length > 0 => {
                 // Ranks that share a sequence each take this many tokens.
                 let tokens_count = shared(fields).saturating_mul(tokens_count);
                 let global = fields.draft.spec().plan.global_batch;
                 let micro_batch = crate::packed::samples(tokens_count, length, global);
-                fields.set("plan.micro_batch", &micro_batch, tokens);
+                fields.set("plan.micro_batch", &micro_batch, TOKENS);
                 let message = "samples are packed up to these tokens: estimated with as many samples of maximum length as fit";
-                fields.remark(RemarkKind::Assumed, tokens, message);
+                fields.remark(RemarkKind::Assumed, TOKENS, message);
             }
             _ => {
                 let message = "samples are packed up to a number of tokens, so the micro-batch is open";
-                fields.remark(RemarkKind::Unresolved, dynamic, message);
-                let (source, line) = fields.source(dynamic);
+                fields.remark(RemarkKind::Unresolved, DYNAMIC, message);
+                let (source, line) = fields.source(DYNAMIC);
                 fields.draft.leave_open(
                     "plan.micro_batch",
                     &source,

@@ -13,7 +13,7 @@
 //! again. Tests compare this with the full network.
 //!
 //! Without symmetry (hashes collide, a part is broken) there are too many colours to simulate a long step. Then all members of a class have
-//! the rate of their slowest, an approximation that is reported as such ([`Bundle::alike`]).
+//! the rate of their slowest, an approximation that is reported as such ([`Bundle::uniform`]).
 
 use super::class::{Block, Class, Edge};
 use super::rows::{self, Load};
@@ -48,7 +48,7 @@ pub struct Bundle {
     /// Capacities of its rows.
     rows: Vec<f64>,
     /// By class: true if its groups are equivalent in the network, so that they have equal rates.
-    pub alike: Vec<bool>,
+    pub uniform: Vec<bool>,
     /// By class: true if adaptive routing sends it through third groups.
     pub detours: Vec<bool>,
 }
@@ -69,6 +69,8 @@ pub struct Members {
     class: Vec<u32>,
     latency: Vec<f64>,
     colours: Vec<u64>,
+    /// Number of colours of each class.
+    per_class: Vec<usize>,
     capacities: Vec<f64>,
     /// Whether groups of each class stay apart.
     apart: Vec<bool>,
@@ -86,6 +88,7 @@ impl Members {
             class: Vec::new(),
             latency: Vec::new(),
             colours: Vec::new(),
+            per_class: vec![0; classes.len()],
             capacities: Vec::new(),
             apart: classes.iter().map(|class| class.apart).collect(),
             detours: vec![false; classes.len()],
@@ -116,25 +119,19 @@ impl Members {
         }
         capacities.pop();
         members.colours = rows::refine(&members.loads, &members.class, &capacities);
+        let known: BTreeSet<(u32, u64)> =
+            members.class.iter().copied().zip(members.colours.iter().copied()).collect();
+        for (class, _) in known {
+            members.per_class[class as usize] += 1;
+        }
         members.capacities = capacities;
         Ok(members)
     }
 
     /// Flows of each class in a small network of at most `most` colours.
     pub fn units(&self, most: usize) -> Vec<usize> {
-        let all = self.per_class().into_iter().zip(&self.apart);
-        all.map(|(colours, apart)| if colours > most && !apart { 1 } else { colours }).collect()
-    }
-
-    /// Colours of each class.
-    fn per_class(&self) -> Vec<usize> {
-        let known: BTreeSet<(u32, u64)> =
-            self.class.iter().copied().zip(self.colours.iter().copied()).collect();
-        let mut per_class = vec![0_usize; self.apart.len()];
-        for (class, _) in known {
-            per_class[class as usize] += 1;
-        }
-        per_class
+        let all = self.per_class.iter().zip(&self.apart);
+        all.map(|(&colours, apart)| if colours > most && !apart { 1 } else { colours }).collect()
     }
 
     /// The small network; classes with more than `most` colours keep step with their slowest member, unless they are to stay apart.
@@ -157,23 +154,21 @@ impl Bundle {
     }
 
     fn of(members: &Members, most: usize, tolerance: f64) -> Self {
-        let Members { colours, capacities, .. } = members;
-        let per_class = members.per_class();
+        let Members { colours, per_class, capacities, .. } = members;
         let classes = per_class.len();
-        let most: Vec<usize> =
-            members.apart.iter().map(|apart| if *apart { usize::MAX } else { most }).collect();
+        let units = members.units(most);
         let mut bundle = Self {
             units: Vec::new(),
             classes: vec![Vec::new(); classes],
             rows: Vec::new(),
-            alike: per_class.iter().map(|colours| *colours <= 1).collect(),
+            uniform: per_class.iter().map(|colours| *colours <= 1).collect(),
             detours: members.detours.clone(),
         };
         // Each class is decided separately, because too many colours of one class would affect the others.
         let mut unit_of: BTreeMap<(u32, u64), usize> = BTreeMap::new();
         let mut of_unit: Vec<Vec<usize>> = Vec::new();
         for (member, (class, colour)) in members.class.iter().zip(colours).enumerate() {
-            let colour = if per_class[*class as usize] > most[*class as usize] { 0 } else { *colour };
+            let colour = if units[*class as usize] < per_class[*class as usize] { 0 } else { *colour };
             let unit = *unit_of.entry((*class, colour)).or_insert_with(|| {
                 bundle.classes[*class as usize].push(bundle.units.len() as u32);
                 bundle.units.push(Unit { class: *class, ..Unit::default() });
@@ -199,14 +194,14 @@ impl Bundle {
 
     /// Tests whether non-equivalent groups of a class are merged to one flow, at the rate of the slowest.
     pub fn is_merged(&self) -> bool {
-        self.alike.iter().zip(&self.classes).any(|(alike, units)| !alike && units.len() == 1)
+        self.uniform.iter().zip(&self.classes).any(|(uniform, units)| !uniform && units.len() == 1)
     }
 
     /// Classes that share nothing: without flows, each takes its ideal time at any start.
     pub fn free(classes: usize) -> Self {
         Self {
             classes: vec![Vec::new(); classes],
-            alike: vec![true; classes],
+            uniform: vec![true; classes],
             detours: vec![false; classes],
             ..Self::default()
         }

@@ -6,7 +6,7 @@ use super::bundle::{Bundle, PAUSE};
 use crate::flow::{Flow, Start, Traffic, simulate};
 use railwright_spec::problem::Problem;
 use railwright_spec::quantity::Seconds;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 /// Number of ended tasks between two calls of the progress callback.
 const MOST_LISTED: usize = 256;
@@ -56,12 +56,12 @@ pub struct Played {
     pub duration: Seconds,
 }
 
-/// The least that is left of a step.
+/// Lower bounds of the remaining time of a step.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rests {
-    /// Behind each task.
+    /// By task: from its end to the end of the step.
     after: Vec<Seconds>,
-    /// All of it.
+    /// The whole step.
     pub whole: Seconds,
 }
 
@@ -107,8 +107,8 @@ impl Script {
         &self.work
     }
 
-    /// What follows each task at least on a bundle: each exchange takes as long as its class needs on a network of its own. None if tasks wait
-    /// for each other.
+    /// Lower bounds of the time after each task on a bundle: each exchange takes as long as its class needs without contention. `None` if tasks
+    /// wait for each other.
     ///
     /// `rest(t) = max of time(f) + rest(f) over all f after t`, the longest path.
     pub fn rests(&self, bundle: &Bundle) -> Option<Rests> {
@@ -120,8 +120,8 @@ impl Script {
             }
             Work::Endless { .. } => Seconds::ZERO,
         };
-        let Followers { starts, next } = self.followers();
-        let followers = |task: u32| &next[starts[task as usize] as usize..starts[task as usize + 1] as usize];
+        let all = self.followers();
+        let followers = |task: u32| &all.next[all.of(task)];
         let mut waits = self.waits.clone();
         let mut order: Vec<u32> = (0..waits.len() as u32).filter(|task| waits[*task as usize] == 0).collect();
         let mut at = 0;
@@ -166,7 +166,7 @@ impl Script {
         Followers { starts, next }
     }
 
-    /// Flows that start on a bundle with so many units of each class.
+    /// Number of flows that start on a bundle with these numbers of units by class.
     pub fn flows(&self, units: &[usize]) -> usize {
         let units = |class: u32| units.get(class as usize).copied().unwrap_or_default();
         let of = |work: &Work| match work {
@@ -202,19 +202,17 @@ impl Script {
         played.ok_or_else(|| Problem::new("the step never ends"))
     }
 
-    /// The same up to a moment; none if it has not ended by then. With the least that is left behind each task, that is known long before.
+    /// Plays a step up to a limit; `None` if it ends later. `rests` stops it as soon as the limit cannot be met.
     pub fn play_within(
         &self,
         bundle: &Bundle,
         (limit, rests): (Seconds, Option<&Rests>),
         watch: &mut dyn FnMut(usize) -> ControlFlow<()>,
     ) -> Result<Option<Played>, Problem> {
-        let Followers { starts, next } = self.followers();
         let mut player = Player {
             script: self,
             bundle,
-            starts,
-            next,
+            followers: self.followers(),
             waits: self.waits.clone(),
             missing: vec![0; self.work.len()],
             played: Played {
@@ -249,18 +247,23 @@ impl Script {
     }
 }
 
-/// Tasks after task `t` stand in `next[starts[t]..starts[t + 1]]`.
+/// The tasks that follow each: those of task `t` are `next[starts[t]..starts[t + 1]]`.
 struct Followers {
     starts: Vec<u32>,
     next: Vec<u32>,
 }
 
+impl Followers {
+    /// Places of a task's followers in `next`.
+    fn of(&self, task: u32) -> Range<usize> {
+        self.starts[task as usize] as usize..self.starts[task as usize + 1] as usize
+    }
+}
+
 struct Player<'a> {
     script: &'a Script,
     bundle: &'a Bundle,
-    /// Tasks after task `t` are `next[starts[t]..starts[t + 1]]`.
-    starts: Vec<u32>,
-    next: Vec<u32>,
+    followers: Followers,
     /// By task: number of unfinished predecessors, and of its active flows.
     waits: Vec<u32>,
     missing: Vec<u32>,
@@ -268,7 +271,7 @@ struct Player<'a> {
     ended: usize,
     now: Seconds,
     limit: Seconds,
-    /// The least that follows each task.
+    /// By task: lower bound of the time after it.
     after: Option<&'a [Seconds]>,
     is_beyond: bool,
     watch: &'a mut dyn FnMut(usize) -> ControlFlow<()>,
@@ -339,8 +342,8 @@ impl Traffic for Player<'_> {
             // Sums in another order are rounded in another way.
             self.is_beyond |= self.now + *rest > self.limit * (1.0 + ROUNDING);
         }
-        for index in self.starts[task]..self.starts[task + 1] {
-            let next = self.next[index as usize];
+        for index in self.followers.of(task as u32) {
+            let next = self.followers.next[index];
             self.waits[next as usize] -= 1;
             if self.waits[next as usize] == 0 {
                 self.start(next, start);

@@ -8,6 +8,7 @@ use crate::cluster::ClusterSpec;
 use crate::human::shorten;
 use crate::plan::{PlanSpec, validate, warnings};
 use crate::problem::{Place, Problem, Warning};
+use crate::software::{FrontEnd, front_end};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use toml::de::DeValue;
@@ -66,6 +67,11 @@ pub fn key(path: &str) -> Result<Key, Problem> {
 const SOFTWARE: &str = "plan.software";
 
 impl RunSpec {
+    /// Program of the launch file, if it passes on only a part of its generation's choices.
+    pub fn front_end(&self) -> Option<&'static FrontEnd> {
+        self.front_end.as_deref().and_then(front_end)
+    }
+
     /// Sets one key from `key=value`, as in `--set`: `plan.tensor_parallel=8`, `model.name=llama-3.1-8b`.
     pub fn set(&mut self, assignment: &str) -> Result<(), Problem> {
         let file = "--set";

@@ -196,7 +196,7 @@ pub fn answer(
             }
         })
         .collect();
-    let is_priced = |domain: u64| domain <= usual_domain || scale_up_prices.contains_key(&domain);
+    let is_priced = |domain: u64| is_priced(&scale_up_prices, usual_domain, domain);
     let unpriced: Vec<u64> = sizes(&rows).into_iter().filter(|size| !is_priced(*size)).collect();
     let compares_power = rows.iter().all(|row| row.watts.is_some());
     mark(&mut rows, unpriced.is_empty(), compares_power);
@@ -211,6 +211,11 @@ pub fn answer(
     let classes = layouts.into_iter().zip(found).map(|(layout, found)| Class::new(layout, found)).collect();
     let contenders = Vec::new();
     Codesign { rows, classes, refused: grid.refused, scale_up_prices, contenders, compares_power, warnings }
+}
+
+/// Tests whether the scale-up domains of a network have a price: the machine's `own` size is part of its price.
+pub(super) fn is_priced(prices: &BTreeMap<u64, Dollars>, own: u64, domain: u64) -> bool {
+    domain <= own || prices.contains_key(&domain)
 }
 
 impl Codesign {

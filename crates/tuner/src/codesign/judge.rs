@@ -7,7 +7,7 @@
 //! the search: each network keeps its best plan in closed form.
 
 use super::fabric::{cluster_on, step_time};
-use super::front::{Codesign, Found, NoPlan, Row};
+use super::front::{Codesign, Found, NoPlan, Row, is_priced};
 use crate::simulate::{Extent, Setting, step_time_within};
 use railwright_network::simulate::Wiring;
 use railwright_network::topology::{Design, Kind, Routing};
@@ -155,9 +155,8 @@ pub fn judge(
             && row.oversubscription == 1.0
             && row.domain == asked.machine.scale_up.domain_size;
     }
-    let priced = |row: &Row| {
-        row.domain <= asked.machine.scale_up.domain_size || answer.scale_up_prices.contains_key(&row.domain)
-    };
+    let own = asked.machine.scale_up.domain_size;
+    let priced = |row: &Row| is_priced(&answer.scale_up_prices, own, row.domain);
     let mut order: Vec<(usize, f64)> = answer
         .rows
         .iter()
@@ -242,7 +241,7 @@ fn explain(answer: &mut Codesign, asked: &Judging<'_>, left_out: &[usize]) {
         if row.unsimulated != Some(Unsimulated::Stopped) {
             continue;
         }
-        row.unsimulated = Some(if row.domain > own && !answer.scale_up_prices.contains_key(&row.domain) {
+        row.unsimulated = Some(if !is_priced(&answer.scale_up_prices, own, row.domain) {
             Unsimulated::NoDomainPrice
         } else if closed_cost(row).is_none() {
             Unsimulated::NoDevicePrice

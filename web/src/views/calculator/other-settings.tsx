@@ -1,9 +1,8 @@
 // All other keys of a run file: found by name, set as text. Set keys are listed and can be removed.
-import { useEffect, useState } from 'preact/hooks'
-import type { Key } from '../../api/answers'
-import { askOnce } from '../../api/live'
+import { useState } from 'preact/hooks'
 import { Combobox } from '../../ui/combobox'
 import { TextField } from '../../ui/fields'
+import { useKeyList } from '../parts/dimensions'
 import { flagOf } from './flags'
 import { edited, set } from './scenarios'
 import * as texts from '../../words/calculator'
@@ -39,16 +38,8 @@ const SHOWN = new Set([
 ])
 
 export function OtherSettings() {
-  const [keys, setKeys] = useState<readonly Key[]>([])
+  const keys = useKeyList()
   const [added, setAdded] = useState<readonly string[]>([])
-  useEffect(
-    () =>
-      void askOnce<{ keys: Key[] }>('keys').then(
-        ({ answer }) => setKeys(answer.keys),
-        () => setKeys([]),
-      ),
-    [],
-  )
   const text = edited.value
   const flags = keys.map((key) => ({ key, flag: flagOf(key) })).filter(({ flag }) => !SHOWN.has(flag))
   const rows = [...new Set([...Object.keys(text).filter((flag) => !SHOWN.has(flag)), ...added])]

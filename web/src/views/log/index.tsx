@@ -1,9 +1,8 @@
 // A training log: iteration times, utilisation, slow reports, pauses, restarts. Responsible for: the open log, its accelerator, and the
 // tables. `log` parses the file.
 import { useSignal } from '@preact/signals'
-import { useEffect, useState } from 'preact/hooks'
 import type { Accelerator } from '../../api/answers'
-import { askOnce, useAnswer } from '../../api/live'
+import { useAnswer, useListed } from '../../api/live'
 import { bytes, count, digits, percent, seconds } from '../../charts/format'
 import { change, go, own } from '../../state/location'
 import { Loading, Problems, Ticked } from '../../ui/states'
@@ -42,13 +41,11 @@ export default function View() {
 }
 
 function RanOn({ value }: { value: string | undefined }) {
-  const [known, setKnown] = useState<readonly Accelerator[]>([])
-  useEffect(() => {
-    askOnce<{ accelerators: Accelerator[] }>('gpus/list').then(
-      ({ answer }) => setKnown(answer.accelerators),
-      () => undefined,
-    )
-  }, [])
+  const known = useListed<{ accelerators: readonly Accelerator[] }, readonly Accelerator[]>(
+    'gpus/list',
+    (answer) => answer.accelerators,
+    [],
+  )
   return (
     <label class="log-gpu">
       {texts.accelerator}

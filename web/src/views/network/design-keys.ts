@@ -1,8 +1,7 @@
 // Topologies and the keys of a design, as the program lists them.
 // Responsible for: one question for the list, and the keys that a topology takes as settings. Refuses to hold a key of its own.
-import { useEffect, useState } from 'preact/hooks'
 import type { Key } from '../../api/answers'
-import { askOnce } from '../../api/live'
+import { useListed } from '../../api/live'
 import { controlOf } from '../../state/settings'
 import type { Setting } from '../../ui/settings'
 import type { TopologiesAnswer } from './answer'
@@ -11,21 +10,8 @@ type Listed = Pick<TopologiesAnswer, 'topologies' | 'keys'>
 
 const NONE: Listed = { topologies: [], keys: [] }
 
-export function useTopologies(): Listed {
-  const [listed, setListed] = useState<Listed>(NONE)
-  useEffect(() => {
-    let here = true
-    askOnce<TopologiesAnswer>('network/topologies').then(
-      ({ answer }) => here && setListed(answer),
-      // Without the list the view shows what the address has.
-      () => undefined,
-    )
-    return () => {
-      here = false
-    }
-  }, [])
-  return listed
-}
+/** Without the list the view shows the settings of the URL. */
+export const useTopologies = (): Listed => useListed<TopologiesAnswer, Listed>('network/topologies', (answer) => answer, NONE)
 
 /** A key's name with underscores: flags have dashes. */
 export const keyName = (name: string): string => name.replaceAll('-', '_')

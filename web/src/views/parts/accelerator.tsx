@@ -1,7 +1,6 @@
 // An accelerator of the catalogue, found by typing; empty is auto.
-import { useEffect, useState } from 'preact/hooks'
 import type { Accelerator } from '../../api/answers'
-import { askOnce } from '../../api/live'
+import { useListed } from '../../api/live'
 import { Combobox, type Option } from '../../ui/combobox'
 import * as texts from '../../words/ui'
 
@@ -31,18 +30,9 @@ export function AcceleratorField({ title, about, value, auto, onChange }: Props)
   )
 }
 
-function useAccelerators(): readonly Option[] {
-  const [listed, setListed] = useState<readonly Option[]>([])
-  useEffect(() => {
-    let here = true
-    askOnce<{ accelerators: readonly Accelerator[] }>('gpus/list').then(
-      ({ answer }) => here && setListed(answer.accelerators.map(({ id, name }) => ({ value: id, title: id, note: name }))),
-      // Without the catalogue the program takes its own choice.
-      () => undefined,
-    )
-    return () => {
-      here = false
-    }
-  }, [])
-  return listed
-}
+const useAccelerators = (): readonly Option[] =>
+  useListed<{ accelerators: readonly Accelerator[] }, readonly Option[]>(
+    'gpus/list',
+    ({ accelerators }) => accelerators.map(({ id, name }) => ({ value: id, title: id, note: name })),
+    [],
+  )

@@ -1,8 +1,7 @@
 // The dimensions of a search, each with the values that are valid with the run. The program lists both.
-import { useEffect, useState } from 'preact/hooks'
 import type { Key, ValidValues } from '../../api/answers'
 import type { Arguments } from '../../api/ask'
-import { askOnce, useAnswer } from '../../api/live'
+import { useAnswer, useListed } from '../../api/live'
 import { type Valid, numbersOf, validOf, valuesQuestion } from '../../state/valid'
 import { flagOf } from '../calculator/flags'
 import { canonicalName } from './strategy'
@@ -16,20 +15,7 @@ export interface Dimension {
 }
 
 /** All keys of a run file; empty until the program has listed them. */
-export function useKeyList(): readonly Key[] {
-  const [keys, setKeys] = useState<readonly Key[]>([])
-  useEffect(() => {
-    let here = true
-    askOnce<{ keys: Key[] }>('keys').then(
-      ({ answer }) => here && setKeys(answer.keys),
-      () => undefined,
-    )
-    return () => {
-      here = false
-    }
-  }, [])
-  return keys
-}
+export const useKeyList = (): readonly Key[] => useListed<{ keys: readonly Key[] }, readonly Key[]>('keys', ({ keys }) => keys, [])
 
 /** Valid values of a run's settings. */
 export function useValid(run: Arguments | null): Valid {

@@ -3,7 +3,7 @@
 import type { Arguments } from '../../api/ask'
 import { type Dimension, useDimensions } from './dimensions'
 import { type Restriction, isRange, restrictionsOf, textOf, toggled } from './narrowing'
-import { canonicalName } from './strategy'
+import { planName } from './strategy'
 import * as texts from '../../words/parts'
 
 /** Number of values above which only the ends are chosen. */
@@ -23,11 +23,7 @@ interface Props {
 export function Narrow({ title, value, onChange, run, fixed = [] }: Props) {
   const dimensions = useDimensions(run)
   const of = (flag: string) => dimensions.find((one) => one.flag === flag)
-  const restrictions = restrictionsOf(
-    value.split(' ').filter(Boolean),
-    (name) => canonicalName(name.replace(/^plan\./, '').replace(/[._]/g, '-')),
-    (flag) => of(flag)?.values ?? [],
-  )
+  const restrictions = restrictionsOf(value.split(' ').filter(Boolean), planName, (flag) => of(flag)?.values ?? [])
   const set = (next: readonly Restriction[]) => onChange(next.length > 0 ? textOf(next) : undefined)
   const change = (at: number, next: Restriction) => set(restrictions.map((one, place) => (place === at ? next : one)))
   const open = dimensions.filter((one) => !fixed.includes(one.flag) && !restrictions.some((other) => other.name === one.flag))

@@ -61,6 +61,9 @@ export function canonicalName(flag: string): string {
   return ALIASES[flag] ?? flag
 }
 
+/** Name in the web UI of a setting of the plan, from any spelling: `plan.pipeline_parallel` to `pp`. */
+export const planName = (name: string): string => canonicalName(name.replace(/^plan\./, '').replace(/[._]/g, '-'))
+
 /** Words of a command line; quotes group words as in a shell. */
 export function words(line: string): string[] {
   return [...line.matchAll(/(?:[^\s'"]+|'[^']*'|"[^"]*")+/g)].map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'))

@@ -3,7 +3,7 @@ import type { Arguments } from '../../api/ask'
 import { type Pair, chosenPairs, controlOf, pairsOf, pairsText } from '../../state/settings'
 import { type Setting, Settings } from '../../ui/settings'
 import { useDimensions } from '../parts/dimensions'
-import { canonicalName } from '../parts/strategy'
+import { planName } from '../parts/strategy'
 import * as texts from '../../words/search'
 
 /** Each strategy's settings; a blank separates strategies. */
@@ -42,7 +42,7 @@ export function Strategies({ value, mine, run, onChange }: Props) {
     auto: title,
     control: controlOf(key, values),
   }))
-  const find = (name: string) => options.find((one) => one.name === canonicalName(name.replace(/^plan\./, '').replace(/[._]/g, '-')))
+  const find = (name: string) => options.find((one) => one.name === planName(name))
   const strategies = strategiesOf(value)
   const set = (at: number, pairs: readonly Pair[]) =>
     onChange(textOf(at < strategies.length ? strategies.map((one, place) => (place === at ? pairs : one)) : [...strategies, pairs]))

@@ -3,9 +3,10 @@
 //! Responsible for: pricing the file on the same machine. Settings that a file of its kind cannot have are those of the run; a framework's
 //! own defaults apply to the others. Refuses to judge files that no reader reads alone.
 
+use super::super::stage_memory::fit_words;
 use crate::input;
 use railwright_answers::{ClosedForm, Estimated, Resolved, estimate, resolve};
-use railwright_calculator::memory::Fit;
+use railwright_calculator::estimate::Estimate;
 use railwright_launch::{Context, Written, read_with};
 use railwright_spec::cluster::ClusterSpec;
 use railwright_spec::human;
@@ -39,28 +40,23 @@ pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option
     let again = priced(again)?;
     let (before, after) = (planned.estimate, again.estimate);
     let ratio = after.step_time.get() / before.step_time.get();
-    let fits = [&before, &after].map(|estimate| estimate.memory.fit);
-    let sizes = [&before, &after].map(|estimate| estimate.model.parameters);
-    if (ratio - 1.0).abs() < NOTABLE && fits[0] == fits[1] && sizes[0] == sizes[1] {
+    let is_equal = before.memory.fit == after.memory.fit && before.model.parameters == after.model.parameters;
+    if (ratio - 1.0).abs() < NOTABLE && is_equal {
         return None;
     }
-    let words = |estimate: &railwright_calculator::estimate::Estimate, fit: Fit| {
-        let state = match fit {
-            Fit::Fits => "fits",
-            Fit::AtRisk => "at risk",
-            Fit::DoesNotFit => "does not fit",
-        };
+    let words = |estimate: &Estimate| {
         format!(
-            "{} per step, {}, {state}, on {}",
+            "{} per step, {}, {}, on {}",
             human::seconds(estimate.step_time),
             human::bytes(estimate.memory.peak),
+            fit_words(estimate.memory.fit).0,
             estimate.plan.software
         )
     };
     Some(format!(
         "the file describes another run than was priced: {} as written, {} as planned",
-        words(&after, fits[1]),
-        words(&before, fits[0])
+        words(&after),
+        words(&before)
     ))
 }
 
