@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// The crates from the bottom up: each may depend only on those before it.
 const FLOORS: &[&str] = &[
+    "railwright-cases",
     "railwright-catalog",
     "railwright-web",
     "railwright-spec",
@@ -102,6 +103,16 @@ fn crate_folders() -> Vec<PathBuf> {
     folders.extend(["catalog", "python", "web", "xtask"].map(|folder| root().join(folder)));
     folders.sort();
     folders
+}
+
+/// `PROPTEST_CASES` has no effect on a number of cases that is fixed.
+#[test]
+fn property_tests_take_their_number_of_cases_from_one_rule() {
+    // Split, so that this file is not found.
+    let fixed = concat!("Config::with_", "cases(");
+    let fixing: Vec<String> =
+        all_rust_files().iter().filter(|path| read(path).contains(fixed)).map(|path| shown(path)).collect();
+    assert!(fixing.is_empty(), "use `railwright_cases::cases` in {fixing:?}");
 }
 
 #[test]

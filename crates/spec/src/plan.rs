@@ -106,6 +106,8 @@ pub struct Plan {
     /// Mean length in tokens of the documents packed into a sequence; attention does not cross documents. `None`: one document per
     /// sequence.
     pub document_length: Option<u64>,
+    /// Coefficient of variation of the lengths of these documents: standard deviation over mean. 0: equal lengths.
+    pub document_length_cv: f64,
     /// Multiple to which the vocabulary is padded, times the tensor-parallel size (Megatron: 128); 1: no padding.
     pub vocabulary_multiple: u64,
 }

@@ -31,6 +31,7 @@ pub(super) fn all(costing: &Costing<'_>, estimate: &Estimate) -> Vec<Warning> {
     memory(estimate, &mut list);
     pipeline(costing, estimate, &mut list);
     groups(costing, &mut list);
+    documents(costing, &mut list);
     foundation(costing, estimate, &mut list);
     list
 }
@@ -213,6 +214,17 @@ fn groups(costing: &Costing<'_>, list: &mut Vec<Warning>) {
                 "{} tokens per micro-batch and rank are outside the measured range of {low} to {high}",
                 human::count(costing.tokens)
             ),
+        ));
+    }
+}
+
+/// Warns about ranks with unequal attention work, which the step time excludes.
+fn documents(costing: &Costing<'_>, list: &mut Vec<Warning>) {
+    if costing.plan.document_length_cv > 0.0 {
+        list.push(Warning::new(
+            "documents-imbalanced",
+            "sequences with long documents have more attention than others; the time excludes waiting for them and is a lower bound"
+                .to_owned(),
         ));
     }
 }

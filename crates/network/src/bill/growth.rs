@@ -200,7 +200,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
+        #![proptest_config(railwright_cases::cases(64))]
 
         /// First network plus purchases minus discarded parts is the larger network. A prepared network discards and moves nothing.
         #[test]

@@ -20,7 +20,7 @@ fn worst_end(joined: &Joined) -> i64 {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(railwright_cases::cases(24))]
 
     #[test]
     fn clocks_seconds_apart_that_drift_are_recovered(

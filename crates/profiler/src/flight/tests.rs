@@ -69,7 +69,7 @@ fn damage_before_the_entries_costs_no_entries() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(railwright_cases::cases(200))]
 
     /// Every prefix of a dump gives a prefix of its entries, with a warning about the position of its end.
     #[test]

@@ -90,6 +90,7 @@ impl PlanSpec {
             expert_imbalance: self.expert_imbalance.unwrap_or(1.0),
             expert_capacity: self.expert_capacity,
             document_length: self.document_length,
+            document_length_cv: self.document_length_cv.unwrap_or(0.0),
             vocabulary_multiple: self.vocabulary_multiple.unwrap_or(software.vocabulary_multiple),
         };
         plan.segment = match self.segment {

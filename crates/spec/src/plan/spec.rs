@@ -111,6 +111,8 @@ section! {
         expert_capacity: f64 = "expert_capacity", "no limit";
         /// Mean document length in packed sequences, in tokens.
         document_length: u64 = "document_length", "one document per sequence";
+        /// Coefficient of variation of document lengths: standard deviation over mean.
+        document_length_cv: f64 = "document_length_cv", "0 (equal lengths)";
         /// Pad the vocabulary to a multiple of this value times tensor_parallel.
         vocabulary_multiple: u64 = "vocabulary_multiple", "set by the software: 128 in Megatron-Core";
     }
