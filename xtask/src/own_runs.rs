@@ -279,7 +279,7 @@ pub(crate) fn logs(rows: &[LeftOut], runs: &str) -> Result<(), String> {
     writer.flush().map_err(|e| e.to_string())
 }
 
-/// Quantiles of standardised errors after one and three runs, of a kind of model and all publications but one.
+/// Quantiles of standardized errors after one and three runs, of a kind of model and all publications but one.
 fn quantiles(after: &[((&str, bool), After)], experts: bool, without: Option<&str>) -> Option<(f64, f64)> {
     let mut values: Vec<(f64, f64)> = after
         .iter()

@@ -125,7 +125,7 @@ pub struct Layer {
     pub weights: Vec<Weight>,
 }
 
-/// A normalisation.
+/// A normalization.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]

@@ -12,7 +12,7 @@
 //!
 //! with v = s ceil(m/a) ceil(n/b) / U waves, U multiprocessors, P the peak in FLOP/s, e the share that large tiles reach, r <= 1 the
 //! relative rate of smaller tiles, k0 the filling and draining of a tile in elements of k, ks the cost of one more split, w the strictness
-//! of wave quantisation; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
+//! of wave quantization; M = bytes / (h B), seconds, with B the memory bandwidth. Grouped GEMMs in one call: C / g for the work, and
 //! sqrt(work^2 + (groups c)^2) with c the cost to issue a group. Constants are fitted per accelerator and number format; see
 //! `catalog/operators/gemm.csv` for residuals.
 

@@ -309,7 +309,7 @@ fn misplaced(label: &str, kind: &str) -> Problem {
         .hint("pass traces or logs of a run; `railwright estimate` predicts from a description of the run")
 }
 
-/// Reads one file's stream; nothing if no reader recognises it.
+/// Reads one file's stream; nothing if no reader recognizes it.
 fn read(label: &str, stream: &mut dyn Read, keep: Keep) -> Result<Content, Problem> {
     let failed = |error: &std::io::Error| cannot(error, label);
     let mut stream = Bounded::new(readers::open(stream).map_err(|e| failed(&e))?);

@@ -19,7 +19,7 @@ struct Section {
 const SECTIONS: [Section; 9] = [
     Section {
         heading: "Setting (sections 1 and 2)",
-        text: "Training time at full utilisation and the ratio of the two bandwidths.",
+        text: "Training time at full utilization and the ratio of the two bandwidths.",
         claims: &["v1-days", "v1-ratio"],
         figures: &[],
     },

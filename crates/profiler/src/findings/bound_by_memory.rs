@@ -38,7 +38,7 @@ impl Rule for BoundByMemory {
 
     fn find(&self, context: &Context<'_>) -> Vec<Finding> {
         let fits = |label: Label| label == Label::MemoryBound;
-        // Parameters are initialised once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
+        // Parameters are initialized once, before the first step. Fusion affects neither them nor values that the host reads nor embedding
         // tables, whose kernels contain the whole lookup or update.
         let table = KernelTable::shipped();
         let is_other = |name: &str| is_not_fused(name) || table.family(name) == OperatorFamily::Embedding;

@@ -53,7 +53,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
                advance.",
         least: 0.01,
         message: "data loading leaves the device idle",
-        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenised data on a \
+        advice: "prefetch: `num_workers` above 0, `prefetch_factor`, `pin_memory=True`, tokenized data on a \
             local disk",
     },
     IdleCause {
@@ -103,10 +103,10 @@ pub(super) const IDLE: [IdleCause; 14] = [
         text: "Idle time of the device while its host collected garbage, as recorded by the profiler. \
                Reported from 1% of the step. Cost: that time.\n\n\
                Remedies: `gc.disable()` and `gc.collect()` at the same step on all ranks (`--manual-gc`), \
-               `gc.freeze()` after initialisation.",
+               `gc.freeze()` after initialization.",
         least: 0.01,
         message: "garbage collection leaves the device idle",
-        advice: "call `gc.disable()` and collect at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialisation",
+        advice: "call `gc.disable()` and collect at the same step on all ranks (`--manual-gc`), `gc.freeze()` after initialization",
     },
     IdleCause {
         cause: Cause::Checkpoint,
@@ -162,7 +162,7 @@ pub(super) const IDLE: [IdleCause; 14] = [
         title: "Idle time during long host calls",
         text: "Idle time of the device while its host spent 1 ms or more in one operator, function or runtime \
                call without launching. Reported from 1% of the step. Cost: that time. Operators that launch \
-               device work take that long on first calls, which select algorithms and initialise libraries, \
+               device work take that long on first calls, which select algorithms and initialize libraries, \
                or if their thread was preempted.\n\n\
                Remedies: warm-up steps before the recording; moving host work to the device, running it in advance \
                in another process, calling it less often.",
@@ -324,7 +324,7 @@ impl IdleCause {
                  works, and launch fewer, larger graphs"
             }
             Cause::HostWork if launch_late(context, rows) => {
-                "record after warm-up: first calls select algorithms and initialise libraries; if it recurs, \
+                "record after warm-up: first calls select algorithms and initialize libraries; if it recurs, \
                  keep host cores free of other work"
             }
             Cause::Unknown if !of_pytorch(context) => {

@@ -586,7 +586,7 @@ export interface Throughput {
   steps_per_day: number
 }
 /**
- * Utilisation of the compute units.
+ * Utilization of the compute units.
  */
 export interface Efficiency {
   /**
@@ -639,7 +639,7 @@ export interface Utilisation {
    */
   peak: number
   /**
-   * Utilisation (0 to 1).
+   * Utilization (0 to 1).
    */
   share: number
 }
