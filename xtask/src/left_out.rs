@@ -1,8 +1,8 @@
 //! Leave-one-publication-out: prediction of every measured run by constants fitted without its publication.
 //!
-//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations,
-//! and for the table of the resulting predictions (`catalog/evidence/left_out.csv`) with its reader. Does not evaluate them: see
-//! `residuals` and the generated pages.
+//! Responsible for: fitting the constants of a software generation to all publications but one, from the centre of the other generations;
+//! the table of the resulting predictions (`catalog/evidence/left_out.csv`) and its reader. Does not evaluate them: see `residuals` and the
+//! generated pages.
 
 use crate::fit::{self, Key};
 use crate::pooling::{self, Known};

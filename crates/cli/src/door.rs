@@ -41,8 +41,8 @@ pub struct Answer {
     pub command: String,
 }
 
-/// Runs a command on this thread. Input is the words of the command, its arguments by the names of its flags without dashes or of its
-/// positions, and the form of the result, by default values. `watch` stops it.
+/// Runs a command on this thread. Inputs are the words of the command, its arguments, and the form of the result (values by default).
+/// Arguments are named by flags without dashes, or by positions. `watch` stops it.
 ///
 /// # Errors
 ///

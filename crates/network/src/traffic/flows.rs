@@ -3,7 +3,7 @@
 //! Responsible for: rings, direct and two-level algorithms, token dispatch, messages. Does not choose the
 //! algorithm.
 //!
-//! Notation: `n` members, `S` bytes by nccl-tests' convention, `V` = `2 S` for an all-reduce and `S` for a gather or a scatter, `L` members
+//! Notation: `n` members; `S` bytes by nccl-tests' convention; `V` = `2 S` for an all-reduce and `S` for a gather or a scatter; `L` members
 //! in each of `D` domains.
 
 use super::{Algorithm, Exchange, Numbering, Place, rings};

@@ -69,8 +69,8 @@ struct Thrift<'a> {
 }
 
 impl Thrift<'_> {
-    /// Reads a `PageHeader`: fields 2 and 3 are its sizes, 5, 7 and 8 the headers of a data page, a dictionary and a data page of version
-    /// 2.
+    /// Reads a `PageHeader`: fields 2 and 3 are its sizes. Fields 5, 7 and 8 are the headers of a data page, a dictionary and a data page
+    /// of version 2.
     fn header(&mut self) -> Option<Header> {
         let mut header = Header::default();
         let mut field = 0;
