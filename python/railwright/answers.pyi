@@ -4541,7 +4541,7 @@ class Purchase(Record):
         """Cost of parts bought first that have no place in the larger network."""
     @property
     def moved_links(self) -> int | None:
-        """Lower bound on links of today whose ends move; `None` if the topology has no rule for it."""
+        """Lower bound on today's links to reconnect; `None` if the topology has no rule for it."""
 
 class NetworkCostCluster(Record):
     """Cost and power of the rest of the cluster, and its time in use."""

@@ -246,7 +246,7 @@ pub(crate) struct Memory {
     #[arg(long, value_name = "N", help_heading = "Output")]
     pub(crate) stage: Option<usize>,
     /// Group items by
-    #[arg(long, value_name = "WHAT", default_value = "kind", help_heading = "Output")]
+    #[arg(long, value_name = "KEY", default_value = "kind", help_heading = "Output")]
     pub(crate) by: By,
     /// Write a chart of the memory of all stages (`-` for standard output)
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Output")]

@@ -89,7 +89,7 @@ pub struct Remark {
 pub enum RemarkKind {
     /// Two different values.
     Conflict,
-    /// A value could not be found out: a variable without a value, an interpolation that leads out of the file.
+    /// An unknown value: a variable without a value, an interpolation that refers to another file.
     Unresolved,
     /// A value that its option does not accept: the framework fails to start.
     Invalid,

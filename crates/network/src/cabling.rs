@@ -86,7 +86,7 @@ pub struct Cable {
 pub fn cables(design: &Design, floor: &Floor) -> Result<Vec<Cable>, Problem> {
     if design.devices > MOST_DEVICES {
         return Err(Problem::new(format!(
-            "{} devices are more than {MOST_DEVICES}: their cables make no list",
+            "{} devices exceed {MOST_DEVICES}, the limit of cable lists",
             design.devices
         ))
         .at_key("design.gpus"));

@@ -52,7 +52,7 @@ pub(crate) fn read(
     }
     let several = traces.len() > 1;
     let Some(first) = traces.first_mut() else {
-        return Err(Problem::new("the database of rocprofv3 holds no kernel, copy or call")
+        return Err(Problem::new("the database of rocprofv3 contains no kernel, copy or call")
             .in_file(label)
             .hint("record with `rocprofv3 --sys-trace --output-format rocpd`"));
     };

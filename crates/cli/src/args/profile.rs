@@ -75,7 +75,7 @@ pub(crate) struct Profile {
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Selection")]
     pub(crate) top: usize,
     /// Also sum time, exposed waits and idle time by `module` or Python `source` line
-    #[arg(long, value_name = "WHAT", help_heading = "Selection")]
+    #[arg(long, value_name = "LEVEL", help_heading = "Selection")]
     pub(crate) by: Option<Origin>,
     /// Reproduce the tables of another tool, with its definitions and units
     #[arg(long, value_name = "TOOL", help_heading = "Selection", conflicts_with_all = ["step", "rank", "html"])]

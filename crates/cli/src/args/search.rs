@@ -79,12 +79,12 @@ pub(crate) struct Search {
     #[command(flatten)]
     pub(crate) pricing: Pricing,
     /// Objective to minimize
-    #[arg(long, value_name = "WHAT", default_value = "time", help_heading = "Search")]
+    #[arg(long, value_name = "METRIC", default_value = "time", help_heading = "Search")]
     pub(crate) objective: Goal,
     /// Report the Pareto front of two objectives, such as `time,memory`
     #[arg(
         long,
-        value_name = "WHAT,WHAT",
+        value_name = "METRIC,METRIC",
         value_delimiter = ',',
         num_args = 1,
         conflicts_with = "objective",

@@ -274,7 +274,7 @@ fn remarks(document: &mut Document, launch: &Launch) {
             let line = place(remark.file.as_deref(), remark.line);
             vec![Cell::new(remark.source.as_str(), tone), line, remark.message.as_str().into()]
         });
-        let columns = vec![Column::prose("what"), Column::numbers("line"), Column::prose("remark")];
+        let columns = vec![Column::prose("item"), Column::numbers("line"), Column::prose("remark")];
         document.table(Table { columns, rows: rows.collect() });
     }
 }

@@ -58,8 +58,8 @@ impl Rule for LowBandwidth {
          the network, for the accelerator in the traces. Messages shorter than 100 us at full rate are \
          excluded, because latency dominates. Reported if the median is below half of the limit and exposed \
          transfers of the dimension take 1% of the step. Cost: exposed transfer time saved at 80% of the \
-         limit. If the limit is unknown (accelerator not in the catalogue, PCIe without a known network), it \
-         is reported without a cost from 3% of the step.\n\n\
+         limit. If the limit is unknown (accelerator not in the catalogue, PCIe without a known network), it is \
+         reported without a cost if it takes 3% of the step.\n\n\
          Common causes: a NIC or cable at a lower rate, traffic over PCIe or sockets instead of NVLink or \
          RDMA, rank placements with rings that cross the network more than once, too few channels, compute \
          kernels that occupy the SMs. `railwright comm` shows the rate of every group; `nccl-tests` on the \

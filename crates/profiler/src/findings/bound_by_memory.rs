@@ -25,7 +25,7 @@ impl Rule for BoundByMemory {
 
     fn text(&self) -> &'static str {
         "Norms, activations, residuals, and casts are limited by memory bandwidth. Fused \
-         implementations spend up to 20% of the step in them. Reported from 25%. Cost: the time above 20%.\n\n\
+         implementations spend up to 20% of the step in them. Threshold: 25%. Cost: the time above 20%.\n\n\
          Remedies: torch.compile, fused norms, rotary embeddings, activations and cross-entropy (Transformer \
          Engine, Liger), fewer casts."
     }

@@ -20,7 +20,7 @@ impl Rule for Optimizer {
     }
 
     fn text(&self) -> &'static str {
-        "Compute of gradient clipping and parameter update. Reported from 8% of the step. Cost: the time \
+        "Compute of gradient clipping and parameter update. Threshold: 8% of the step. Cost: the time \
          above 4%, which is usual for fused and sharded optimizers.\n\n\
          Remedies: fused or multi-tensor updates, an optimizer sharded over replicas \
          (`--use-distributed-optimizer`, ZeRO), more micro-batches per update."

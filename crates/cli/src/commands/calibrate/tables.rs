@@ -138,7 +138,7 @@ fn lines(document: &mut Document, title: &str, remark: &str, lines: &[Line]) {
     }
     document.heading_with(title, remark);
     let columns = vec![
-        Column::words("what"),
+        Column::words("kind"),
         Column::words("measured"),
         Column::numbers("shapes").expendable(3),
         Column::numbers("samples"),

@@ -54,7 +54,7 @@ pub(super) fn difference(written: &Written, run: &Run, spec: &RunSpec) -> Option
         )
     };
     Some(format!(
-        "the file describes another run than was priced: {} as written, {} as planned",
+        "the file describes a different run: {} as written, {} as planned",
         words(&after),
         words(&before)
     ))

@@ -90,8 +90,8 @@ fn remarks_of_growth(grown: &Grown) -> Vec<Cell> {
         let text = format!("{} cannot grow: {}", refused.name, refused.problem.message);
         Cell::new(super::dashed(&text), Tone::Doubtful)
     });
-    let words = "discarded: parts without a place in the larger network; links moved: links of today with another end \
-                 there, at least";
+    let words = "discarded: parts not used in the larger network; links moved: minimum number of today's links to \
+                 reconnect";
     refused.chain((!grown.designs.is_empty()).then(|| Cell::from(words))).collect()
 }
 

@@ -252,7 +252,7 @@ impl Recompute {
                 Column::numbers("chosen"),
                 Column::numbers("recompute"),
                 Column::numbers("of pass").expendable(1),
-                Column::prose("what"),
+                Column::prose("policy"),
             ],
             rows: rows.collect(),
         });

@@ -341,7 +341,7 @@ fn schemas() -> Value {
                 "hint": text(),
                 "remedies": {
                     "type": "array",
-                    "description": "Settings each of which makes the problem go away",
+                    "description": "Settings that each resolve the problem",
                     "items": {
                         "type": "object",
                         "properties": { "key": { "type": "string" }, "value": { "type": "string" } },

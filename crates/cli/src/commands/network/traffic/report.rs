@@ -275,7 +275,7 @@ fn class_columns() -> [Column; 3] {
 fn exchanges(summary: &Summary) -> Table {
     let mut columns = vec![
         Column::words("for"),
-        Column::words("what"),
+        Column::words("data"),
         Column::words("phase").expendable(8),
         Column::words("operation"),
         Column::words("algorithm").expendable(7),
