@@ -119,7 +119,7 @@ pub(crate) enum Command {
     Comm(Later<joining::Comm>),
     /// Find straggler ranks, their cause and their cost per step
     Stragglers(Later<joining::Stragglers>),
-    /// Analyze a training log: step time, MFU, slow steps and restarts
+    /// Analyse a training log: step time, MFU, slow steps and restarts
     Log(Later<records::Log>),
     /// Diagnose a hung job from flight-recorder dumps
     Hang(Later<records::Hang>),
@@ -134,7 +134,7 @@ pub(crate) enum Command {
     /// Merge the traces of all ranks into one Perfetto trace
     #[command(visible_alias = "perfetto")]
     ExportPerfetto(Later<tables::ExportPerfetto>),
-    /// Analyze pipeline bubbles and stalls across all stages
+    /// Analyse pipeline bubbles and stalls across all stages
     Pipeline(Later<pipeline::Pipeline>),
     /// Export a run as a launch file of a training framework
     Export(Later<launch::Export>),

@@ -120,7 +120,7 @@ impl<'a> Fields<'a> {
             Data::Text(text) if text.trim() == "auto" => None,
             Data::Text(text) => Some(text.trim().to_owned()),
             Data::Integer(_) | Data::Number(_) | Data::Flag(_) => Some(entry.data.shown()),
-            _ => self.wrong(&entry, "a text"),
+            _ => self.wrong(&entry, "a string"),
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) struct Pipeline {
     /// Maximum rows in the tables of stalls and steps
     #[arg(long, visible_alias = "top", value_name = "N", default_value_t = 10)]
     pub(crate) limit: usize,
-    /// Analyze a predicted step from a run file, launch file or log instead of a recording
+    /// Analyse a predicted step from a run file, launch file or log instead of a recording
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]
     pub(crate) predict: Option<String>,
     #[command(flatten)]

@@ -101,7 +101,7 @@ pub(crate) struct Search {
     /// Compare the winner with the best layout that has these settings, such as `tp=8,pp=4` (repeatable)
     #[arg(long, value_name = "KEY=VALUE,...", help_heading = "Output")]
     pub(crate) why_not: Vec<String>,
-    /// Add a map of TP x PP: the shortest step of each pair, or the memory that its smallest layout lacks
+    /// Add a map of TP x PP: the shortest step of each pair, or the memory missing in its smallest layout
     #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) map: bool,
     /// Write the best layout to a run file
