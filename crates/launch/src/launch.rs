@@ -25,7 +25,7 @@ pub struct Launch {
     pub remarks: Vec<Remark>,
     /// Reason why the file shows only a part of the run; `None` for a complete file. Open settings of a partial file have no defaults.
     pub partial: Option<String>,
-    /// Values that the file decides and that could not be found out, or that a partial file leaves open.
+    /// Values that the file sets but that are unknown, or that a partial file leaves open.
     pub open: Vec<Open>,
     /// Measurements of the run, if the file is a log.
     pub measured: Option<Measured>,

@@ -57,8 +57,8 @@ pub enum AttentionKernel {
 pub struct AttentionShape {
     /// Sequences.
     pub batch: f64,
-    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism sees half of all keys on
-    /// average: pass that number of keys and [`Span::Bidirectional`].
+    /// Queries per sequence; they are the last of the keys. A rank's balanced share under context parallelism attends to half of all keys
+    /// on average: pass that number of keys and [`Span::Bidirectional`].
     pub query_length: f64,
     /// Keys per sequence.
     pub key_length: f64,

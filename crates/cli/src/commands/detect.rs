@@ -86,7 +86,7 @@ pub(crate) struct LaunchFields<'a> {
     remarks: &'a [Remark],
     /// Reason why the file shows only a part of the run.
     partial: Option<&'a str>,
-    /// Values that the file decides and that cannot be read from it.
+    /// Values that the file sets but that cannot be read from it.
     open: &'a [Open],
     /// Step time of a log.
     measured: Option<&'a Measured>,

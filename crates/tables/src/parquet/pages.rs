@@ -149,7 +149,7 @@ impl Thrift<'_> {
                 let head = self.byte()?;
                 let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
                 for _ in 0..count {
-                    // An element has at least one byte (in a list also a truth value), so this ends with the bytes.
+                    // An element has at least one byte (in a list also a Boolean), so this ends with the bytes.
                     match head & 0x0f {
                         1 | 2 => self.at = self.at.checked_add(1)?,
                         kind => self.skip(kind, depth + 1)?,

@@ -11,7 +11,7 @@ use railwright_spec::human;
 use railwright_spec::problem::{Problem, did_you_mean};
 use serde_json::Value;
 
-/// The most values of a list.
+/// Maximum number of values in a list.
 const MOST: usize = 10_000;
 
 /// Maximum number of arguments of a request: more than any command has.

@@ -275,7 +275,7 @@ impl Answered {
         remarks
     }
 
-    /// What the words in place of a step mean.
+    /// Meaning of the words in place of a step.
     fn without_step(&self) -> Vec<Cell> {
         let mut reasons: Vec<Unsimulated> = Vec::new();
         for why in self.shown().into_iter().filter_map(|row| row.unsimulated) {
