@@ -293,7 +293,11 @@ fn allocator(device: &DeviceReport, document: &mut Document) {
         let free = free.map_or_else(String::new, |free| format!(" with {} free on the device", size(free)));
         pairs.push((
             "out of memory",
-            Cell::from(format!("{} times, first for {}{free}", device.out_of_memory, size(wanted))),
+            Cell::from(format!(
+                "{}, first for {}{free}",
+                human::several(device.out_of_memory, "time"),
+                size(wanted)
+            )),
         ));
     }
     document.pairs(pairs);

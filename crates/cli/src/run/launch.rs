@@ -10,6 +10,7 @@ use crate::input::{self, LOG_LIMIT, beside};
 use crate::printer::Printer;
 use crate::run::slots;
 use railwright_launch::{Format, Launch, RemarkKind, detect};
+use railwright_spec::human;
 use railwright_spec::problem::{Place, Problem, Warning, did_you_mean};
 use railwright_spec::run::{ModelSpec, RunSpec};
 use std::cell::RefCell;
@@ -234,8 +235,8 @@ pub(crate) fn print_remarks(launch: &Launch, printer: &Printer) {
     if !ignored.is_empty() {
         let some = ignored.iter().take(3).map(|source| format!("`{source}`")).collect::<Vec<_>>().join(", ");
         printer.note(&format!(
-            "{} arguments have no effect on step time and memory, such as {some}",
-            ignored.len()
+            "no effect on step time and memory: {}, such as {some}",
+            human::several(ignored.len() as u64, "argument")
         ));
     }
 }

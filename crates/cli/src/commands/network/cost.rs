@@ -516,7 +516,7 @@ impl Compared {
         }));
         if self.cluster.tokens_per_second.is_some() || self.run.is_some() {
             remarks.push(Cell::from(format!(
-                "per M tokens: network paid over {} years, electricity at {} for a kWh, PUE {}",
+                "per M tokens: network paid over {} years, electricity at {} per kWh, PUE {}",
                 self.cluster.years,
                 human::dollars(self.cluster.electricity_price),
                 self.cluster.power_usage_effectiveness
