@@ -72,8 +72,8 @@ pub(super) fn table(all: &[LeftOut], answer: &Validation) -> Result<String, Stri
     });
     let _ = writeln!(
         out,
-        "\nWorst publications, left out: {}.\n\n{} of {} rows publish too little to be predicted or contradict themselves; they are \
-         listed in [Validation](VALIDATION) and not counted above.",
+        "\nWorst publications, left out: {}.\n\n{} of {} rows are contradictory or lack data for a prediction; they \
+         are listed in [Validation](VALIDATION) and not counted above.",
         worst.collect::<Vec<_>>().join("; "),
         skipped,
         answer.rows.len()
