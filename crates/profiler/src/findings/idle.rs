@@ -301,7 +301,7 @@ impl Rule for IdleCause {
                     "hosts recorded no operator for {} of the step, and no frame that shows the cause",
                     percent(context.share(lost))
                 ),
-                _ => format!("{} {} of the step", self.message, percent(context.share(lost))),
+                _ => format!("{}: {} of the step", self.message, percent(context.share(lost))),
             },
             cost: Some(lost),
             explained: Explained::Whole,
