@@ -8,7 +8,7 @@ export const openAll = 'open all'
 export const criticalPath = 'critical path'
 export const allKeys = 'all keys'
 export const dragPansCtrlAndWheel =
-  'Drag pans, Ctrl and wheel zooms, Shift and drag marks a range of rows, drag on the ruler a range of all rows.'
+  'Drag to pan, Ctrl and wheel to zoom. Shift and drag marks a range on some rows; drag on the ruler marks it on all rows.'
 export const dragSidewaysPansTwoFingers = 'Drag sideways pans, two fingers zoom, a tap selects.'
 export const ofText = 'of'
 export const spansAreMergedWithTheir = 'spans are merged with their neighbours, because the tracks have too many spans to draw.'

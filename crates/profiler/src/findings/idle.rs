@@ -175,8 +175,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::LaunchBound,
         id: "host-bound",
         title: "Idle time between kernel launches",
-        text: "Idle time of the device before a kernel that was launched after the end of the previous one, \
-               while its host ran operators and launches shorter than 1 ms. Threshold: 5% of the step. \
+        text: "Idle time of the device before a kernel that was launched after the end of the previous one. Its host \
+               ran operators and launches shorter than 1 ms. Threshold: 5% of the step. \
                Cost: that time.\n\n\
                Remedies: CUDA graphs, torch.compile, fused optimizers, fewer and larger kernels, larger \
                micro-batches, no other load on the cores of the host.",
@@ -188,8 +188,8 @@ pub(super) const IDLE: [IdleCause; 14] = [
         cause: Cause::LaunchLatency,
         id: "launch-latency",
         title: "Idle time between launch and start",
-        text: "Idle time of the device between a launch and the start of its kernel, if the kernel started 1 \
-               ms or more after the launch returned. Usual launch latency is about 10 us. Threshold: 1% \
+        text: "Idle time of the device between a launch and the start of its kernel, at least 1 ms after the launch \
+               returned. Usual launch latency is about 10 us. Threshold: 1% \
                of the step. Cost: that time.\n\n\
                Common causes: another process on the device, driver overhead of the profiler, unrecorded work \
                on other streams. `nvidia-smi` shows other processes.",

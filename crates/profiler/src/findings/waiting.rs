@@ -25,8 +25,8 @@ impl Rule for Waiting {
          the cause. Threshold: 5% of the step. Cost: that time. If the replay is inaccurate or a rank \
          cannot be matched, the ranks with the most waits are listed and the cause is unknown. Otherwise \
          ranks are late in turn. Common causes: hosts that pause at different times (garbage collection), \
-         sequences of different lengths, experts of different load. For sequences of different lengths, \
-         visible in attention kernels, the cost is by replay with equal attention, if it is at least 3% of the step."
+         sequences of different lengths, experts of different load. Sequences of different lengths are visible in \
+         attention kernels: the cost is by replay with equal attention, if it is at least 3% of the step."
     }
 
     fn inference(&self) -> Inference {
