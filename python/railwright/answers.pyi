@@ -1748,7 +1748,7 @@ class Detect(Answer):
         """Reason why the file shows only a part of the run."""
     @property
     def open(self) -> Rows[Open]:
-        """Values that the file decides and that cannot be read from it."""
+        """Values that the file sets but that cannot be read from it."""
     @property
     def measured(self) -> Measured | None:
         """Step time of a log."""
@@ -2037,7 +2037,7 @@ class Throughput(Record):
         """Steps per day."""
 
 class Efficiency(Record):
-    """Utilisation of the compute units."""
+    """Utilization of the compute units."""
     @property
     def model_flop(self) -> Rows[ModelFlop]:
         """Arithmetic of the model, by convention."""
@@ -2079,7 +2079,7 @@ class Utilisation(Record):
         """Dense peak of that format per accelerator."""
     @property
     def share(self) -> float:
-        """Utilisation (0 to 1)."""
+        """Utilization (0 to 1)."""
 
 class Part(Record):
     """A part of the step."""
@@ -2451,7 +2451,7 @@ class Comparison(Record):
         """Predicted over measured, less 1."""
     @property
     def inside(self) -> bool | None:
-        """True if the measurement lies in the interval. `None` for figures without one."""
+        """True if the measurement is inside the interval. `None` for figures without one."""
 
 class Item(Record):
     """Something to explain."""

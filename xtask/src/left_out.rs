@@ -32,7 +32,7 @@ pub(crate) struct LeftOut {
     pub(crate) measured_s: f64,
     /// Predicted with the shipped constants, which were also fitted to this run, in seconds.
     pub(crate) fitted_s: f64,
-    /// Predicted with constants that never saw the publication, in seconds.
+    /// Predicted with constants fitted without the publication, in seconds.
     pub(crate) left_out_s: f64,
     /// Growth of the logarithm of the predicted time with that of the time of GEMMs and attention, by the shipped constants.
     #[serde(default)]
