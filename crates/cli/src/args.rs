@@ -1,6 +1,5 @@
 //! Flags and commands, as clap types, without behaviour.
 
-mod beside;
 pub(crate) mod calibrate;
 pub(crate) mod check;
 pub(crate) mod collective;
@@ -20,6 +19,7 @@ pub(crate) mod placement;
 mod profile;
 pub(crate) mod records;
 mod run_flags;
+mod run_settings;
 mod search;
 mod serve;
 pub(crate) mod simulate;
@@ -30,7 +30,6 @@ pub(crate) mod traffic;
 pub(crate) mod tune;
 mod whatif;
 
-pub(crate) use beside::Beside;
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
 pub(crate) use later::Later;
 pub(crate) use network::{Network, RailOnly};
@@ -38,6 +37,7 @@ pub(crate) use output::{ColourChoice, Format, Global, Output};
 pub(crate) use profile::{Compare, Compat, Needed, Origin, Profile, Reading};
 pub(crate) use railwright_answers::{aliases_of, flag_of};
 pub(crate) use run_flags::{RunFlags, Sharding};
+pub(crate) use run_settings::RunSettings;
 pub(crate) use search::{Effort, Goal, OpenRun, Search, Size};
 #[cfg(not(target_family = "wasm"))]
 pub(crate) use serve::Serve;

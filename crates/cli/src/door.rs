@@ -53,7 +53,7 @@ pub fn ask(
     form: Option<&str>,
     watch: &Arc<Watch>,
 ) -> Result<Answer, Vec<Problem>> {
-    let (parsed, line) = serve::line_of(command, arguments, form, serve::Asker::Linked)?;
+    let (parsed, line) = serve::line_of(command, arguments, form, serve::Caller::Linked)?;
     let listener = Listener::typed(Arc::clone(watch));
     let printer = Printer::with_listener(Arc::clone(&listener));
     // Readers check the limit; the process is not ours to end.

@@ -3,11 +3,11 @@
 //! Responsible for: bounded reads and errors with the file, the reason and the nearest name. Does not interpret content.
 
 pub(crate) mod access;
-pub(crate) mod beside;
 pub(crate) mod disk;
 pub(crate) mod jobs;
 pub(crate) mod jobs_found;
 pub(crate) mod kept;
+pub(crate) mod launch_files;
 #[cfg(any(test, target_family = "wasm"))]
 mod memory;
 mod model;

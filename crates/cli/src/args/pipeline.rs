@@ -29,7 +29,7 @@ pub(crate) struct Pipeline {
     #[arg(long, value_name = "RUN", conflicts_with = "paths", value_hint = ValueHint::FilePath)]
     pub(crate) predict: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     /// Output the measured and predicted timeline of the step as columns for the web UI
     #[arg(long, help_heading = "Output")]
     pub(crate) columns: bool,
@@ -51,7 +51,7 @@ impl Pipeline {
             what_if: Vec::new(),
             limit: 10,
             predict: None,
-            beside: super::Beside::default(),
+            run_settings: super::RunSettings::default(),
             columns: false,
             svg: None,
             output,

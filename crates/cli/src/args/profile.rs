@@ -28,7 +28,7 @@ pub(crate) struct Needed {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "model_flops", help_heading = "Model")]
     pub(crate) run: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     /// Model FLOPs per step over all ranks, such as `1.2e18`
     #[arg(long, value_name = "FLOP", help_heading = "Model")]
     pub(crate) model_flops: Option<f64>,
@@ -130,7 +130,7 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "Prediction")]
     pub(crate) calibration: Option<String>,
     #[command(flatten)]
-    pub(crate) beside: super::Beside,
+    pub(crate) run_settings: super::RunSettings,
     #[command(flatten)]
     pub(crate) reading: Reading,
     #[command(flatten)]

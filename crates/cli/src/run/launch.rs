@@ -6,7 +6,7 @@
 use super::flags;
 use crate::args::RunArguments;
 use crate::exit::Failure;
-use crate::input::{self, LOG_LIMIT, beside};
+use crate::input::{self, LOG_LIMIT, launch_files};
 use crate::printer::Printer;
 use crate::run::slots;
 use railwright_launch::{Format, Launch, RemarkKind, detect};
@@ -28,11 +28,11 @@ pub(crate) fn forget() {
 
 /// The launch file of a command line, if there is one.
 pub(crate) fn find(arguments: &RunArguments) -> Result<Option<Launch>, Failure> {
-    let given = arguments.launch_args.as_deref().map(beside::Given::of_text).transpose()?;
+    let given = arguments.launch_args.as_deref().map(launch_files::Given::of_text).transpose()?;
     let given = given.unwrap_or_default();
-    if given != beside::given() {
+    if given != launch_files::given() {
         forget();
-        beside::give(given);
+        launch_files::give(given);
     }
     let arguments = &slots::sorted(arguments)?;
     if let Some(path) = &arguments.launch {
@@ -59,7 +59,7 @@ pub(crate) fn of_path(path: &str) -> Result<Option<Launch>, Failure> {
         return Ok(known);
     }
     let text = input::read(path, LOG_LIMIT)?;
-    let mut launch = beside::launch(&text, path).transpose()?;
+    let mut launch = launch_files::launch(&text, path).transpose()?;
     if let Some(launch) = &mut launch
         && launch.model_config.is_some()
     {
