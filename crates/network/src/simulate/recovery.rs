@@ -16,7 +16,7 @@
 
 use super::detour::{own_path, through_domain, weighed};
 use super::wiring::{LinkPath, Wiring};
-use crate::failures::{Recovery, beside_own};
+use crate::failures::{Recovery, neighbour_share};
 use crate::topology::{LinkId, Topology};
 
 /// Losses of NICs; empty if all are whole.
@@ -159,7 +159,7 @@ impl Lost {
             let lost = (first..first + size).filter(|device| self.kept(*device) <= 0.0).count();
             limit(
                 &wiring.topology,
-                (*gate, beside_own(u64::from(size), lost as u64)),
+                (*gate, neighbour_share(u64::from(size), lost as u64)),
                 is_sender,
                 &mut link_path,
             );
