@@ -9,7 +9,7 @@ export const criticalPath = 'critical path'
 export const allKeys = 'all keys'
 export const dragPansCtrlAndWheel =
   'Drag to pan, Ctrl and wheel to zoom. Shift and drag marks a range on some rows; drag on the ruler marks it on all rows.'
-export const dragSidewaysPansTwoFingers = 'Drag sideways pans, two fingers zoom, a tap selects.'
+export const dragSidewaysPansTwoFingers = 'Drag sideways to pan, pinch to zoom, tap to select.'
 export const ofText = 'of'
 export const spansAreMergedWithTheir = 'spans are merged with their neighbours, because the tracks have too many spans to draw.'
 export const selectedSpan = 'Selected span'
