@@ -386,7 +386,7 @@ fn no_code_names_a_measured_run() {
     let is_model = |id: &str| railwright_spec::model::by_name(id).is_ok();
     for (id, source) in evidence().into_iter().filter(|(id, _)| !is_model(id)) {
         // A name of a few letters would be found in any code; there is none today.
-        assert!(id.len() >= 6, "row `{id}` needs a longer identifier to be recognised");
+        assert!(id.len() >= 6, "row `{id}` needs a longer identifier to be recognized");
         names.insert(id.to_lowercase());
         names.insert(source.to_lowercase());
     }

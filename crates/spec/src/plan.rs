@@ -303,7 +303,7 @@ impl Plan {
     /// Sharded gradients (ZeRO-2) leave no room to accumulate a whole copy, so every micro-batch reduces its own. With interleaved stages,
     /// a chunk runs the backward passes of as many consecutive micro-batches as there are stages. One whole copy of a chunk is then enough,
     /// and each such round is reduced once. Stages of one chunk alternate between micro-batches. Frameworks then keep whole gradients and
-    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronisation until the last micro-batch).
+    /// reduce once, as with ZeRO-1 (PyTorch's pipelines disable gradient synchronization until the last micro-batch).
     pub fn gradient_reductions(&self, micro_batches: u64) -> u64 {
         match (self.sharding.zero_stage, self.pipeline_parallel, self.virtual_stages) {
             (2, 0 | 1, _) => micro_batches,

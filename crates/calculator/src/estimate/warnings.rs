@@ -278,7 +278,7 @@ fn racks(estimate: &Estimate, list: &mut Vec<Warning>) {
         list.push(Warning::new(
             "racks-unmeasured",
             format!(
-                "{} in {} spans {} racks, and published ones {near} and {far}: one takes {} to {}, all of a step {} to {}",
+                "{} in {} spans {} racks, but measurements are published for {near} and {far} only: one call takes {} to {}, all calls of a step {} to {}",
                 row.operation.replace('_', "-"),
                 row.title,
                 row.domains,

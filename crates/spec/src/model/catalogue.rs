@@ -74,7 +74,7 @@ pub fn published_training(model: &Model) -> Option<&'static PublishedTraining> {
     catalogue().iter().find(|entry| entry.name == model.name)?.training.as_ref()
 }
 
-/// Finds a model by name. Ignores case, punctuation and an organisation prefix (`meta-llama/`).
+/// Finds a model by name. Ignores case, punctuation and an organization prefix (`meta-llama/`).
 pub fn by_name(name: &str) -> Result<Model, Problem> {
     let wanted = normalise(name);
     // Nearly every spelling differs from the name only in punctuation, so only that one file is parsed.
@@ -125,7 +125,7 @@ const SAME_DIMENSIONS: &[&str] = &[
 /// Prefixes that are part of some spellings only: `Meta-Llama-3-8B`, `NVIDIA-Nemotron-Nano-9B-v2`.
 const PUBLISHERS: &[&str] = &["meta", "nvidia"];
 
-/// Normalises a name: lower case, without punctuation, organisation, date of a variant and suffixes without effect on the dimensions.
+/// Normalizes a name: lower case, without punctuation, organization, date of a variant and suffixes without effect on the dimensions.
 fn normalise(name: &str) -> String {
     let base = name.trim().rsplit('/').next().unwrap_or(name);
     let lower: String = base.chars().take(200).map(|c| c.to_ascii_lowercase()).collect();

@@ -254,9 +254,9 @@ fn mark(rows: &mut [Row], across_sizes: bool, compares_power: bool) {
 /// The non-dominated rows. A row dominates if it is as cheap, has no more power, and is slower by at most a
 /// [`TIE`].
 ///
-/// Ties are not transitive: of three rows, each cheaper than the previous and slower by slightly less than a
-/// tie, the second is dominated and removes no other row, so the fastest stays. Dominating rows come first by
-/// dollars, watts, time and index, so one pass is sufficient, and every removed row is dominated by a member.
+/// Ties are not transitive. Take three rows, each cheaper than the previous and slower by slightly less than a tie. The second is dominated
+/// and removes no other row, so the fastest stays. Dominating rows come first by dollars, watts, time and index, so one pass is sufficient,
+/// and every removed row is dominated by a member.
 fn front(figures: &[Option<Figures>], same_size: bool) -> Vec<usize> {
     let mut order: Vec<(usize, Figures)> =
         figures.iter().enumerate().filter_map(|(index, figures)| figures.map(|f| (index, f))).collect();

@@ -315,8 +315,8 @@ fn closed_cost(row: &Row) -> Option<f64> {
 }
 
 /// Maximum useful simulated step, in the time of the closed form without memory retries, if a token costs at most `lowest` on another
-/// network. At longer ones the lower bound of its cost is above that. `c (t - m (t - r)) / f = lowest` at a cost in closed form of `c` for
-/// a step of `f`, of which `r` is not the network's, with the share `m` missed.
+/// network. At longer ones the lower bound of its cost is above that. It solves `c (t - m (t - r)) / f = lowest` for `t`. `c` is the cost
+/// of the step time `f` in closed form, of which `r` is not the network's; `m` is the missed share.
 fn limit(row: &Row, asked: &Judging<'_>, lowest: f64) -> Seconds {
     let (Some(Ok(found)), Some(cost)) = (asked.found.get(row.class), closed_cost(row)) else {
         return Seconds::new(f64::INFINITY);
