@@ -4,14 +4,15 @@
 //! dependency), and the time by label on the chain. Uses only recorded dependencies.
 
 use crate::breakdown::Label;
-use crate::{Activity, SpanRef, Step, Time};
+use crate::{Activity, Dimension, SpanRef, Step, Time};
 
 /// Chain of spans that determines the step time.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct CriticalPath {
     /// Spans from first to last.
     pub spans: Vec<SpanRef>,
-    /// Time by label, largest first; gaps between spans are [`Label::Idle`]. Adds up to the step.
+    /// Time by label, largest first. Gaps between spans are communication of the rank on other streams, else [`Label::Idle`]. Adds up to
+    /// the step.
     pub parts: Vec<(Label, Time)>,
     /// Number of transitions between ranks.
     pub crossings: usize,
@@ -43,11 +44,14 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         }
     };
     let mut until = step.end;
+    // The rank whose next span begins at `until`.
+    let mut waiting = at.map(|last| last.rank);
     // No path is longer than all spans; a longer one would be a cycle.
     let most = span_count(step);
     while let Some(here) = at {
         let Some(span) = step.span(here) else { break };
-        add(Label::Idle, until - span.end.min(until));
+        fill(step, waiting.unwrap_or(here.rank), (span.end, until), &mut add);
+        waiting = Some(here.rank);
         // Overlap is impossible in a valid step; with an invalid one, no moment counts twice.
         add(label(span.activity, span.phase), span.end.min(until) - span.start.min(until));
         until = until.min(span.start);
@@ -63,11 +67,37 @@ pub fn critical_path(step: &Step) -> CriticalPath {
         path.crossings += usize::from(next.is_some_and(|n| n.rank != here.rank));
         at = next.filter(|_| path.spans.len() < most);
     }
-    add(Label::Idle, until - step.start);
+    match waiting {
+        Some(rank) => fill(step, rank, (step.start, until), &mut add),
+        None => add(Label::Idle, until - step.start),
+    }
     parts.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
     path.parts = parts;
     path.spans.reverse();
     path
+}
+
+/// Adds a gap of the chain on a rank: communication on its other streams, which delays the chain without being a recorded dependency, and
+/// idle time.
+fn fill(step: &Step, rank: u32, (from, until): (Time, Time), add: &mut impl FnMut(Label, Time)) {
+    let mut exposed: Vec<(Time, Time, Dimension)> = Vec::new();
+    for stream in step.ranks.get(rank as usize).map_or(&[][..], |rank| &rank.streams) {
+        let first = stream.spans.ends().partition_point(|end| *end <= from);
+        let spans = (first..).map_while(|at| stream.spans.get(at)).take_while(|span| span.start < until);
+        for span in spans {
+            if let Activity::Communication(dimension) = span.activity {
+                exposed.push((span.start.max(from), span.end.min(until), dimension));
+            }
+        }
+    }
+    exposed.sort_unstable();
+    let mut here = from;
+    for (start, end, dimension) in exposed {
+        add(Label::Idle, start - here.min(start));
+        add(Label::Exposed(dimension), end - start.max(here).min(end));
+        here = here.max(end);
+    }
+    add(Label::Idle, until - here.min(until));
 }
 
 fn span_count(step: &Step) -> usize {

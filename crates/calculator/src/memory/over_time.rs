@@ -15,7 +15,7 @@ const FINE_EVENTS: usize = 100_000;
 /// pass.
 ///
 /// Forward passes allocate the saved tensors of each layer. Backward passes allocate their working set and free layer by layer. Logits live
-/// from the end of a forward pass to the start of its backward pass. The driver's context and fragmentation are constant.
+/// from the head, at the end of a forward pass, to the start of its backward pass. The driver's context and fragmentation are constant.
 pub fn over_time(
     input: &MemoryInput<'_>,
     stage: usize,
@@ -130,15 +130,17 @@ impl ChunkEvents {
 
     fn forward(&self, pass: &TimedOperation, fine: bool, log: &mut Log) {
         log.take(pass.start, MemoryKind::Activations, self.edge);
+        // The head is the last of equal parts, so that what the loss needs in addition lasts.
+        let parts = self.layers.len() + usize::from(self.head.is_some());
         if fine {
             for (i, &bytes) in self.layers.iter().enumerate() {
-                log.take(part(pass, i, self.layers.len()), MemoryKind::Activations, bytes);
+                log.take(part(pass, i, parts), MemoryKind::Activations, bytes);
             }
         } else {
             log.take(pass.start, MemoryKind::Activations, self.all());
         }
         if let Some((saved, loss)) = self.head {
-            log.take(pass.end, MemoryKind::Logits, saved + loss);
+            log.take(part(pass, self.layers.len(), parts), MemoryKind::Logits, saved + loss);
             log.give(pass.end, MemoryKind::Logits, loss);
         }
     }
@@ -164,7 +166,7 @@ fn part(pass: &TimedOperation, i: usize, n: usize) -> Seconds {
     Seconds::new(start + (end - start) * i as f64 / n.max(1) as f64)
 }
 
-/// Events by time. Simultaneous events keep the order of their creation, so that a peak without duration is kept.
+/// Events by time. Simultaneous events keep the order of their creation.
 #[derive(Default)]
 struct Log(Vec<(Time, MemoryKind, i64)>);
 

@@ -17,12 +17,9 @@ fn pipeline<'a>(plan: &Plan, chunks: &'a [ChunkCost]) -> Pipeline<'a> {
     }
 }
 
+/// Peak of what a chart draws: of the states that last.
 fn peak(events: &MemoryEvents) -> i64 {
-    let mut held = 0;
-    events.iter().fold(0, |most, (_, _, bytes)| {
-        held += bytes;
-        most.max(held)
-    })
+    railwright_step::memory::curve(events).into_iter().map(|(_, bytes)| bytes).max().unwrap_or(0)
 }
 
 #[test]
