@@ -265,6 +265,7 @@ pub(crate) fn apply(
                 }
             }
             slime::world(words, world, draft);
+            says.model = slime::built(words, arguments);
             let message = "trains on rollouts: the estimate of the training step excludes generation";
             draft.remark(RemarkKind::Assumed, "slime", None, message);
         }

@@ -229,6 +229,12 @@ pub(super) fn of_tokenizer(f: &mut Filler<'_>) -> Option<(u64, &'static str)> {
             word.contains('/').then(|| by_name(&word).ok()).flatten().map(|model| model.vocabulary);
         let known = || VOCABULARIES.iter().find(|(name, _)| word.contains(&name.to_lowercase()));
         Some((of_model.or_else(|| known().map(|(_, rows)| *rows))?, field))
+    })
+    .or_else(|| {
+        // Merges are only of byte-pair encodings; these files are those of GPT-2.
+        let is_gpt2 = f.arguments.word("vocab_file").is_some_and(|file| file.contains("gpt2-vocab.json"));
+        let is_bpe = f.arguments.mentions("merge_file") && !f.arguments.mentions("tokenizer_type");
+        (is_gpt2 && is_bpe).then_some((50_257, "vocab_file"))
     })?;
     let message = format!("no vocabulary size is set; {rows} rows are inferred from the tokenizer");
     f.remark(RemarkKind::Assumed, field, message);

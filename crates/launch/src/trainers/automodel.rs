@@ -1,0 +1,255 @@
+//! NeMo Automodel's YAML: Hugging Face's models and its own copies of them under FSDP 2.
+//!
+//! Responsible for: batches, adapters and number formats of its recipes (`nemo_automodel/recipes`, `components/distributed/config.py`,
+//! August 2026). Diffusion and draft models are errors; teachers, classifiers and changes of a `config.json` are listed.
+
+mod keys;
+mod parallel;
+
+#[cfg(test)]
+mod tests;
+
+use super::common::named;
+use crate::accelerate::{software, trainer_optimizer};
+use crate::adapter;
+use crate::document::{self, Data};
+use crate::fields::Fields;
+use crate::missing::missing;
+use crate::{Format, Launch, RemarkKind};
+use keys::KNOWN;
+use railwright_spec::plan::{LoraTarget, LoraTargets, Master, PrecisionPreset};
+use railwright_spec::precision::DataType;
+use railwright_spec::problem::Problem;
+
+/// Evidence of such a file.
+pub(super) const WHY: &str = "YAML with the key `step_scheduler` and classes of `nemo_automodel`";
+
+pub(super) fn is_one(text: &str) -> bool {
+    let has = |key: &str| text.lines().any(|line| line.trim_end() == key);
+    has("step_scheduler:") && has("model:") && text.contains("nemo_automodel")
+}
+
+pub(super) fn read(text: &str, file: &str) -> Result<Launch, Vec<Problem>> {
+    let mut document = document::yaml(text, file).map_err(|problem| vec![problem])?;
+    let open = document::interpolate(&mut document);
+    let mut fields = Fields::new(Format::HfTrainer, file, text, document);
+    for (path, value, spot, why) in open.into_iter().filter(|(path, ..)| keys::matters(path)) {
+        let message = format!("cannot be resolved, so it is open: {why}");
+        fields.draft.remark(RemarkKind::Unresolved, &format!("{path}: {value}"), spot.line(), message);
+    }
+    let other = ["flow_matching", "dllm", "dflash", "vae"].into_iter().find(|key| fields.document.has(key));
+    if let Some(section) = other {
+        let message = "diffusion and draft models are not modelled, only causal language models";
+        fields.problem(Problem::new(message), section);
+        return fields.finish();
+    }
+    fields.document.rename(keys::OLDER);
+    fields.copy(KNOWN);
+    model(&mut fields);
+    samples(&mut fields);
+    adapters(&mut fields);
+    parallel::read(&mut fields);
+    precision(&mut fields);
+    optimizer(&mut fields);
+    losses(&mut fields);
+    fields.default("plan.vocabulary_multiple", &1_u64, "Hugging Face's models do not pad the vocabulary");
+    missing(&mut fields, "NeMo Automodel");
+    fields.rest(KNOWN);
+    fields.finish()
+}
+
+/// The model by its repository. Other keys of its configuration change it.
+fn model(fields: &mut Fields<'_>) {
+    let paths = ["pretrained_model_name_or_path", "config.pretrained_model_name_or_path", "config"];
+    let found = paths.into_iter().map(|key| format!("model.{key}")).find_map(|path| {
+        let name = fields.word(&path)?;
+        Some((path, name))
+    });
+    if let Some((path, name)) = found {
+        named(fields, &path, &name);
+    }
+    let path = ["num_nextn_predict_layers", "config.num_nextn_predict_layers"]
+        .map(|key| format!("model.{key}"))
+        .into_iter()
+        .find(|path| fields.document.get(path).is_some());
+    if let Some(path) = path
+        && let Some(modules) = fields.count(&path)
+    {
+        fields.set("model.mtp", &modules, &path);
+    }
+    let sizes = ["num_hidden_layers", "num_layers", "hidden_size", "num_experts", "n_routed_experts"];
+    let changed = ["config", "text_config"].into_iter().find_map(|section| {
+        sizes.map(|key| format!("model.{section}.{key}")).into_iter().find(|p| fields.document.get(p).is_some())
+    });
+    if let Some(path) = changed {
+        let (source, line) = fields.source(&path);
+        fields.draft.take_back(&["model.name".to_owned()]);
+        fields.draft.leave_open("model.name", &source, line, "the file changes the size of the model");
+        fields.take(&path);
+    }
+    for path in ["teacher_model.pretrained_model_name_or_path", "teacher_model._target_"] {
+        if fields.take(path).is_some() {
+            let message = "the teacher's forward pass and weights are not modelled: a lower bound";
+            return fields.remark(RemarkKind::NotModelled, path, message);
+        }
+    }
+}
+
+/// The length of samples, and whether they are packed.
+fn samples(fields: &mut Fields<'_>) {
+    let packed = "packed_sequence.packed_sequence_size";
+    if let Some(length) = fields.count(packed).filter(|&length| length > 0) {
+        return fields.set("plan.sequence_length", &length, packed);
+    }
+    let path = ["packed_sequence.max_length", "dataset.seq_length", "dataset.seq_len", "dataset.max_length"]
+        .into_iter()
+        .find(|path| fields.document.get(path).is_some());
+    let Some((path, length)) = path.and_then(|path| Some((path, fields.count(path)?))) else {
+        let why = "the file does not set the longest sample";
+        return fields.draft.leave_open("plan.sequence_length", "", None, why);
+    };
+    fields.set("plan.sequence_length", &length, path);
+    // Samples of the benchmarks have their full length.
+    let is_mock = fields.word("dataset._target_").is_some_and(|name| name.to_ascii_lowercase().contains("mock"));
+    if !is_mock && !path.starts_with("packed_sequence") {
+        let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
+            time and memory";
+        fields.draft.remark(RemarkKind::Assumed, "plan.sequence_length", None, message);
+    }
+}
+
+/// Adapters (`components/_peft/lora.py`): rank 8; without names, every linear layer that is not excluded.
+fn adapters(fields: &mut Fields<'_>) {
+    if !fields.document.has("peft") {
+        return;
+    }
+    let path = if fields.document.get("peft._target_").is_some() { "peft._target_" } else { "peft.dim" };
+    let _ = fields.word(path);
+    let (source, line) = fields.source(path);
+    adapter::lora(&mut fields.draft, &source, line);
+    let targets = "peft.target_modules";
+    // Patterns as of a shell: `*.q_proj`, `*_proj`.
+    let names: Vec<String> = fields
+        .words(targets)
+        .unwrap_or_default()
+        .iter()
+        .map(|name| name.trim_start_matches(['*', '.']).to_owned())
+        .filter(|name| !name.is_empty())
+        .collect();
+    let all = LoraTargets([LoraTarget::AllLinear].into());
+    let path = "peft.match_all_linear";
+    if fields.flag(path) == Some(true) {
+        fields.set("plan.lora_targets", &all, path);
+    } else if names.iter().any(|name| matches!(name.as_str(), "_proj" | "proj")) {
+        fields.set("plan.lora_targets", &all, targets);
+    } else if !names.is_empty() {
+        let (source, line) = fields.source(targets);
+        adapter::set_targets(&mut fields.draft, &names, &source, line);
+        if fields.draft.value("plan.lora_targets").is_none() {
+            let why = "none of the adapted modules is known";
+            fields.draft.leave_open("plan.lora_targets", &source, line, why);
+        }
+    }
+    let usual = adapter::Usual { of: "NeMo Automodel", ..adapter::ALL_OF_RANK_8 };
+    adapter::read(fields, &["peft.dim"], &[], usual);
+    for path in ["quantization.load_in_4bit", "quantization.load_in_8bit"] {
+        if fields.flag(path) == Some(true) {
+            let (source, line) = fields.source(path);
+            let bits = if path.ends_with("4bit") { "4" } else { "8" };
+            adapter::quantized(&mut fields.draft, &source, line, bits);
+        }
+    }
+}
+
+/// Weights are kept in the format of the checkpoint, mostly bfloat16, without 32-bit copies, unless `torch_dtype` is float32; gradients are
+/// reduced in float32 (`FSDP2Config.mp_policy`).
+fn precision(fields: &mut Fields<'_>) {
+    let path = "model.torch_dtype";
+    let word = fields.word(path).map(|word| word.to_ascii_lowercase());
+    let is_wide = word.as_deref().is_some_and(|word| word.contains("float32") || word.contains("fp32"));
+    let reduce = "distributed.mp_policy.reduce_dtype";
+    let narrow = fields.word(reduce).is_some_and(|word| word.contains("bfloat16") || word.contains("bf16"));
+    fields.default("plan.precision.preset", &PrecisionPreset::Bf16, "FSDP 2 computes in bfloat16 by default");
+    let format = if narrow { DataType::Bf16 } else { DataType::Fp32 };
+    if fields.document.get(reduce).is_some() {
+        fields.set("plan.precision.gradient_reduce", &format, reduce);
+    } else {
+        fields.default("plan.precision.gradient_reduce", &format, "gradients are reduced in float32 by default");
+    }
+    let fp8 = ["fp8.enabled", "fp8.enable"].into_iter().find(|path| fields.flag(path) == Some(true));
+    if let Some(path) = fp8 {
+        fields.set("plan.precision.compute", &DataType::Fp8, path);
+    }
+    // 32-bit weights, gathered in 16 bits, as of torchtitan.
+    if is_wide {
+        return;
+    }
+    let why = "weights have the format of the checkpoint, assumed bfloat16";
+    for key in ["plan.precision.parameters", "plan.precision.gradients"] {
+        fields.default(key, &DataType::Bf16, why);
+    }
+    // Transformer Engine's optimizer has copies and moments of its own.
+    let moments = fields.word("optimizer.exp_avg_dtype").filter(|word| word.contains("bfloat16"));
+    let copies = fields.flag("optimizer.master_weights") == Some(true);
+    let is_fused = fields
+        .document
+        .get("optimizer._target_")
+        .is_some_and(|entry| entry.data.shown().contains("transformer_engine"));
+    if copies {
+        fields.set("plan.precision.master", &Master(Some(DataType::Fp32)), "optimizer.master_weights");
+        if fields.flag("optimizer.store_param_remainders") == Some(true) {
+            let message = "copies are estimated in 32 bits instead of 16, an upper bound of memory";
+            fields.remark(RemarkKind::NotModelled, "optimizer.store_param_remainders", message);
+        }
+    } else {
+        fields.default("plan.precision.master", &Master(None), why);
+    }
+    match moments {
+        Some(_) => fields.set("plan.precision.moments", &DataType::Bf16, "optimizer.exp_avg_dtype"),
+        None if is_fused => {
+            fields.default("plan.precision.moments", &DataType::Fp32, "Transformer Engine's optimizer");
+        }
+        None => fields.default("plan.precision.moments", &DataType::Bf16, "PyTorch's optimizers follow the weights"),
+    }
+}
+
+fn optimizer(fields: &mut Fields<'_>) {
+    let path = "optimizer._target_";
+    let compiled = fields.flag("compile.enabled") == Some(true)
+        || fields.flag("distributed.enable_compile") == Some(true);
+    let id = if compiled { "torchtitan-2024-compile" } else { "torchtitan-2024-eager" };
+    software(fields, id, if compiled { "FSDP 2, compiled" } else { "FSDP 2, eager" });
+    if fields.draft.value("plan.optimizer").is_some() {
+        let _ = fields.word(path);
+        return;
+    }
+    let Some(name) = fields.word(path).map(|name| name.to_ascii_lowercase()) else { return };
+    match trainer_optimizer(name.rsplit('.').next().unwrap_or(&name)) {
+        Some(optimizer) => fields.set("plan.optimizer", &optimizer, path),
+        None => fields.remark(RemarkKind::NotModelled, path, "estimated as adam"),
+    }
+}
+
+/// Frozen parts, and recipes that train more than the next token.
+fn losses(fields: &mut Fields<'_>) {
+    let frozen: Vec<String> = fields
+        .document
+        .entries
+        .iter()
+        .filter(|entry| entry.path.starts_with("freeze_config.freeze_") && entry.data == Data::Flag(true))
+        .map(|entry| entry.path.clone())
+        .collect();
+    for path in frozen {
+        let message = "frozen parts are not modelled: they are estimated as trained";
+        fields.take(&path);
+        fields.remark(RemarkKind::NotModelled, &path, message);
+    }
+    if let Some(recipe) = fields.word("recipe")
+        && ["sequenceclassification", "biencoder", "crossencoder", "retriev"]
+            .iter()
+            .any(|name| recipe.to_ascii_lowercase().contains(name))
+    {
+        let message = "the head of this recipe is not modelled: estimated as a language model, an upper bound";
+        fields.remark(RemarkKind::NotModelled, "recipe", message);
+    }
+}
