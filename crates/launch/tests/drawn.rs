@@ -27,7 +27,8 @@ fn beside(text: &str, files: &'static [(&'static str, &'static str)]) -> Launch 
 }
 
 fn refused(text: &str) -> String {
-    let problems = read_with(text, "run", &Context::default()).expect("a launch file").expect_err("a problem");
+    let problems =
+        read_with(text, "run", &Context::default()).expect("a launch file").expect_err("a problem");
     problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -80,19 +81,29 @@ fn recipes_of_nemo_automodel_are_read() {
     ));
     check(&fused, &[("plan.precision.master", "\"fp32\""), ("plan.precision.moments", "\"bf16\"")]);
     let replicas = launch(&AUTOMODEL.replace("dp_size: none", "dp_size: 16\n  dp_replicate_size: 2"));
-    check(&replicas, &[("cluster.devices", "16"), ("plan.sharding", "{ zero_stage = 3, group = 8, reshard_after_forward = false }")]);
+    check(&replicas, &[("cluster.devices", "16"), ("plan.sharding", "\"fsdp-no-reshard:8\"")]);
 }
 
 /// NVIDIA-NeMo/Automodel `examples/llm_finetune/deepseek_v4/deepseek_v4_flash_hellaswag_lora.yaml`, and its pipelines and diffusion recipes.
 #[test]
 fn adapters_pipelines_and_other_models_of_nemo_automodel() {
     let lora = launch(&format!("{AUTOMODEL}peft:\n  dim: 16\n  target_modules: ['*.q_proj', '*.v_proj']\n"));
-    check(&lora, &[("plan.optimizer", "\"lora\""), ("plan.lora_rank", "16"), ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]")]);
+    check(
+        &lora,
+        &[
+            ("plan.optimizer", "\"lora\""),
+            ("plan.lora_rank", "16"),
+            ("plan.lora_targets", "[\"q_proj\", \"v_proj\"]"),
+        ],
+    );
     let unknown = launch(&format!("{AUTOMODEL}peft:\n  dim: 16\n  target_modules: ['*wo_b']\n"));
     check(&unknown, &[("plan.lora_targets", "open")]);
     let pipeline = "pp_size: 4\n  pipeline:\n    pp_schedule: interleaved1f1b\n    pp_microbatch_size: 1\n    layers_per_stage: 6";
     let pipeline = launch(&AUTOMODEL.replace("pp_size: 1", pipeline));
-    check(&pipeline, &[("plan.micro_batch", "1"), ("plan.virtual_stages", "2"), ("plan.schedule", "\"1f1b\"")]);
+    check(
+        &pipeline,
+        &[("plan.micro_batch", "1"), ("plan.virtual_stages", "2"), ("plan.schedule", "\"1f1b\"")],
+    );
     let cut = AUTOMODEL.replace("Qwen3-30B-A3B\n", "Qwen3-30B-A3B\n  config:\n    num_hidden_layers: 4\n");
     check(&launch(&cut), &[("model.name", "open")]);
     assert!(refused(&format!("{AUTOMODEL}flow_matching:\n  shift: 3.0\n")).contains("diffusion"));
@@ -132,7 +143,9 @@ fn configurations_of_xtuner_are_read() {
     );
     assert!(remarks(&tuned, RemarkKind::NotModelled).contains("4 bits"));
     assert!(remarks(&tuned, RemarkKind::Assumed).contains("replicas are assumed"));
-    assert!(refused("from xtuner.v1.train import Trainer\nfrom xtuner.model import X\n").contains("xtuner 1.0"));
+    assert!(
+        refused("from xtuner.v1.train import Trainer\nfrom xtuner.model import X\n").contains("xtuner 1.0")
+    );
 }
 
 const TITAN: &str = "[job]\ndump_folder = \"out\"\n[training]\nlocal_batch_size = 1\nseq_len = 4096\n[parallelism]\ntensor_parallel_degree = 1\n";
@@ -180,7 +193,9 @@ const GPT: &str = "torchrun --nproc_per_node 16 pretrain_gpt.py --num-layers 48 
 /// Ascend/MindSpeed-LLM `tune_qwen3_30b_a3b_32K_full_pack_A+X_ptd.sh`.
 #[test]
 fn mindspeed_swaps_states_and_gives_every_layer_experts() {
-    let swapped = launch(&format!("{GPT} --moe-layer-freq -1 --first-k-dense-replace -1 --swap-optimizer --norm-topk-prob\n"));
+    let swapped = launch(&format!(
+        "{GPT} --moe-layer-freq -1 --first-k-dense-replace -1 --swap-optimizer --norm-topk-prob\n"
+    ));
     check(&swapped, &[("model.first_dense_layers", "open"), ("model.experts", "128")]);
     assert!(!remarks(&swapped, RemarkKind::Unresolved).contains("--moe-layer-freq"));
     assert!(remarks(&swapped, RemarkKind::NotModelled).contains("--swap-optimizer"));
@@ -210,7 +225,9 @@ fn trainers_name_methods_modules_and_vocabularies_of_their_own() {
          peft_config:\n    peft_type: LORA\n    r: 64\n    target_modules: [Wqkv]\n",
     );
     check(&fused, &[("plan.lora_targets", "[\"linear_qkv\"]")]);
-    let swift = launch("model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\ntorch_dtype: bfloat16\nper_device_train_batch_size: 1\ndataset: x\ndeepspeed: zero3\n");
+    let swift = launch(
+        "model: Qwen/Qwen2.5-7B-Instruct\ntuner_type: lora\ntorch_dtype: bfloat16\nper_device_train_batch_size: 1\ndataset: x\ndeepspeed: zero3\n",
+    );
     check(&swift, &[("model.name", "\"qwen2.5-7b\""), ("plan.optimizer", "\"lora\"")]);
     let neox = launch(
         "{\n  \"pipe_parallel_size\": 1,\n  \"model_parallel_size\": 1,\n  \"num_layers\": 12,\n  \"hidden_size\": 768,\n  \"num_attention_heads\": 12,\n  \
@@ -222,4 +239,37 @@ fn trainers_name_methods_modules_and_vocabularies_of_their_own() {
          --vocab-file dataset/gpt2-vocab.json --merge-file dataset/gpt2-merges.txt --swiglu --normalization RMSNorm --fp16\n",
     );
     check(&domino, &[("model.vocab", "50257")]);
+}
+
+/// NVIDIA-NeMo/Megatron-Bridge `examples/models/gemma/gemma4/slurm_pretrain.sh`: overrides with the script's variables, a recipe by name.
+#[test]
+fn scripts_that_start_a_recipe_of_megatron_bridge() {
+    let script = "#!/bin/bash\nTP_SIZE=2\nSEQ_LENGTH=${SEQ_LENGTH:-4096}\nCKPT=$(date)\nuv run python -m torch.distributed.run \\\n  --nproc_per_node 8 \\\n  \
+        --nnodes 2 \\\n  scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config \\\n  \"model.seq_length=$SEQ_LENGTH\" \\\n  \
+        \"model.tensor_model_parallel_size=$TP_SIZE\" train.global_batch_size=64 train.micro_batch_size=1 checkpoint.save=$CKPT\n";
+    let started = launch(script);
+    check(
+        &started,
+        &[
+            ("model.name", "\"qwen3-8b\""),
+            ("cluster.devices", "16"),
+            ("plan.tensor_parallel", "2"),
+            ("plan.sequence_length", "4096"),
+            ("plan.global_batch", "64"),
+            ("plan.recompute", "open"),
+        ],
+    );
+    assert_eq!(remarks(&started, RemarkKind::Unknown), "");
+    assert!(remarks(&started, RemarkKind::Unresolved).contains("checkpoint.save"));
+}
+
+/// NousResearch/torchtitan `flux_dev_model.toml`; swiss-ai/nanotron-multilingual `examples/mamba/config_mamba.yaml`.
+#[test]
+fn models_of_other_kinds_are_refused_by_name() {
+    assert!(
+        refused(&format!("{TITAN}[model]\nname = \"flux\"\nflavor = \"flux-dev\"\n")).contains("diffusion")
+    );
+    let mamba = "parallelism:\n  dp: 2\n  tp: 2\n  pp: 2\n  pp_engine: 1f1b\ntokens:\n  sequence_length: 2048\n  micro_batch_size: 2\n\
+        model:\n  model_config:\n    is_mamba_config: true\n    num_hidden_layers: 48\n    d_model: 1536\n";
+    assert!(refused(mamba).contains("Mamba models of nanotron"));
 }

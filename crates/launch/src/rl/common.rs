@@ -120,7 +120,8 @@ fn accounted(fields: &mut Fields<'_>, engine: &str) {
     let name = fields.draft.spec().model.name.clone();
     let layers = name.and_then(|name| by_name(&name).ok()).map(|model| model.layers.len() as u64);
     let (Some(layers), Some(chunks)) = (layers, chunks.filter(|&chunks| chunks > 1)) else {
-        let message = "the stages depend on the model's layers: the division is open, set `--layers-per-stage`";
+        let message =
+            "the stages depend on the model's layers: the division is open, set `--layers-per-stage`";
         return fields.remark(RemarkKind::Unresolved, &path, message);
     };
     let (all, each) = (layers + first + last, (layers + first + last) / chunks);

@@ -5,6 +5,7 @@
 use crate::RemarkKind;
 use crate::fields::Fields;
 use railwright_spec::model::{Model, by_name};
+use railwright_spec::problem::Problem;
 
 /// Name, flavour, model of the catalogue.
 pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
@@ -36,6 +37,9 @@ pub(super) const FLAVOURS: &[(&str, &str, &str)] = &[
     ("gpt_oss", "120b", "gpt-oss-120b"),
 ];
 
+/// Names of models that generate images.
+const DIFFUSION: [&str; 1] = ["flux"];
+
 /// The model of a configuration, by name and flavour, or by the name of a configuration in the registry (`llama3_8b`).
 pub(super) fn read(fields: &mut Fields<'_>) {
     // The backend of Hugging Face's Transformers takes an identifier.
@@ -44,6 +48,10 @@ pub(super) fn read(fields: &mut Fields<'_>) {
         return fields.named_model(path, &name);
     }
     let name = fields.word("model.name");
+    if name.as_deref().is_some_and(|name| name.split('.').any(|part| DIFFUSION.contains(&part))) {
+        let problem = Problem::new("diffusion models are not modelled, only causal language models");
+        return fields.problem(problem, "model.name");
+    }
     let flavour = fields.word("model.flavor");
     let registered = fields.word("model.config_name");
     let (path, flavour) = match (flavour, &registered) {
@@ -101,13 +109,15 @@ fn is_family(name: &str, family: &str) -> bool {
 /// Name and flavour of a model, if torchtitan has it.
 pub(super) fn flavour(model: &Model) -> Option<(&'static str, &'static str)> {
     // Llama 2 was no flavour any more in the last versions that read TOML, and Qwen3-VL none yet.
-    FLAVOURS.iter().filter(|(name, ..)| !matches!(*name, "llama2" | "qwen3_vl")).find_map(|(name, flavour, known)| {
-        let known = by_name(known).ok()?;
-        let is_same = known.layers == model.layers
-            && known.layer_kinds == model.layer_kinds
-            && known.parameters() == model.parameters();
-        is_same.then_some((*name, *flavour))
-    })
+    FLAVOURS.iter().filter(|(name, ..)| !matches!(*name, "llama2" | "qwen3_vl")).find_map(
+        |(name, flavour, known)| {
+            let known = by_name(known).ok()?;
+            let is_same = known.layers == model.layers
+                && known.layer_kinds == model.layer_kinds
+                && known.parameters() == model.parameters();
+            is_same.then_some((*name, *flavour))
+        },
+    )
 }
 
 /// The number of layers of the model, if it is known by now.

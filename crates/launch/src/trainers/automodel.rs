@@ -79,7 +79,10 @@ fn model(fields: &mut Fields<'_>) {
     }
     let sizes = ["num_hidden_layers", "num_layers", "hidden_size", "num_experts", "n_routed_experts"];
     let changed = ["config", "text_config"].into_iter().find_map(|section| {
-        sizes.map(|key| format!("model.{section}.{key}")).into_iter().find(|p| fields.document.get(p).is_some())
+        sizes
+            .map(|key| format!("model.{section}.{key}"))
+            .into_iter()
+            .find(|p| fields.document.get(p).is_some())
     });
     if let Some(path) = changed {
         let (source, line) = fields.source(&path);
@@ -110,7 +113,8 @@ fn samples(fields: &mut Fields<'_>) {
     };
     fields.set("plan.sequence_length", &length, path);
     // Samples of the benchmarks have their full length.
-    let is_mock = fields.word("dataset._target_").is_some_and(|name| name.to_ascii_lowercase().contains("mock"));
+    let is_mock =
+        fields.word("dataset._target_").is_some_and(|name| name.to_ascii_lowercase().contains("mock"));
     if !is_mock && !path.starts_with("packed_sequence") {
         let message = "samples are not packed: all are estimated at the maximum length, an upper bound of \
             time and memory";
@@ -148,10 +152,17 @@ fn adapters(fields: &mut Fields<'_>) {
         if fields.draft.value("plan.lora_targets").is_none() {
             let why = "none of the adapted modules is known";
             fields.draft.leave_open("plan.lora_targets", &source, line, why);
+            let rank = fields.count("peft.dim").unwrap_or(8);
+            fields.set("plan.lora_rank", &rank, "peft.dim");
+            return quantized(fields);
         }
     }
     let usual = adapter::Usual { of: "NeMo Automodel", ..adapter::ALL_OF_RANK_8 };
     adapter::read(fields, &["peft.dim"], &[], usual);
+    quantized(fields);
+}
+
+fn quantized(fields: &mut Fields<'_>) {
     for path in ["quantization.load_in_4bit", "quantization.load_in_8bit"] {
         if fields.flag(path) == Some(true) {
             let (source, line) = fields.source(path);
@@ -174,7 +185,11 @@ fn precision(fields: &mut Fields<'_>) {
     if fields.document.get(reduce).is_some() {
         fields.set("plan.precision.gradient_reduce", &format, reduce);
     } else {
-        fields.default("plan.precision.gradient_reduce", &format, "gradients are reduced in float32 by default");
+        fields.default(
+            "plan.precision.gradient_reduce",
+            &format,
+            "gradients are reduced in float32 by default",
+        );
     }
     let fp8 = ["fp8.enabled", "fp8.enable"].into_iter().find(|path| fields.flag(path) == Some(true));
     if let Some(path) = fp8 {
@@ -209,7 +224,11 @@ fn precision(fields: &mut Fields<'_>) {
         None if is_fused => {
             fields.default("plan.precision.moments", &DataType::Fp32, "Transformer Engine's optimizer");
         }
-        None => fields.default("plan.precision.moments", &DataType::Bf16, "PyTorch's optimizers follow the weights"),
+        None => fields.default(
+            "plan.precision.moments",
+            &DataType::Bf16,
+            "PyTorch's optimizers follow the weights",
+        ),
     }
 }
 
@@ -249,7 +268,8 @@ fn losses(fields: &mut Fields<'_>) {
             .iter()
             .any(|name| recipe.to_ascii_lowercase().contains(name))
     {
-        let message = "the head of this recipe is not modelled: estimated as a language model, an upper bound";
+        let message =
+            "the head of this recipe is not modelled: estimated as a language model, an upper bound";
         fields.remark(RemarkKind::NotModelled, "recipe", message);
     }
 }

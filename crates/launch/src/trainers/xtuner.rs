@@ -30,10 +30,12 @@ const KNOWN: &[Known] = &[
 ];
 
 /// Without names, xtuner adapts every linear layer (`find_all_linear_names`).
-const ALL_LINEAR: adapter::Usual = adapter::Usual { of: "xtuner", rank: 8, targets: &[LoraTarget::AllLinear] };
+const ALL_LINEAR: adapter::Usual =
+    adapter::Usual { of: "xtuner", rank: 8, targets: &[LoraTarget::AllLinear] };
 
 pub(super) fn is_one(text: &str) -> bool {
-    python::imports(text, "xtuner") && (python::imports(text, "mmengine") || python::imports(text, "xtuner.v1"))
+    python::imports(text, "xtuner")
+        && (python::imports(text, "mmengine") || python::imports(text, "xtuner.v1"))
 }
 
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Result<Launch, Vec<Problem>> {

@@ -38,7 +38,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("distributed.enable_compile", Read),
     (
         "distributed.offload_policy",
-        Lost(&["none", "null"], "offload of parameters and moments is estimated on the device, an upper bound of memory"),
+        Lost(
+            &["none", "null"],
+            "offload of parameters and moments is estimated on the device, an upper bound of memory",
+        ),
     ),
     (
         "distributed.offload_policy._target_",
@@ -77,7 +80,10 @@ pub(super) const KNOWN: &[Known] = &[
     ("peft.dim", Read),
     ("peft.target_modules", Read),
     ("peft.match_all_linear", Read),
-    ("peft.use_dora", Lost(&["false"], "the norms of DoRA are not modelled: estimated as LoRA, a lower bound")),
+    (
+        "peft.use_dora",
+        Lost(&["false"], "the norms of DoRA are not modelled: estimated as LoRA, a lower bound"),
+    ),
     ("peft.*", Ignored),
     ("quantization.load_in_4bit", Read),
     ("quantization.load_in_8bit", Read),

@@ -78,7 +78,11 @@ fn sharding(fields: &mut Fields<'_>) {
         Sharding::zero(stage.filter(|stage| *stage <= 3).unwrap_or(3))
     } else {
         // Stages of a pipeline keep gathered weights, and so does the parallelizer of experts (`MoEParallelizerConfig`).
-        let key = if experts > 1 { "distributed.moe.reshard_after_forward" } else { "distributed.reshard_after_forward" };
+        let key = if experts > 1 {
+            "distributed.moe.reshard_after_forward"
+        } else {
+            "distributed.reshard_after_forward"
+        };
         let reshard = fields.flag(key).unwrap_or(pipeline == 1 && experts == 1);
         Sharding { zero_stage: 3, group: None, reshard_after_forward: reshard }
     };
@@ -92,7 +96,12 @@ fn sharding(fields: &mut Fields<'_>) {
             _ => {
                 let message = "copies of shards need the number of ranks: set it as in `--sharding hsdp:8`";
                 fields.remark(RemarkKind::Unresolved, copies_path, message);
-                return fields.draft.leave_open("plan.sharding", copies_path, None, "depends on the number of ranks");
+                return fields.draft.leave_open(
+                    "plan.sharding",
+                    copies_path,
+                    None,
+                    "depends on the number of ranks",
+                );
             }
         }
     }
@@ -115,7 +124,11 @@ fn recompute(fields: &mut Fields<'_>) {
         }
         Some("false") => fields.set("plan.recompute", &Recompute::None, path),
         Some(_) => fields.remark(RemarkKind::Unresolved, path, "unknown, so recompute is open"),
-        None => fields.default("plan.recompute", &Recompute::None, "NeMo Automodel checkpoints nothing by default"),
+        None => fields.default(
+            "plan.recompute",
+            &Recompute::None,
+            "NeMo Automodel checkpoints nothing by default",
+        ),
     }
 }
 
