@@ -147,6 +147,9 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
     for (word, line) in started.iter().flat_map(|started| started.open.clone()) {
         let message = "has no value in this file, so it is open";
         draft.remark(RemarkKind::Unresolved, &word, Some(line), message);
+        if let Some(key) = script::key_of(&word) {
+            draft.leave_open(key, &word, Some(line), "it has no value in this file");
+        }
     }
     let mut open = BTreeSet::new();
     for (path, value, spot, why) in document::interpolate(&mut document) {
@@ -183,8 +186,13 @@ fn read(format: Format, text: &str, file: &str, context: &Context<'_>) -> Result
             // The recipe itself is in another file.
             None if started.as_ref().is_some_and(|started| started.recipe.is_some()) => {
                 let named = started.as_ref().and_then(|started| started.recipe.as_ref());
-                let name = named.map(|(name, _)| name.as_str()).unwrap_or_default();
+                let (name, line) = named.map_or(("", None), |(name, line)| (name.as_str(), Some(*line)));
                 recipe::model(&document, name, &mut draft);
+                let model = &draft.spec().model;
+                if model.name.is_none() && model.layers.is_none() && !draft.is_open("model.name") {
+                    let why = "the recipe is in another file, and no model of the catalogue has its name";
+                    draft.leave_open("model.name", &format!("--recipe {name}"), line, why);
+                }
             }
             None => {}
         }

@@ -246,7 +246,7 @@ fn trainers_name_methods_modules_and_vocabularies_of_their_own() {
 fn scripts_that_start_a_recipe_of_megatron_bridge() {
     let script = "#!/bin/bash\nTP_SIZE=2\nSEQ_LENGTH=${SEQ_LENGTH:-4096}\nCKPT=$(date)\nuv run python -m torch.distributed.run \\\n  --nproc_per_node 8 \\\n  \
         --nnodes 2 \\\n  scripts/training/run_recipe.py --recipe qwen3_8b_pretrain_config \\\n  \"model.seq_length=$SEQ_LENGTH\" \\\n  \
-        \"model.tensor_model_parallel_size=$TP_SIZE\" train.global_batch_size=64 train.micro_batch_size=1 checkpoint.save=$CKPT\n";
+        \"model.tensor_model_parallel_size=$TP_SIZE\" train.global_batch_size=64 train.micro_batch_size=$CKPT checkpoint.save=$CKPT\n";
     let started = launch(script);
     check(
         &started,
@@ -256,11 +256,14 @@ fn scripts_that_start_a_recipe_of_megatron_bridge() {
             ("plan.tensor_parallel", "2"),
             ("plan.sequence_length", "4096"),
             ("plan.global_batch", "64"),
+            ("plan.micro_batch", "open"),
             ("plan.recompute", "open"),
         ],
     );
     assert_eq!(remarks(&started, RemarkKind::Unknown), "");
-    assert!(remarks(&started, RemarkKind::Unresolved).contains("checkpoint.save"));
+    assert!(started.open.iter().any(|open| open.key == "plan.micro_batch"));
+    let other = launch(&script.replace("qwen3_8b_pretrain_config", "own_model_config"));
+    assert!(other.open.iter().any(|open| open.key == "model.name"), "{:?}", other.open);
 }
 
 /// NousResearch/torchtitan `flux_dev_model.toml`; swiss-ai/nanotron-multilingual `examples/mamba/config_mamba.yaml`.

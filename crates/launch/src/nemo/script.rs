@@ -54,6 +54,24 @@ pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Star
     Some(started)
 }
 
+/// The key of a plan that an override sets, for those that the layout depends on.
+pub(super) fn key_of(word: &str) -> Option<&'static str> {
+    const KEYS: [(&str, &str); 9] = [
+        ("tensor_model_parallel_size", "plan.tensor_parallel"),
+        ("pipeline_model_parallel_size", "plan.pipeline_parallel"),
+        ("context_parallel_size", "plan.context_parallel"),
+        ("expert_model_parallel_size", "plan.expert_parallel"),
+        ("expert_tensor_parallel_size", "plan.expert_tensor_parallel"),
+        ("sequence_parallel", "plan.sequence_parallel"),
+        ("micro_batch_size", "plan.micro_batch"),
+        ("global_batch_size", "plan.global_batch"),
+        ("seq_length", "plan.sequence_length"),
+    ];
+    let (name, _) = word.split_once('=')?;
+    let last = name.rsplit('.').next()?;
+    KEYS.iter().find(|(field, _)| *field == last).map(|(_, key)| *key)
+}
+
 /// The name and the value of `a.b=c`; `None` for other words.
 fn override_of(word: &Word) -> Option<(&str, &str)> {
     let (name, value) = word.text.trim_start_matches(['+', '\'', '"']).split_once('=')?;

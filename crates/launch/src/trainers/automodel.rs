@@ -6,9 +6,6 @@
 mod keys;
 mod parallel;
 
-#[cfg(test)]
-mod tests;
-
 use super::common::named;
 use crate::accelerate::{software, trainer_optimizer};
 use crate::adapter;

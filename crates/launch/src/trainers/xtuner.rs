@@ -3,9 +3,6 @@
 //! Responsible for: models, adapters and batches of the versions before 1.0 (`xtuner/model/sft.py`, `xtuner/configs`, May 2025). Sharding is
 //! a flag of the command and not in the file. Configurations of version 1 are errors.
 
-#[cfg(test)]
-mod tests;
-
 use super::common::named;
 use crate::accelerate::{software, trainer_optimizer};
 use crate::adapter;
