@@ -276,3 +276,35 @@ fn models_of_other_kinds_are_refused_by_name() {
         model:\n  model_config:\n    is_mamba_config: true\n    num_hidden_layers: 48\n    d_model: 1536\n";
     assert!(refused(mamba).contains("Mamba models of nanotron"));
 }
+
+/// HYGON-AI/Megatron-LM-das `examples/qwen3.5/train_qwen35_27B_LLM.sh`: the model is that of a config.json, not of the flags beside it.
+#[test]
+fn models_that_megatron_bridge_builds_are_not_those_of_the_flags() {
+    let unknown = launch(&format!("{GPT} --use-bridge --bridge-hf-model ${{tokenizer_path}}\n"));
+    check(&unknown, &[("model.layers", "open"), ("model.name", "open")]);
+    assert!(unknown.open.iter().any(|open| open.key == "model.name"), "{:?}", unknown.open);
+    let known = launch(&format!("{GPT} --use-bridge --bridge-hf-model /models/Qwen3-8B\n"));
+    check(&known, &[("model.name", "\"Qwen3-8B\""), ("model.layers", "open")]);
+}
+
+/// bigscience `experiments/gpt2-meg/meg_gpt2_base_n4.slurm`: a script with lines of its log in comments.
+#[test]
+fn scripts_that_quote_a_log_are_scripts() {
+    let text =
+        format!("#!/bin/bash\n{GPT}\n# iteration 190/ 1000 | elapsed time per iteration (ms): 1381.7 | x\n");
+    let script = launch(&text);
+    assert_eq!(script.format.name(), "megatron-script");
+    check(&script, &[("model.layers", "48")]);
+}
+
+/// CIeNET-International/maxtext `end_to_end/tpu/run_sft.sh`: fine-tuning is a program of its own, beside conversions.
+#[test]
+fn the_fine_tuning_program_of_maxtext_trains() {
+    let text = "#!/bin/bash\npython3 -m MaxText.utils.ckpt_conversion.to_maxtext MaxText/configs/base.yml model_name=llama3.1-8b scan_layers=true \\\n  \
+        base_output_directory=out\npython3 -m MaxText.sft_trainer MaxText/configs/sft.yml run_name=x model_name=llama3.1-8b per_device_batch_size=2 steps=5 \\\n  \
+        max_target_length=1024 ici_fsdp_parallelism=8\n";
+    check(
+        &launch(text),
+        &[("model.name", "\"llama-3-8b\""), ("plan.sequence_length", "1024"), ("plan.micro_batch", "2")],
+    );
+}

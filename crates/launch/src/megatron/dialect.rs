@@ -173,7 +173,16 @@ pub(crate) fn apply(
     let line = |word: &Word| (word.line > 0).then_some(word.line);
     let mut says = Stated::default();
     match dialect {
-        Dialect::Megatron => mindspeed::translate(arguments, &mut says, draft),
+        Dialect::Megatron => {
+            mindspeed::translate(arguments, &mut says, draft);
+            // Megatron-Bridge builds the model from its config.json, whatever the other flags describe.
+            if let Some(word) = words.iter().find(|word| word.text == "--use-bridge") {
+                let named = value(words, &["--bridge-hf-model"]);
+                let of_flag = || (word.text.clone(), word.text.clone(), line(word));
+                says.model =
+                    Some(named.map_or_else(of_flag, |(word, name, source)| (name, source, line(word))));
+            }
+        }
         Dialect::Swift => {
             for (name, value) in [
                 ("bf16", "True"),
