@@ -308,3 +308,35 @@ fn the_fine_tuning_program_of_maxtext_trains() {
         &[("model.name", "\"llama-3-8b\""), ("plan.sequence_length", "1024"), ("plan.micro_batch", "2")],
     );
 }
+
+/// epfLLM/Megatron-LLM `examples/pretrain_gpt.sh`; OptimalScale/LMFlow `run_finetune_with_qlora.sh`; OpenRLHF `train_knowledge_distillation.sh`.
+#[test]
+fn biases_numbers_as_flags_and_teachers() {
+    let gpt = "python pretrain_gpt.py --num_layers 24 --hidden_size 1024 --num_attention_heads 16 --micro_batch_size 4 --global_batch_size 8 \
+        --seq_length 1024 --max_position_embeddings 1024 --vocab_file gpt2-vocab.json --merge_file gpt2-merges.txt --fp16\n";
+    check(&launch(gpt), &[("model.biases", "false"), ("model.layers", "24")]);
+    check(&launch(&gpt.replace("--fp16", "--fp16 --use_bias")), &[("model.biases", "true")]);
+    check(
+        &launch(&gpt.replace('_', "-").replace("pretrain-gpt", "pretrain_gpt")),
+        &[("model.biases", "true")],
+    );
+    let llama = launch(&gpt.replace("--fp16", "--fp16 --glu_activation swiglu --use_rms_norm --no_tie_embed_logits --position_embedding_type rotary"));
+    check(
+        &llama,
+        &[
+            ("model.gated_mlp", "true"),
+            ("model.norm", "\"rms_norm\""),
+            ("model.tied", "false"),
+            ("model.position", "\"rotary\""),
+        ],
+    );
+    assert_eq!(remarks(&llama, RemarkKind::Unknown), "");
+    let tuned = "deepspeed --num_gpus 8 finetune.py --model_name_or_path Qwen/Qwen3-8B --per_device_train_batch_size 1 --bf16 --logging_steps 1 \
+        --gradient_checkpointing 0\n";
+    check(&launch(tuned), &[("plan.recompute", "\"none\"")]);
+    let distilled = launch(
+        "deepspeed --module openrlhf.cli.train_kd --pretrain Qwen/Qwen3-0.6B --teacher_model Qwen/Qwen3-8B --max_len 2048 --zero_stage 2\n",
+    );
+    check(&distilled, &[("model.name", "\"qwen3-0.6b\""), ("plan.sequence_length", "2048")]);
+    assert!(remarks(&distilled, RemarkKind::NotModelled).contains("teacher"));
+}

@@ -4,6 +4,7 @@
 //! fields, and programs that do not train a causal language model. Rejects these: an encoder is never read as
 //! a GPT.
 
+mod epfl;
 mod mindspeed;
 mod slime;
 
@@ -175,6 +176,7 @@ pub(crate) fn apply(
     match dialect {
         Dialect::Megatron => {
             mindspeed::translate(arguments, &mut says, draft);
+            epfl::translate(words, arguments, draft);
             // Megatron-Bridge builds the model from its config.json, whatever the other flags describe.
             if let Some(word) = words.iter().find(|word| word.text == "--use-bridge") {
                 let named = value(words, &["--bridge-hf-model"]);

@@ -7,6 +7,7 @@ use crate::Context;
 use crate::document::{Data, Document, Entry, Spot};
 use crate::megatron::meaning::World;
 use crate::shell::{self, Command, Word};
+use std::path::Path;
 
 /// A command that starts a recipe.
 pub(super) struct Started {
@@ -21,7 +22,8 @@ pub(super) struct Started {
 /// The command that starts a recipe; `None` for a text without one, such as a list of overrides alone.
 pub(super) fn read(text: &str, file: &str, context: &Context<'_>) -> Option<Started> {
     let script = shell::read(text, file, context, |_| Vec::new());
-    let is_program = |command: &&Command| command.words.iter().any(|word| word.text.ends_with(".py"));
+    let is_python = |word: &Word| Path::new(&word.text).extension().is_some_and(|ending| ending == "py");
+    let is_program = |command: &&Command| command.words.iter().any(is_python);
     let has_overrides = |command: &&Command| command.words.iter().any(|word| override_of(word).is_some());
     let command = script.commands.iter().filter(is_program).rfind(has_overrides)?;
     let mut started =
