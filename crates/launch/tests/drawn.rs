@@ -6,7 +6,7 @@
 use railwright_launch::{Context, Files, Launch, RemarkKind, read_with};
 use railwright_spec::run::Value;
 
-/// Files beside the launch file, by the end of their path.
+/// Files in the folder of the launch file, by the end of their path.
 struct Beside(&'static [(&'static str, &'static str)]);
 
 impl Files for Beside {
@@ -277,7 +277,7 @@ fn models_of_other_kinds_are_refused_by_name() {
     assert!(refused(mamba).contains("Mamba models of nanotron"));
 }
 
-/// HYGON-AI/Megatron-LM-das `examples/qwen3.5/train_qwen35_27B_LLM.sh`: the model is that of a config.json, not of the flags beside it.
+/// HYGON-AI/Megatron-LM-das `examples/qwen3.5/train_qwen35_27B_LLM.sh`: the model is that of a config.json, not of the other flags.
 #[test]
 fn models_that_megatron_bridge_builds_are_not_those_of_the_flags() {
     let unknown = launch(&format!("{GPT} --use-bridge --bridge-hf-model ${{tokenizer_path}}\n"));
@@ -297,7 +297,7 @@ fn scripts_that_quote_a_log_are_scripts() {
     check(&script, &[("model.layers", "48")]);
 }
 
-/// CIeNET-International/maxtext `end_to_end/tpu/run_sft.sh`: fine-tuning is a program of its own, beside conversions.
+/// CIeNET-International/maxtext `end_to_end/tpu/run_sft.sh`: fine-tuning is a program of its own, as conversions are.
 #[test]
 fn the_fine_tuning_program_of_maxtext_trains() {
     let text = "#!/bin/bash\npython3 -m MaxText.utils.ckpt_conversion.to_maxtext MaxText/configs/base.yml model_name=llama3.1-8b scan_layers=true \\\n  \

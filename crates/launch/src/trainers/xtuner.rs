@@ -17,7 +17,7 @@ use railwright_spec::problem::Problem;
 /// Evidence of such a file.
 pub(super) const WHY: &str = "Python that imports `xtuner` and `mmengine`";
 
-/// Sections of the model: a language model, or one beside a vision tower.
+/// Sections of the model: a language model, alone or with a vision tower.
 const LLM: &str = "model.llm";
 
 const KNOWN: &[Known] = &[

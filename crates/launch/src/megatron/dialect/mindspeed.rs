@@ -29,8 +29,8 @@ pub(super) fn translate(arguments: &mut Arguments, says: &mut Stated, draft: &mu
         let width = count.saturating_mul(width).to_string();
         rename(arguments, "n_shared_experts", "moe_shared_expert_intermediate_size", |_| Some(width.clone()));
     }
-    // A layer has experts if its number is at least `--first-k-dense-replace` and divisible by `--moe-layer-freq`: -1 is every layer
-    // (MindSpeed-LLM, `core/transformer/transformer_block.py`).
+    // Layers from `--first-k-dense-replace` on have experts if `--moe-layer-freq` divides their number: -1 is every layer (MindSpeed-LLM,
+    // `core/transformer/transformer_block.py`).
     if arguments.word("moe_layer_freq") == Some("-1")
         && arguments.word("first_k_dense_replace").is_none_or(|first| matches!(first, "-1" | "0"))
     {
